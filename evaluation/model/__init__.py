@@ -1,0 +1,1 @@
+"""The words of the project as types: faults, sources, forms, fields, metrics, tasks, challenges."""

@@ -1,0 +1,74 @@
+"""Per-case columns and the weights under which they are aggregated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Derived = TypeVar("Derived")
+FloatArray = NDArray[np.float64]
+Row = Mapping[str, Any]
+
+
+class CaseTable:
+    """The columns of one task over the cases of a phase, in the order of the cases' names.
+
+    A column of numbers is an array of shape (cases,); NaN says that the case does not enter. A column of
+    anything else (the matches of one image, say) stays a list, see `objects`. State that is expensive to
+    derive from columns (a sorted ROC table) is derived once, see `derive`.
+    """
+
+    def __init__(self, names: Sequence[str], rows: Sequence[Row]) -> None:
+        self.names = tuple(names)
+        self._rows = rows
+        self._columns: dict[str, FloatArray] = {}
+        self._derived: dict[object, Any] = {}
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """Names of the columns, in the order in which the task gives them."""
+        return tuple(self._rows[0]) if self._rows else ()
+
+    def __getitem__(self, column: str) -> FloatArray:
+        if column not in self._columns:
+            self._columns[column] = np.array([row[column] for row in self._rows], dtype=np.float64)
+        return self._columns[column]
+
+    def objects(self, column: str) -> list[Any]:
+        """Return a column whose entries are not plain numbers."""
+        return [row[column] for row in self._rows]
+
+    def derive(self, key: object, function: Callable[[CaseTable], Derived]) -> Derived:
+        """Return ``function(self)``, computed at the first call with this key and kept."""
+        if key not in self._derived:
+            self._derived[key] = function(self)
+        derived: Derived = self._derived[key]
+        return derived
+
+
+class WeightedCases:
+    """A case table under a matrix of case weights of shape (resamples, cases).
+
+    Ones give the value itself, multinomial counts a bootstrap, 0/1 a subgroup or leave-one-out: every
+    aggregate is one function of these two and returns one value per row of weights.
+    """
+
+    def __init__(self, table: CaseTable, weights: NDArray[Any]) -> None:
+        if weights.ndim != 2 or weights.shape[1] != len(table):
+            raise ValueError(f"weights must have shape (resamples, {len(table)}) (got {weights.shape})")
+        self.table = table
+        self.weights = weights
+        self._derived: dict[object, Any] = {}
+
+    def derive(self, key: object, function: Callable[[WeightedCases], Derived]) -> Derived:
+        """Return ``function(self)``, computed at the first call with this key and kept."""
+        if key not in self._derived:
+            self._derived[key] = function(self)
+        derived: Derived = self._derived[key]
+        return derived

@@ -1,0 +1,77 @@
+"""A challenge: its tasks, its options and the components of its ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+from pydantic import Field as OptionField
+
+from evaluation.model.case_table import Row
+from evaluation.model.field import Field
+from evaluation.model.form import CaseForm
+from evaluation.model.metric import Metric
+
+Values = Mapping[str, Any]
+
+
+class Options(BaseModel):
+    """Typed options of a challenge, the table ``[options]`` of a phase; unknown keys are errors."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    def form_options(self) -> dict[str, object]:
+        """Return the options that decide what a submission looks like; only these enter the form."""
+        dumped: dict[str, object] = self.model_dump(mode="json")
+        return {
+            name: dumped[name]
+            for name, field in type(self).model_fields.items()
+            if isinstance(field.json_schema_extra, dict) and field.json_schema_extra.get("in_form")
+        }
+
+
+def form_option(default: Any) -> Any:
+    """Declare an option of `Options` on which the form of a submission depends."""
+    return OptionField(default=default, json_schema_extra={"in_form": True})
+
+
+@dataclass(frozen=True)
+class Task:
+    """A part of a challenge that is scored by itself.
+
+    ``score`` takes the values of the fields by name, submitted and reference, and returns the case's row of
+    columns. ``worst`` returns the row of a case whose result is missing or failed (specs: the metric's worst
+    value, never that of an empty prediction). ``cases`` chooses the cases of the task by their form.
+    """
+
+    name: str
+    title: str
+    fields: tuple[Field, ...]
+    score: Callable[[Values, Values], Row]
+    worst: Callable[[CaseForm, Values], Row]
+    metrics: tuple[Metric, ...]
+    cases: Callable[[CaseForm], bool] = lambda case: True
+
+
+@dataclass(frozen=True)
+class Challenge:
+    """The rules of a challenge; one module of `evaluation.challenges` holds each.
+
+    ``components`` names the metrics ("task.metric") that its ranking uses, the first being the default score
+    of the platform's leaderboard. ``form_columns`` are the columns of the case table that participants know.
+    """
+
+    name: str
+    title: str
+    options: type[Options]
+    tasks: Callable[[Any], tuple[Task, ...]]
+    components: tuple[str, ...]
+    missing: Literal["reject", "worst"] = "reject"
+    form_columns: tuple[str, ...] = ()
+    optional_tasks: tuple[str, ...] = ()
+
+    def fields(self, tasks: Iterable[Task]) -> tuple[Field, ...]:
+        """Return the fields of the given tasks, each once, in their order."""
+        return tuple({field.name: field for task in tasks for field in task.fields}.values())

@@ -1,0 +1,80 @@
+"""What is wrong with a submission, in the same words everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+_LONGEST_PART = 120
+
+
+class FaultKind(StrEnum):
+    """The kinds by which faults are grouped and counted."""
+
+    MISSING = "missing"
+    UNKNOWN = "unknown"
+    DUPLICATE = "duplicate"
+    UNREADABLE = "unreadable"
+    WRONG_SIZE = "wrong size"
+    WRONG_VALUE = "wrong value"
+    MALFORMED = "malformed"
+    FORBIDDEN = "forbidden"
+    TOO_LARGE = "too large"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One fault of a submission's form: where, what was expected and what was found."""
+
+    kind: FaultKind
+    file: str
+    expected: str
+    found: str
+    line: int | None = None
+    field: str | None = None
+
+    def __str__(self) -> str:
+        """Return for example ``disc/V0012.png: expected value 0 or 255, found 7``."""
+        place = printable(self.file)
+        if self.line is not None:
+            place += f", line {self.line}"
+        if self.field is not None:
+            place += f", {printable(self.field)}"
+        return f"{place}: expected {printable(self.expected)}, found {printable(self.found)}"
+
+
+class FormFault(Exception):  # noqa: N818 - "fault" is the project's word
+    """Raised by readers of a submission; carries every fault found at that place."""
+
+    def __init__(self, faults: Fault | Iterable[Fault]) -> None:
+        self.faults: tuple[Fault, ...] = (faults,) if isinstance(faults, Fault) else tuple(faults)
+        super().__init__("; ".join(map(str, self.faults)))
+
+
+class ReadError(Exception):
+    """Raised by file readers, which know the bytes but not the name to report them under."""
+
+    def __init__(self, kind: FaultKind, expected: str, found: str, line: int | None = None) -> None:
+        self.kind, self.expected, self.found, self.line = kind, expected, found, line
+        super().__init__(f"expected {expected}, found {found}")
+
+    def fault(self, file: str, field: str | None = None) -> Fault:
+        """Return this error as a fault of the named file."""
+        return Fault(self.kind, file, self.expected, self.found, self.line, field)
+
+
+def printable(text: object, limit: int = _LONGEST_PART) -> str:
+    """Return text that is safe in a log: one line, no control characters, no lone surrogates.
+
+    Whatever a submission contains (file names included) reaches a message only through here.
+    Longer texts are cut in the middle, so that the end of a path stays readable.
+    """
+    escaped = "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
+        for character in str(text)
+    )
+    if len(escaped) <= limit:
+        return escaped
+    head = (limit - 1) // 2
+    return f"{escaped[:head]}…{escaped[len(escaped) - (limit - 1 - head) :]}"

@@ -1,0 +1,98 @@
+"""A field: one thing that is submitted per case, and everything that is to be known of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from evaluation.model.form import CaseForm
+from evaluation.model.source import FileAccess, Source
+
+
+class Kind(Protocol):
+    """How a value is read, checked, written and described; the same for predictions and references."""
+
+    def read(self, source: Source, case: CaseForm, files: FileAccess) -> Any:
+        """Return the value at a source. Raises `FormFault` with every fault of that value."""
+
+    def write_file(self, value: Any, extension: str) -> bytes:
+        """Return the bytes of a file that `read` reads back."""
+
+    def write_cells(self, value: Any) -> tuple[str, ...]:
+        """Return the cells of a table row that `read` reads back."""
+
+    def write_json(self, value: Any) -> Any:
+        """Return the JSON value that `read` reads back."""
+
+    def describe(self) -> str:
+        """Return in words what a valid value is, for a participant."""
+
+
+@dataclass(frozen=True)
+class Files:
+    """One file a case: ``folder/<case name><suffix><extension>``, any of the extensions."""
+
+    folder: str
+    extensions: tuple[str, ...]
+    suffix: str = ""
+
+    def path(self, case_name: str, extension: str | None = None) -> str:
+        """Return the path of a case's file, by default with the first extension."""
+        return f"{self.folder}/{case_name}{self.suffix}{extension or self.extensions[0]}"
+
+
+@dataclass(frozen=True)
+class TableColumns:
+    """Columns of a table with one row a case; the first of ``files`` is the one that is written."""
+
+    files: tuple[str, ...]
+    key: str
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Socket:
+    """An output socket of an algorithm, by its default slug; ``file_name`` is where its value is written.
+
+    A stacked socket holds a list with one entry per image of the job's input stack.
+    """
+
+    slug: str
+    file_name: str
+    stacked: bool = False
+
+    @property
+    def is_image(self) -> bool:
+        """Whether the output is a folder that holds one image rather than a JSON file."""
+        return not self.file_name.endswith(".json")
+
+
+@dataclass(frozen=True)
+class CaseColumns:
+    """Columns of the phase's case table."""
+
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Where a field's reference lies in the phase folder, and of which kind it is."""
+
+    kind: Kind
+    location: Files | CaseColumns
+
+
+@dataclass(frozen=True)
+class Field:
+    """One thing that is submitted per case: its kind, and where it lies in a submission and in the reference.
+
+    The check, the form, scoring, samples, ensembles and the description of the format all use this one
+    declaration. ``archive`` says where it lies in a predictions phase, ``socket`` in an algorithm phase.
+    """
+
+    name: str
+    title: str
+    kind: Kind
+    archive: Files | TableColumns
+    socket: Socket
+    reference: Reference

@@ -1,0 +1,117 @@
+"""A metric: how per-case columns become one number, and what that number means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.metrics import roc
+from evaluation.metrics.averages import weighted_mean
+from evaluation.metrics.detection_counts import f1_of_presence
+from evaluation.metrics.intervals import Interval
+from evaluation.model.case_table import CaseTable, FloatArray, WeightedCases
+
+Strata = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """A function of weighted cases to one value per row of weights.
+
+    ``strata`` names for every case the stratum within which it is resampled, −1 where the case does not
+    enter. It depends on the reference alone, so that the resamples of all teams of a phase are the same.
+    ``spread_column`` is the column whose mean this is, where it is one.
+    """
+
+    values: Callable[[WeightedCases], FloatArray]
+    strata: Callable[[CaseTable], Strata]
+    spread_column: str | None = None
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One figure of a task; ``best`` and ``worst`` bound it, and their order says which way is better.
+
+    ``worst`` may be infinite (a distance). ``fixed_intervals`` gives further intervals by name, such as
+    Wilson's for a proportion. Where the reference leaves nothing to average the metric does not exist:
+    its value is NaN and it is left out of every output.
+    """
+
+    name: str
+    title: str
+    aggregate: Aggregate
+    best: float
+    worst: float
+    fixed_intervals: Callable[[CaseTable], dict[str, Interval]] | None = None
+
+    @property
+    def better(self) -> Literal["higher", "lower"]:
+        """Which direction is better."""
+        return "higher" if self.best > self.worst else "lower"
+
+
+def mean_of(column: str) -> Aggregate:
+    """Return the mean of a column over the cases for which it is defined."""
+    return Aggregate(
+        values=lambda cases: weighted_mean(cases.table[column], cases.weights),
+        strata=lambda table: np.where(np.isnan(table[column]), -1, 0),
+        spread_column=column,
+    )
+
+
+def auc_of(score: str, label: str) -> Aggregate:
+    """Return the area under the ROC curve of a score column against a 0/1 label column (NaN: left out)."""
+    return Aggregate(
+        values=lambda cases: roc.auc(_roc_table(cases.table, score, label), _labelled(cases, label)),
+        strata=lambda table: strata_of_labels(table, label),
+    )
+
+
+def sensitivity_at_specificity_of(
+    score: str, label: str, target: Fraction, definition: Literal["step", "interpolated"] = "step"
+) -> Aggregate:
+    """Return the sensitivity of a score column at a specificity of at least ``target``."""
+    function = {
+        "step": roc.sensitivity_at_specificity,
+        "interpolated": roc.sensitivity_at_specificity_interpolated,
+    }[definition]
+    return Aggregate(
+        values=lambda cases: function(
+            _roc_table(cases.table, score, label), _labelled(cases, label), target
+        ),
+        strata=lambda table: strata_of_labels(table, label),
+    )
+
+
+def f1_of_presence_of(predicted: str, present: str) -> Aggregate:
+    """Return the F1 of a structure's detection from two 0/1 columns, over all cases."""
+    return Aggregate(
+        values=lambda cases: f1_of_presence(
+            cases.table[predicted] > 0, cases.table[present] > 0, cases.weights
+        ),
+        strata=lambda table: np.zeros(len(table), dtype=np.int64),
+    )
+
+
+def strata_of_labels(table: CaseTable, label: str) -> Strata:
+    """Return one stratum for each class of a 0/1 label column, −1 where it is NaN."""
+    labels = table[label]
+    return np.where(np.isnan(labels), -1, labels).astype(np.int64)
+
+
+def _roc_table(table: CaseTable, score: str, label: str) -> roc.RocTable:
+    def build(table: CaseTable) -> roc.RocTable:
+        labelled = ~np.isnan(table[label])
+        return roc.roc_table(table[score][labelled], table[label][labelled] > 0)
+
+    return table.derive(("roc", score, label), build)
+
+
+def _labelled(cases: WeightedCases, label: str) -> NDArray[np.int64]:
+    labelled = ~np.isnan(cases.table[label])
+    return cases.weights if labelled.all() else cases.weights[:, labelled]
