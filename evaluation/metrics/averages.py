@@ -1,0 +1,57 @@
+"""Means over cases under weights, and the spread of a column of cases."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Standard deviation (ddof = 1), median and quartiles of a column, in its own unit."""
+
+    standard_deviation: float
+    median: float
+    first_quartile: float
+    third_quartile: float
+
+
+def weighted_mean(values: ArrayLike, weights: ArrayLike) -> NDArray[np.float64]:
+    """Mean of a per-case column under each row of weights.
+
+    values: shape (cases,), finite, or NaN where the metric is undefined for the case: such a case leaves
+    numerator and denominator. weights: shape (resamples, cases), at least 0; float64 in C order is quickest.
+    Returns shape (resamples,); NaN in a row where no defined case has weight.
+    Raises ValueError for an infinite value and where the shapes do not fit.
+    """
+    column = np.asarray(values, dtype=np.float64)
+    matrix = np.asarray(weights, dtype=np.float64)
+    if column.ndim != 1 or matrix.ndim != 2 or matrix.shape[1] != column.size:
+        raise ValueError(
+            "values and weights: expected shapes (cases,) and (resamples, cases), "
+            f"found {column.shape} and {matrix.shape}"
+        )
+    if np.isinf(column).any():
+        raise ValueError(f"values: expected finite numbers or NaN, found {column[np.isinf(column)][0]}")
+    defined = ~np.isnan(column)
+    # One product reads the weights once for both sums.
+    sums = matrix @ np.column_stack((np.where(defined, column, 0.0), defined))
+    total = sums[:, 1]
+    mean = np.full(total.shape, np.nan)
+    np.divide(sums[:, 0], total, out=mean, where=total > 0)
+    return mean
+
+
+def spread(values: ArrayLike) -> Spread:
+    """Spread of a column over its defined (not NaN) cases; quantiles by linear interpolation.
+
+    values: shape (cases,). All four are NaN where no case is defined, the standard deviation also for one.
+    """
+    column = np.asarray(values, dtype=np.float64)
+    defined = column[~np.isnan(column)]
+    if not defined.size:
+        return Spread(math.nan, math.nan, math.nan, math.nan)
+    first_quartile, median, third_quartile = np.quantile(defined, (0.25, 0.5, 0.75)).tolist()
+    deviation = float(defined.std(ddof=1)) if defined.size > 1 else math.nan
+    return Spread(deviation, median, first_quartile, third_quartile)

@@ -1,0 +1,217 @@
+"""Receiver operating characteristic: area under the curve, and sensitivity at a required specificity.
+
+The scores of a phase are sorted once (`roc_table`); every figure is then a function of that table and of a
+matrix of case weights with shape (resamples, cases), and gives one value per row.
+
+A missing likelihood enters as −inf for a positive and as +inf for a negative, the worst in either direction.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class RocTable:
+    """What sorting the scores tells about the cases, whatever their weights.
+
+    score, positive: shape (cases,), as given.
+    positive_order: cases of the positives by ascending score, those at −inf left out (`missing_positives`).
+    negative_order: cases of the negatives by ascending score.
+    segment_starts: where in `negative_order` a new segment starts; between the ends of a segment no positive
+        has its score, so that the weights of the negatives are only ever needed summed by segment.
+    segments_below, segments_up_to: for each of `positive_order`, the number of segments whose negatives score
+        lower than it, and lower or equal; they differ where negatives are tied with it.
+    """
+
+    score: NDArray[np.float64]
+    positive: NDArray[np.bool_]
+    positive_order: NDArray[np.intp]
+    missing_positives: NDArray[np.intp]
+    negative_order: NDArray[np.intp]
+    segment_starts: NDArray[np.intp]
+    segments_below: NDArray[np.intp]
+    segments_up_to: NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True)
+class RocPoints:
+    """Points of the curve from "nothing is positive" on, with falling threshold; each of shape (points,)."""
+
+    threshold: NDArray[np.float64]
+    false_positive_rate: NDArray[np.float64]
+    sensitivity: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class _WeightedCounts:
+    """Weights in the order of a `RocTable`: per row, or per row and (not missing) positive."""
+
+    positive: NDArray[np.float64]  # (resamples, positives): weight of each positive
+    below: NDArray[np.float64]  # (resamples, positives): weight of the negatives that score lower
+    up_to: NDArray[np.float64]  # (resamples, positives): weight of the negatives that score lower or equal
+    positives: NDArray[np.float64]  # (resamples,): weight of all positives, the missing included
+    negatives: NDArray[np.float64]  # (resamples,): weight of all negatives
+
+
+def roc_table(score: ArrayLike, positive: ArrayLike) -> RocTable:
+    """Sort the scores once for all weights.
+
+    score: shape (cases,), higher = more likely positive; −inf and +inf are allowed.
+    positive: shape (cases,), the reference. A class without a case is allowed: every figure is then NaN.
+    Raises ValueError for a NaN score and for shapes that differ.
+    """
+    scores = np.asarray(score, dtype=np.float64)
+    is_positive = np.asarray(positive, dtype=np.bool_)
+    if scores.ndim != 1 or scores.shape != is_positive.shape:
+        raise ValueError(
+            "score and positive: expected one value per case, "
+            f"found shapes {scores.shape} and {is_positive.shape}"
+        )
+    undefined = np.flatnonzero(np.isnan(scores))
+    if undefined.size:
+        raise ValueError(f"score: expected numbers, found NaN at cases {undefined[:10].tolist()}")
+    missing = is_positive & np.isneginf(scores)
+    positive_order = _ascending(scores, is_positive & ~missing)
+    negative_order = _ascending(scores, ~is_positive)
+    negatives_below = np.searchsorted(scores[negative_order], scores[positive_order], side="left")
+    negatives_up_to = np.searchsorted(scores[negative_order], scores[positive_order], side="right")
+    starts = np.unique(np.concatenate(([0], negatives_below, negatives_up_to))).astype(np.intp)
+    starts = starts[starts < negative_order.size]
+    return RocTable(
+        score=scores,
+        positive=is_positive,
+        positive_order=positive_order,
+        missing_positives=np.flatnonzero(missing),
+        negative_order=negative_order,
+        segment_starts=starts,
+        segments_below=np.searchsorted(starts, negatives_below),
+        segments_up_to=np.searchsorted(starts, negatives_up_to),
+    )
+
+
+def auc(table: RocTable, weights: ArrayLike) -> NDArray[np.float64]:
+    """Area under the ROC curve: the share of (positive, negative) pairs in the right order, ties counting ½.
+
+    weights: shape (resamples, cases), at least 0. Returns shape (resamples,) in [0, 1]; NaN in a row where a
+    class has total weight 0. A missing positive (−inf) loses all its pairs, against a missing negative too.
+    Source: the Mann–Whitney U statistic (Bamber 1975, J. Math. Psychol. 12:387).
+    """
+    counts = _weighted_counts(table, weights)
+    twice_won = np.einsum("ij,ij->i", counts.positive, counts.below + counts.up_to)
+    return _ratio(twice_won, 2.0 * counts.positives * counts.negatives)
+
+
+def sensitivity_at_specificity(table: RocTable, weights: ArrayLike, target: Fraction) -> NDArray[np.float64]:
+    """Highest sensitivity over the thresholds "score ≥ t" whose specificity is at least `target`.
+
+    A group of tied scores is never split. The threshold above every score counts too, with sensitivity 0, so
+    the value is 0 where no other threshold reaches the target. For integer weights the comparison is exact
+    (for 95 %: 100·TN ≥ 95·N). A missing negative (+inf) is a false positive at every threshold t ≤ +inf; a
+    missing positive (−inf) is detected at none, not even where everything else is.
+
+    weights: shape (resamples, cases), at least 0. Returns shape (resamples,) in [0, 1]; NaN in a row where a
+    class has total weight 0. Raises ValueError unless 0 ≤ target ≤ 1.
+    """
+    _check_target(target)
+    counts = _weighted_counts(table, weights)
+    # Specificity never falls as t rises, so at the best t exactly those positives are detected
+    # whose own score would be a good enough threshold.
+    needed = target.numerator * counts.negatives
+    detected = target.denominator * counts.below >= needed[:, np.newaxis]
+    return _ratio(np.einsum("ij,ij->i", counts.positive, detected), _where_both(counts))
+
+
+def sensitivity_at_specificity_interpolated(
+    table: RocTable, weights: ArrayLike, target: Fraction
+) -> NDArray[np.float64]:
+    """Sensitivity on the ROC polyline at a false-positive rate of 1 − `target`; its top at a vertical step.
+
+    The polyline joins the points of neighbouring thresholds, so it is slanted only where positives and
+    negatives are tied; without such ties this equals `sensitivity_at_specificity`, and it is never lower.
+    Missing results count as there: a missing positive (−inf) is on no part of the line.
+
+    weights: shape (resamples, cases), at least 0. Returns shape (resamples,) in [0, 1]; NaN in a row where a
+    class has total weight 0. Raises ValueError unless 0 ≤ target ≤ 1.
+    """
+    _check_target(target)
+    counts = _weighted_counts(table, weights)
+    # For each positive: of the false positives that are allowed, those left for its tied group once all
+    # negatives with a higher score are spent, and the negatives in that group; both times the denominator.
+    needed = target.numerator * counts.negatives
+    left = target.denominator * counts.up_to - needed[:, np.newaxis]
+    tied = target.denominator * (counts.up_to - counts.below)
+    share = (left >= tied).astype(np.float64)
+    np.divide(left, tied, out=share, where=(left > 0) & (left < tied))
+    return _ratio(np.einsum("ij,ij->i", counts.positive, share), _where_both(counts))
+
+
+def roc_points(table: RocTable, weights_row: ArrayLike) -> RocPoints:
+    """Return the points of the ROC curve for one row of weights, for plots.
+
+    weights_row: shape (cases,), at least 0; cases of weight 0 give no point. The first point is (0, 0) with
+    threshold +inf, "nothing is positive"; then one point per distinct score. A missing positive (−inf) gives
+    no point and the curve ends below sensitivity 1. Rates of a class with total weight 0 are NaN.
+    """
+    weights = np.asarray(weights_row, dtype=np.float64)
+    if weights.shape != table.score.shape:
+        raise ValueError(f"weights_row: expected shape {table.score.shape}, found {weights.shape}")
+    shown = weights > 0
+    shown[table.missing_positives] = False
+    threshold, group = np.unique(table.score[shown], return_inverse=True)
+
+    def rate(in_class: NDArray[np.bool_]) -> NDArray[np.float64]:
+        per_group = np.bincount(group, (weights * in_class)[shown], threshold.size)
+        from_above = np.concatenate(([0.0], np.cumsum(per_group[::-1])))
+        return _ratio(from_above, np.full(from_above.shape, weights[in_class].sum()))
+
+    return RocPoints(
+        threshold=np.concatenate(([np.inf], threshold[::-1])),
+        false_positive_rate=rate(~table.positive),
+        sensitivity=rate(table.positive),
+    )
+
+
+def _ascending(score: NDArray[np.float64], chosen: NDArray[np.bool_]) -> NDArray[np.intp]:
+    cases = np.flatnonzero(chosen)
+    return cases[np.argsort(score[cases], kind="stable")]
+
+
+def _weighted_counts(table: RocTable, weights: ArrayLike) -> _WeightedCounts:
+    matrix = np.asarray(weights)
+    if matrix.ndim != 2 or matrix.shape[1] != table.score.size:
+        raise ValueError(f"weights: expected shape (resamples, {table.score.size}), found {matrix.shape}")
+    positive = _columns(matrix, table.positive_order)
+    negative = _columns(matrix, table.negative_order)
+    cumulative = np.zeros((matrix.shape[0], table.segment_starts.size + 1))
+    segments = np.add.reduceat(negative, table.segment_starts, axis=1)
+    np.cumsum(segments, axis=1, out=cumulative[:, 1:])
+    return _WeightedCounts(
+        positive=positive,
+        below=_columns(cumulative, table.segments_below),
+        up_to=_columns(cumulative, table.segments_up_to),
+        positives=positive.sum(axis=1) + _columns(matrix, table.missing_positives).sum(axis=1),
+        negatives=cumulative[:, -1],
+    )
+
+
+def _columns(matrix: NDArray[np.generic], order: NDArray[np.intp]) -> NDArray[np.float64]:
+    # With mode "clip" numpy skips a second pass for the bounds; the orders are within them by construction.
+    return np.take(matrix, order, axis=1, mode="clip").astype(np.float64, copy=False)
+
+
+def _where_both(counts: _WeightedCounts) -> NDArray[np.float64]:
+    return np.where(counts.negatives > 0, counts.positives, 0.0)
+
+
+def _ratio(numerator: NDArray[np.float64], denominator: NDArray[np.float64]) -> NDArray[np.float64]:
+    ratio = np.full(denominator.shape, np.nan)
+    np.divide(numerator, denominator, out=ratio, where=denominator > 0)
+    return ratio
+
+
+def _check_target(target: Fraction) -> None:
+    if not 0 <= target <= 1:
+        raise ValueError(f"target: expected a specificity in [0, 1], found {target}")
