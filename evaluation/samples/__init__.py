@@ -1,0 +1,1 @@
+"""Synthetic phases and submissions of known quality, to rehearse a challenge with."""
