@@ -110,9 +110,10 @@ def _cluster_groups(
     """Return each cluster's group (one per set of strata that its cases have) and each case's cluster."""
     names, unit_of_case = np.unique(cluster, return_inverse=True)
     kinds, kind_of_case = np.unique(stratum, return_inverse=True)
-    holds = np.zeros((names.size, kinds.size), dtype=np.bool_)
-    holds[unit_of_case, kind_of_case] = True
-    group = np.unique(holds, axis=0, return_inverse=True)[1] if names.size else np.zeros(0, dtype=np.int64)
+    # Marked by what it lacks, clusters of one stratum are grouped in the order of their strata.
+    lacks = np.ones((names.size, kinds.size), dtype=np.bool_)
+    lacks[unit_of_case, kind_of_case] = False
+    group = np.unique(lacks, axis=0, return_inverse=True)[1] if names.size else np.zeros(0, dtype=np.int64)
     return group.reshape(-1), unit_of_case
 
 

@@ -1,0 +1,152 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+
+from evaluation.metrics.intervals import Interval, bootstrap_weights, percentile_interval, wilson_interval
+
+
+def drawn(strata, clusters=None, seed=1, resamples=50, block_rows=None):
+    return np.concatenate(list(bootstrap_weights(strata, clusters, seed, resamples, block_rows)))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.integers(-1, 3), max_size=12), st.integers(0, 2**31), st.integers(1, 60))
+def test_rows_sum_to_the_size_of_every_stratum(strata, seed, block_rows):
+    weights = drawn(strata, seed=seed)
+    assert weights.shape == (50, len(strata))
+    assert (weights == np.round(weights)).all()
+    assert (weights >= 0).all()
+    for stratum in range(-1, 4):
+        inside = np.array(strata, dtype=int) == stratum
+        expected = 0 if stratum == -1 else inside.sum()
+        assert (weights[:, inside].sum(axis=1) == expected).all()
+    np.testing.assert_array_equal(weights, drawn(strata, seed=seed, block_rows=block_rows))
+
+
+def test_blocks_are_bounded_and_do_not_show():
+    strata = np.arange(10_000) % 2
+    blocks = list(bootstrap_weights(strata, None, 3, 250))
+    assert [block.shape for block in blocks] == [(200, 10_000), (50, 10_000)]
+    whole = np.concatenate(blocks)
+    np.testing.assert_array_equal(whole, drawn(strata, None, 3, 250, 7))
+    np.testing.assert_array_equal(whole[:9], drawn(strata, None, 3, 9))
+    assert not np.array_equal(whole[:9], drawn(strata, None, 4, 9))
+
+
+def test_counts_are_multinomial():
+    # In a stratum of 4 a count is binomial(4, 1/4): mean 1, variance 3/4; two have the covariance −1/4.
+    strata = [0, 1, 0, 0, 1, 0, -1]
+    weights = drawn(strata, seed=11, resamples=40_000)
+    covariance = np.cov(weights.T)
+    four = np.ix_([0, 2, 3, 5], [0, 2, 3, 5])
+    np.testing.assert_allclose(weights.mean(axis=0), [1, 1, 1, 1, 1, 1, 0], atol=0.02)
+    np.testing.assert_allclose(covariance[four], np.eye(4) - 0.25, atol=0.02)
+    np.testing.assert_allclose(covariance[np.ix_([1, 4], [1, 4])], [[0.5, -0.5], [-0.5, 0.5]], atol=0.02)
+    np.testing.assert_allclose(covariance[np.ix_([0, 2, 3, 5], [1, 4])], 0, atol=0.02)  # strata: independent
+    share = np.bincount(weights[:, 0].astype(int), minlength=5) / 40_000
+    np.testing.assert_allclose(share, np.array([81, 108, 54, 12, 1]) / 256, atol=0.01)
+
+
+def test_clusters_are_drawn_among_those_with_the_same_strata():
+    #          pure 0        pure 1     both           out of the metric but for one member
+    clusters = [7, 7, 3, 9, 5, 5, 4, 2, 2, 8, 8, 6, 6]
+    strata = [0, 0, 0, 0, 1, 1, 1, 0, 1, 1, 0, -1, 0]
+    weights = drawn(strata, clusters, resamples=4000)
+    for members in ([0, 1], [4, 5], [7, 8], [9, 10]):
+        assert (weights[:, members[0]] == weights[:, members[1]]).all()
+    for one_per_cluster in ([0, 2, 3, 12], [4, 6], [7, 9]):
+        assert (weights[:, one_per_cluster].sum(axis=1) == len(one_per_cluster)).all()
+        np.testing.assert_allclose(weights[:, one_per_cluster].mean(axis=0), 1, atol=0.06)
+    assert (weights[:, 11] == 0).all()
+    # A cluster of two is drawn as a whole, so the weights of the cases of a stratum need not sum to its size.
+    assert (weights[:, [0, 1, 2, 3, 12]].sum(axis=1) != 5).any()
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(-1, 2), st.integers(0, 4)), min_size=1, max_size=14), st.integers(0, 99)
+)
+def test_cluster_weights_are_those_of_their_clusters(cases, seed):
+    strata, clusters = np.array(cases).T
+    weights = drawn(strata, clusters, seed, 20)
+    inside = strata >= 0
+    assert (weights[:, ~inside] == 0).all()
+    sets = {c: frozenset(strata[inside & (clusters == c)]) for c in set(clusters[inside].tolist())}
+    for kind in set(sets.values()):
+        of_kind = [c for c in sets if sets[c] == kind]
+        total = 0
+        for c in of_kind:
+            columns = weights[:, inside & (clusters == c)]
+            assert (columns == columns[:, :1]).all()
+            total = total + columns[:, 0]
+        assert (total == len(of_kind)).all()
+    np.testing.assert_array_equal(weights, drawn(strata, clusters, seed, 20, block_rows=3))
+
+
+def test_singleton_clusters_draw_the_same_as_no_clusters():
+    strata = [0, 1, 1, 0, 0, 1]
+    np.testing.assert_array_equal(drawn(strata), drawn(strata, [10, 11, 12, 13, 14, 15]))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([0, -2], None, 1, 5), "strata: expected −1 or more, found -2"),
+        (([0, 0], [1], 1, 5), r"found shapes \(2,\) and \(1,\)"),
+        (([0, 0], None, 1, 0), "expected at least 1, found 0 and"),
+        (([0, 0], None, 1, 5, 0), "expected at least 1, found 5 and 0"),
+    ],
+)
+def test_refused_weights(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        bootstrap_weights(*arguments)
+
+
+def test_percentile_interval():
+    # 0 … 1000: the quantiles of linear interpolation are the ranks themselves.
+    interval = percentile_interval(np.random.default_rng(0).permutation(1001))
+    assert interval.lower == pytest.approx(25)
+    assert interval.upper == pytest.approx(975)
+    assert interval.half_width == pytest.approx(475)
+    assert percentile_interval([3, 1, 2], level=0.5) == Interval(1.5, 2.5)
+    assert percentile_interval([4]) == Interval(4, 4)
+
+
+@pytest.mark.parametrize(
+    ("values", "level", "message"),
+    [
+        ([1, np.nan, 3], 0.95, "found 1 NaN among 3 resamples"),
+        ([], 0.95, "found 0 NaN among 0 resamples"),
+        ([1, 2], 95, "level: expected a number between 0 and 1, found 95"),
+    ],
+)
+def test_refused_percentile_input(values, level, message):
+    with pytest.raises(ValueError, match=message):
+        percentile_interval(values, level)
+
+
+# JustRAIGS: expected half-widths of its metrics, in per cent.
+@pytest.mark.parametrize(("proportion", "total", "half_width"), [(0.8, 1559, 1.98), (0.95, 8182, 0.47)])
+def test_published_wilson_half_widths(proportion, total, half_width):
+    assert round(100 * wilson_interval(proportion * total, total).half_width, 2) == half_width
+
+
+@pytest.mark.parametrize(
+    ("successes", "total"),
+    [(34, 40), (328, 360), (0, 10), (10, 10), (0, 1), (1, 1), (1, 3), (385, 400), (0, 7)],
+)
+@pytest.mark.parametrize("level", [0.95, 0.8])
+def test_wilson_agrees_with_scipy(successes, total, level):
+    expected = binomtest(successes, total).proportion_ci(level, method="wilson")
+    found = wilson_interval(successes, total, level)
+    assert found.lower == pytest.approx(expected.low, abs=1e-12)
+    assert found.upper == pytest.approx(expected.high, abs=1e-12)
+    assert 0 <= found.lower <= successes / total <= found.upper <= 1
+
+
+@pytest.mark.parametrize(("successes", "total"), [(0, 0), (5, 4), (-1, 4), (float("nan"), 4)])
+def test_refused_proportions(successes, total):
+    with pytest.raises(ValueError, match="expected 0 ≤ successes ≤ total > 0, found"):
+        wilson_interval(successes, total)
