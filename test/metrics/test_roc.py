@@ -245,3 +245,10 @@ def test_refused_input():
     for function in (sensitivity_at_specificity, sensitivity_at_specificity_interpolated):
         with pytest.raises(ValueError, match=r"expected a specificity in \[0, 1\], found 95"):
             function(table, np.ones((1, 2)), Fraction(95))
+
+
+def test_cases_outside_a_subgroup_give_no_point():
+    points = roc_points(roc_table([4, 3, 2, 1], [True, True, False, False]), [1, 0, 0, 1])
+    assert points.threshold.tolist() == [INF, 4, 1]
+    assert points.false_positive_rate.tolist() == [0, 0, 1]
+    assert points.sensitivity.tolist() == [0, 1, 1]
