@@ -1,0 +1,81 @@
+# The image that evaluates one phase:
+#
+#   docker build --tag evaluation --build-arg PHASE=refuge-onsite .
+#
+# ./build.sh does the same and labels the image with the digest of the phase's manifest.
+# Nothing here needs BuildKit.
+
+# --- The system: Python, the packages, the user ---------------------------------------------------------------------
+FROM --platform=linux/amd64 python:3.13-slim-trixie AS system
+
+COPY requirements.txt /opt/evaluation/
+RUN python -m venv --without-pip /opt/evaluation/venv \
+ && python -m pip --python /opt/evaluation/venv/bin/python --no-cache-dir --disable-pip-version-check \
+      install --quiet --no-compile --require-hashes --requirement /opt/evaluation/requirements.txt
+
+RUN useradd --uid 1000 --user-group --create-home --shell /usr/sbin/nologin evaluation
+
+# Whatever an evaluation does not need goes: pip in every place that it may lie, documentation, package lists, and of
+# the packages their tests, headers and sources. What is left is copied into an empty image below, so that it is
+# really gone and not only hidden by a later layer.
+RUN set -eu; \
+    standard_library=$(python -c 'import sysconfig; print(sysconfig.get_path("stdlib"))'); \
+    rm -rf "$standard_library"/ensurepip "$standard_library"/idlelib "$standard_library"/test \
+      "$standard_library"/pydoc_data "$standard_library"/turtledemo \
+      /usr/local/lib/python3*/site-packages/* /usr/lib/python3/dist-packages/* /usr/share/python-wheels \
+      /usr/bin/pip* /usr/local/bin/pip* /usr/bin/wheel* /usr/local/bin/wheel* \
+      /usr/share/doc /usr/share/info /usr/share/locale /usr/share/man \
+      /root/.cache /var/cache/* /var/lib/apt/lists/* /var/log/* \
+      /opt/evaluation/requirements.txt /opt/evaluation/venv/include /opt/evaluation/venv/share; \
+    cd /opt/evaluation/venv/lib/python3*/site-packages; \
+    find . -type d -name tests -prune -exec rm -rf {} +; \
+    find . -type f \( -name '*.pyi' -o -name '*.pyx' -o -name '*.pxd' -o -name '*.pxi' -o -name '*.h' -o -name '*.hpp' \
+      -o -name '*.c' -o -name '*.cpp' -o -name '*.a' -o -name '*.f' -o -name '*.f90' \) -delete; \
+    find / -xdev -perm /6000 -type f -exec chmod a-s {} +
+
+# Byte code cannot be written at run time (the file system is read-only), and without any the start takes twice as
+# long. All of it would add 19 MB; so exactly what these imports load is compiled, in the packages and in the standard
+# library, by importing it.
+RUN find / -xdev -type d -name __pycache__ -prune -exec rm -rf {} + \
+ && /opt/evaluation/venv/bin/python -c "\
+import multiprocessing.forkserver, multiprocessing.resource_tracker; \
+import numpy, pebble, PIL.BmpImagePlugin, PIL.PngImagePlugin, PIL.TiffImagePlugin, pydantic, rich.table; \
+import grand_challenge_metrics, pandas, scipy.ndimage, scipy.stats, SimpleITK, sklearn.isotonic, sklearn.metrics, tifffile"
+
+# --- The phase: the package and the reference, checked and sealed ---------------------------------------------------
+FROM system AS phase
+
+WORKDIR /opt/evaluation
+COPY evaluation evaluation
+RUN /opt/evaluation/venv/bin/python -m compileall -q evaluation
+
+ARG PHASE
+RUN test -n "$PHASE" || { echo 'Dockerfile: which phase? Add --build-arg PHASE=refuge-onsite' >&2; exit 2; }
+COPY ground-truth/$PHASE ground-truth
+RUN PYTHONDONTWRITEBYTECODE=1 /opt/evaluation/venv/bin/python -m evaluation seal ground-truth \
+ && chmod -R u=rwX,go=rX /opt/evaluation
+
+# --- The image ------------------------------------------------------------------------------------------------------
+FROM --platform=linux/amd64 scratch
+
+COPY --from=system / /
+COPY --from=phase /opt/evaluation/evaluation /opt/evaluation/evaluation
+COPY --from=phase /opt/evaluation/ground-truth /opt/evaluation/ground-truth
+
+# PYTHONSAFEPATH: the working folder is not searched for modules, only /opt/evaluation is.
+# One thread per process: the work is spread over processes, and each is held to its share of memory and threads.
+ENV PATH=/opt/evaluation/venv/bin:/usr/local/bin:/usr/bin:/bin \
+    LANG=C.UTF-8 \
+    PYTHONPATH=/opt/evaluation \
+    PYTHONSAFEPATH=1 \
+    PYTHONDONTWRITEBYTECODE=1 \
+    OPENBLAS_NUM_THREADS=1 \
+    OMP_NUM_THREADS=1 \
+    ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS=1
+
+LABEL org.opencontainers.image.title="evaluation" \
+      org.opencontainers.image.licenses="Apache-2.0"
+
+WORKDIR /opt/evaluation
+USER evaluation
+ENTRYPOINT ["/opt/evaluation/venv/bin/python", "-m", "evaluation"]

@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# Evaluates the bundled submission of a phase and prints the main figures.
+#
+#   ./run.sh [PHASE] [OUTPUT_FOLDER]
+#
+# PHASE          a folder of ground-truth/, by default refuge-onsite; its submission is test/input/PHASE/
+# OUTPUT_FOLDER  gets metrics.json; by default output/PHASE/
+#
+# Runs in the container where a Docker engine answers, under the restrictions that the platform sets and more; else in
+# the local environment .venv. EVALUATION_ENGINE=docker or EVALUATION_ENGINE=local chooses.
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/scripts/environment.sh"
+
+[[ $# -le 2 ]] || fail "too many arguments. Usage: ./run.sh [PHASE] [OUTPUT_FOLDER]"
+phase=${1:-refuge-onsite}
+require_phase "$phase"
+
+input=$PWD/test/input/$phase
+[[ -d $input ]] || fail "there is no submission test/input/$phase/"
+
+case ${EVALUATION_ENGINE:-} in
+  docker) engine=docker && require_engine ;;
+  local) engine=local ;;
+  '') engine=$(engine_answers && echo docker || echo local) ;;
+  *) fail "EVALUATION_ENGINE is '$EVALUATION_ENGINE'; expected docker or local" ;;
+esac
+
+output=$PWD/output/$phase
+if [[ -n ${2:-} ]]; then
+  output=$2
+  [[ $output == /* ]] || output=$caller_folder/$output
+fi
+mkdir -p "$output"
+rm -f "$output/metrics.json"
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+evaluate_in_container() {
+  say "Docker answers: evaluating in the container evaluation-$phase (the first build takes a minute)"
+  if ! ./build.sh "$phase" >"$scratch/build.log" 2>&1; then
+    cat "$scratch/build.log" >&2
+    exit 1
+  fi
+  [[ -z $(find "$input" ! -perm -a=r -print -quit) ]] \
+    || fail "the container's user cannot read all of $input; chmod -R a+rX makes it readable"
+  # the container has a user of its own, who may write here and nowhere else
+  mkdir -m 0777 "$scratch/output"
+  chmod 0777 "$scratch/output"
+  docker run --rm --network none --read-only --tmpfs /tmp:mode=1777,size=1g --cap-drop ALL \
+    --security-opt no-new-privileges --pids-limit 128 --memory 7g --memory-swap 7g --cpus 2 \
+    --mount "type=bind,source=$input,target=/input,readonly" \
+    --mount "type=bind,source=$scratch/output,target=/output" \
+    "evaluation-$phase"
+  cp "$scratch/output/metrics.json" "$output/metrics.json"
+  docker run --rm --network none --read-only --tmpfs /tmp:mode=1777,size=1g \
+    --mount "type=bind,source=$scratch/output,target=/output,readonly" \
+    "evaluation-$phase" summary /output/metrics.json
+}
+
+evaluate_locally() {
+  say "evaluating in the local environment .venv"
+  local_environment requirements.txt
+  .venv/bin/python -m evaluation evaluate --input "$input" --ground-truth "ground-truth/$phase" --output "$output"
+  .venv/bin/python -m evaluation summary "$output/metrics.json"
+}
+
+case $engine in
+  docker) evaluate_in_container ;;
+  local) evaluate_locally ;;
+esac
+say "wrote $output/metrics.json"

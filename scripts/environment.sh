@@ -1,0 +1,72 @@
+# shellcheck shell=bash
+# Sourced by the scripts of this repository: its phases, the Docker engine and the local Python environment.
+# The script that sources this file runs in the repository's own folder from then on.
+
+# shellcheck disable=SC2034 # paths on the command line are relative to it
+caller_folder=$PWD
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
+
+say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
+
+fail() {
+  say "$@"
+  exit 1
+}
+
+# known_phases: the names of the phases, one a line.
+known_phases() {
+  local file
+  for file in ground-truth/*/phase.toml; do
+    [[ -e $file ]] && basename "$(dirname "$file")"
+  done
+  return 0
+}
+
+# require_phase NAME: stops unless there is a phase of that name.
+require_phase() {
+  local phases
+  phases=$(known_phases)
+  grep -qxF -e "$1" <<<"$phases" && return
+  fail "unknown phase '$1'; ground-truth/ has: ${phases//$'\n'/, }"
+}
+
+# engine_answers: whether a Docker engine can be used.
+engine_answers() { command -v docker >/dev/null && docker info >/dev/null 2>&1; }
+
+# require_engine: stops, with a way out, unless a Docker engine can be used.
+require_engine() {
+  engine_answers && return
+  command -v docker >/dev/null \
+    || fail "Docker is not installed; see https://docs.docker.com/engine/install/"
+  fail "no Docker engine answers ($(docker info 2>&1 >/dev/null | tail -n 1))." \
+    "Start it (Linux: sudo systemctl start docker; Docker Desktop: open it) and try again."
+}
+
+# find_python: the newest usable Python, 3.11 or later, with venv.
+find_python() {
+  local candidate
+  for candidate in python3.13 python3.12 python3.11 python3; do
+    if "$candidate" -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then
+      echo "$candidate"
+      return
+    fi
+  done
+  fail "found no Python 3.11 or later with venv (on Debian and Ubuntu: sudo apt install python3-venv)"
+}
+
+# local_environment REQUIREMENTS: makes .venv hold what that file pins, unless it already does.
+# A copy of the file, put there last, marks a finished installation.
+local_environment() {
+  local requirements=$1 python
+  [[ -x .venv/bin/python ]] && cmp -s "$requirements" ".venv/$requirements" && return
+  say "installing $requirements into .venv (up to a minute)"
+  if ! .venv/bin/python -m pip --version >/dev/null 2>&1; then
+    python=$(find_python)
+    "$python" -m venv --clear .venv || fail "could not make the environment .venv"
+  fi
+  .venv/bin/python -m pip install --quiet --quiet --disable-pip-version-check --require-hashes --requirement "$requirements" \
+    || fail "could not install $requirements into .venv"
+  cp "$requirements" .venv/
+  # what the tests need includes, in the same versions, what the package needs
+  [[ $requirements == requirements.txt ]] || cp requirements.txt .venv/
+}
