@@ -72,6 +72,7 @@ class Challenge:
     form_columns: tuple[str, ...] = ()
     optional_tasks: tuple[str, ...] = ()
 
-    def fields(self, tasks: Iterable[Task]) -> tuple[Field, ...]:
-        """Return the fields of the given tasks, each once, in their order."""
-        return tuple({field.name: field for task in tasks for field in task.fields}.values())
+
+def fields_of(tasks: Iterable[Task]) -> tuple[Field, ...]:
+    """Return the fields of the given tasks, each once, in their order."""
+    return tuple({field.name: field for task in tasks for field in task.fields}.values())

@@ -78,3 +78,11 @@ def printable(text: object, limit: int = _LONGEST_PART) -> str:
         return escaped
     head = (limit - 1) // 2
     return f"{escaped[:head]}…{escaped[len(escaped) - (limit - 1 - head) :]}"
+
+
+class PhaseError(Exception):
+    """Raised where a phase is not usable; lists every problem. Never the participant's fault."""
+
+    def __init__(self, *problems: str) -> None:
+        self.problems = problems
+        super().__init__("\n".join(problems))

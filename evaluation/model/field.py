@@ -2,30 +2,39 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from evaluation.model.form import CaseForm
 from evaluation.model.source import FileAccess, Source
 
 
-class Kind(Protocol):
-    """How a value is read, checked, written and described; the same for predictions and references."""
+class Kind(ABC):
+    """How a value is read, checked, written and described; the same for predictions and references.
 
+    A kind overrides the writers of the places in which it can lie: a file, cells of a table, JSON.
+    """
+
+    @abstractmethod
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> Any:
         """Return the value at a source. Raises `FormFault` with every fault of that value."""
 
+    @abstractmethod
+    def describe(self) -> str:
+        """Return in words what a valid value is, for a participant."""
+
     def write_file(self, value: Any, extension: str) -> bytes:
         """Return the bytes of a file that `read` reads back."""
+        raise TypeError(f"{type(self).__name__} has no file (got {extension} and a {type(value).__name__})")
 
     def write_cells(self, value: Any) -> tuple[str, ...]:
         """Return the cells of a table row that `read` reads back."""
+        raise TypeError(f"{type(self).__name__} does not go into tables (got a {type(value).__name__})")
 
     def write_json(self, value: Any) -> Any:
         """Return the JSON value that `read` reads back."""
-
-    def describe(self) -> str:
-        """Return in words what a valid value is, for a participant."""
+        raise TypeError(f"{type(self).__name__} does not go into JSON (got a {type(value).__name__})")
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-_IMAGE_EXTENSIONS = (".nii.gz", ".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff", ".mha", ".mhd", ".nii", ".txt")
+_IMAGE_EXTENSIONS = (
+    ".nii.gz",
+    ".jpg",
+    ".jpeg",
+    ".png",
+    ".bmp",
+    ".tif",
+    ".tiff",
+    ".mha",
+    ".mhd",
+    ".nii",
+    ".txt",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +34,14 @@ class CaseForm:
     width: int = 0
     height: int = 0
     columns: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class CaseRow:
+    """One row of the case table: its line in the file and its cells by column."""
+
+    line: int
+    cells: Mapping[str, str]
 
 
 @dataclass(frozen=True)

@@ -81,9 +81,7 @@ def sensitivity_at_specificity_of(
         "interpolated": roc.sensitivity_at_specificity_interpolated,
     }[definition]
     return Aggregate(
-        values=lambda cases: function(
-            _roc_table(cases.table, score, label), _labelled(cases, label), target
-        ),
+        values=lambda cases: function(_roc_table(cases.table, score, label), _labelled(cases, label), target),
         strata=lambda table: strata_of_labels(table, label),
     )
 

@@ -40,14 +40,20 @@ Source = FileSource | CellsSource | JsonSource
 class FileAccess(Protocol):
     """Reads files of one folder; the only way in which fields get at bytes."""
 
-    def read(self, path: str) -> memoryview:
-        """Return the bytes of a file; they stay valid until the next call. Raises `ReadError`."""
+    def read(self, path: str, limit_bytes: int) -> memoryview:
+        """Return the bytes of a file, valid until the next call. Raises `ReadError`."""
+
+
+def file_of(source: Source) -> str:
+    """Return the path of the file in which a source lies."""
+    return source.path if isinstance(source, FileSource) else source.file
 
 
 def fault_at(source: Source, expected: str, found: str, kind: FaultKind = FaultKind.WRONG_VALUE) -> FormFault:
     """Return a fault of the value at a source, ready to be raised."""
-    if isinstance(source, FileSource):
-        return FormFault(Fault(kind, source.path, expected, found))
+    line = field = None
     if isinstance(source, CellsSource):
-        return FormFault(Fault(kind, source.file, expected, found, source.line, ", ".join(source.columns)))
-    return FormFault(Fault(kind, source.file, expected, found, field=source.place or None))
+        line, field = source.line, ", ".join(source.columns)
+    elif isinstance(source, JsonSource):
+        field = source.place or None
+    return FormFault(Fault(kind, file_of(source), expected, found, line, field))

@@ -1,0 +1,172 @@
+"""REFUGE, the Retinal Fundus Glaucoma Challenge (Orlando et al., Medical Image Analysis 59, 2020).
+
+Section 3.2: glaucoma classification (3.2.1), segmentation of optic disc and cup (3.2.2), and the optional
+localisation of the fovea.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from math import inf
+from typing import Literal
+
+from evaluation.fields.label_mask import LabelMask
+from evaluation.fields.number import Label, Number
+from evaluation.fields.point import PointInImage, distance
+from evaluation.fields.regions import Region, overlap_of, region_of
+from evaluation.metrics.cup_to_disc import VerticalDiameter, vertical_cup_to_disc_ratio, vertical_diameter
+from evaluation.metrics.distance import image_diagonal
+from evaluation.metrics.overlap import dice
+from evaluation.model.case_table import Row
+from evaluation.model.challenge import Challenge, Options, Task, Values, form_option
+from evaluation.model.field import CaseColumns, Field, Files, Reference, Socket, TableColumns
+from evaluation.model.metric import Metric, auc_of, mean_of, sensitivity_at_specificity_of
+
+CUP, DISC, ELSEWHERE = 0, 128, 255
+_IMAGES = (".bmp", ".png", ".tif")
+
+
+class RefugeOptions(Options):
+    """Choices in which the paper, its public evaluator and practice differ."""
+
+    unlisted_labels: Literal["error", "disc"] = form_option("error")
+    vertical_diameter: VerticalDiameter = "column_count"
+    sensitivity_at_specificity: Literal["step", "interpolated"] = "step"
+
+
+def _tasks(options: RefugeOptions) -> tuple[Task, ...]:
+    return (
+        Task(
+            name="classification",
+            title="Glaucoma classification",
+            fields=(LIKELIHOOD,),
+            score=lambda prediction, reference: {
+                "likelihood": prediction["glaucoma_risk"],
+                "glaucoma": reference["glaucoma_risk"],
+            },
+            worst=lambda case, reference: {
+                "likelihood": -inf if reference["glaucoma_risk"] else inf,
+                "glaucoma": reference["glaucoma_risk"],
+            },
+            metrics=(
+                Metric("auc", "AUC", auc_of("likelihood", "glaucoma"), best=1, worst=0),
+                Metric(
+                    "reference_sensitivity",
+                    "Sensitivity at 85 % specificity",
+                    sensitivity_at_specificity_of(
+                        "likelihood", "glaucoma", Fraction(85, 100), options.sensitivity_at_specificity
+                    ),
+                    best=1,
+                    worst=0,
+                ),
+            ),
+        ),
+        Task(
+            name="segmentation",
+            title="Segmentation of optic disc and cup",
+            fields=(_segmentation(options),),
+            score=_score_segmentation(options.vertical_diameter),
+            worst=lambda case, reference: {
+                "dice_cup": 0.0,
+                "dice_disc": 0.0,
+                "vertical_cup_to_disc_ratio_error": 1.0,
+            },
+            metrics=(
+                Metric("dice_cup", "Dice of the cup", mean_of("dice_cup"), best=1, worst=0),
+                Metric("dice_disc", "Dice of the disc", mean_of("dice_disc"), best=1, worst=0),
+                Metric(
+                    "vertical_cup_to_disc_ratio_error",
+                    "Absolute error of the vertical cup-to-disc ratio",
+                    mean_of("vertical_cup_to_disc_ratio_error"),
+                    best=0,
+                    worst=1,
+                ),
+            ),
+        ),
+        Task(
+            name="fovea",
+            title="Localisation of the fovea",
+            fields=(FOVEA,),
+            score=lambda prediction, reference: {
+                "distance": distance(prediction["fovea"], reference["fovea"])
+            },
+            worst=lambda case, reference: {"distance": image_diagonal(case.width, case.height)},
+            metrics=(
+                Metric("distance", "Euclidean distance in pixels", mean_of("distance"), best=0, worst=inf),
+            ),
+        ),
+    )
+
+
+def _score_segmentation(definition: VerticalDiameter) -> Callable[[Values, Values], Row]:
+    """Return the scoring of one image (Eq. 1 and 2; both regions empty: Dice 1, no disc: ratio 0)."""
+
+    def ratio(cup: Region, disc: Region) -> float:
+        return vertical_cup_to_disc_ratio(
+            vertical_diameter(cup.pixels, definition), vertical_diameter(disc.pixels, definition)
+        )
+
+    def score(prediction: Values, reference: Values) -> Row:
+        predicted, true = prediction["segmentation"], reference["segmentation"]
+        # The region of the disc includes the cup.
+        predicted_cup, true_cup = region_of(predicted, [CUP]), region_of(true, [CUP])
+        predicted_disc, true_disc = region_of(predicted, [CUP, DISC]), region_of(true, [CUP, DISC])
+        return {
+            "dice_cup": dice(overlap_of(predicted_cup, true_cup), both_empty=1.0),
+            "dice_disc": dice(overlap_of(predicted_disc, true_disc), both_empty=1.0),
+            "vertical_cup_to_disc_ratio_error": abs(
+                ratio(predicted_cup, predicted_disc) - ratio(true_cup, true_disc)
+            ),
+        }
+
+    return score
+
+
+def _segmentation(options: RefugeOptions) -> Field:
+    labels = {CUP: "optic cup", DISC: "optic disc"}
+    strict = LabelMask(labels, ELSEWHERE)
+    lenient = LabelMask(labels, ELSEWHERE, unlisted_as=DISC)
+    return Field(
+        name="segmentation",
+        title="Segmentation of optic disc and cup",
+        kind=strict if options.unlisted_labels == "error" else lenient,
+        archive=Files("segmentation", _IMAGES),
+        socket=Socket("optic-disc-and-cup-segmentation", "images/optic-disc-and-cup-segmentation"),
+        reference=Reference(strict, Files("masks", (".png", ".bmp", ".tif"))),
+    )
+
+
+LIKELIHOOD = Field(
+    name="glaucoma_risk",
+    title="Likelihood of glaucoma",
+    kind=Number(),
+    archive=TableColumns(("classification_results.csv",), "FileName", ("Glaucoma Risk",)),
+    socket=Socket("glaucoma-risk", "glaucoma-risk.json"),
+    reference=Reference(Label(), CaseColumns(("glaucoma",))),
+)
+
+FOVEA = Field(
+    name="fovea",
+    title="Location of the fovea",
+    kind=PointInImage(),
+    archive=TableColumns(
+        ("fovea_location_results.csv", "fovea_localization_results.csv"), "ImageName", ("Fovea_X", "Fovea_Y")
+    ),
+    socket=Socket("fovea-location", "fovea-location.json"),
+    reference=Reference(PointInImage(), CaseColumns(("fovea_x", "fovea_y"))),
+)
+
+CHALLENGE = Challenge(
+    name="refuge",
+    title="REFUGE: glaucoma assessment from fundus photographs",
+    options=RefugeOptions,
+    tasks=_tasks,
+    components=(
+        "classification.auc",
+        "segmentation.dice_cup",
+        "segmentation.dice_disc",
+        "segmentation.vertical_cup_to_disc_ratio_error",
+    ),
+    optional_tasks=("fovea",),
+)

@@ -1,0 +1,129 @@
+"""`evaluate`: the job of the container, and the same outside of it."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+
+# Only what is light: the worker server starts first and imports beside this process.
+from evaluation.platform.streams import Streams
+from evaluation.workers.warm_up import warm_up
+
+INPUT = Path("/input")
+OUTPUT = Path("/output")
+BAKED = Path("/opt/evaluation/ground-truth")
+UPLOADED = Path("/opt/ml/input/data/ground_truth")
+
+_ORGANISERS = (
+    "The evaluation stopped because of a fault of the organisers' or of the platform, not of your submission."
+)
+_OUT_OF_TIME = "The evaluation ran out of time. Please tell the organisers; no result was written."
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument(
+        "--input", type=Path, default=INPUT, metavar="FOLDER", help="the submission (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--ground-truth",
+        type=Path,
+        metavar="FOLDER",
+        help=f"the sealed phase (default: {UPLOADED} if it holds anything, else {BAKED})",
+    )
+    parser.add_argument(
+        "--output",
+        type=Path,
+        default=OUTPUT,
+        metavar="FOLDER",
+        help="where metrics.json goes (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--cases",
+        type=Path,
+        metavar="FILE",
+        help="also write every case's columns, labels included, for the organiser",
+    )
+    parser.add_argument(
+        "--workers",
+        type=int,
+        metavar="N",
+        help="number of worker processes (default: one a processor; 0: none)",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Score a submission; return 0, or 1 after telling the participant why there is no result."""
+    started = time.monotonic()
+    if arguments.workers != 0:
+        warm_up()
+    streams = Streams()
+    from evaluation.cli.progress import progress_bar
+    from evaluation.evaluate import Rejection, evaluate
+    from evaluation.model.fault import PhaseError
+    from evaluation.phase.phase import load_phase
+    from evaluation.platform import machine, messages
+    from evaluation.platform.result_file import render, write_atomically, write_metrics
+    from evaluation.summary import case_records, summarise
+    from evaluation.workers.pool import DeadlineExceeded
+
+    try:
+        folder, source = _reference(arguments.ground_truth)
+        phase = load_phase(folder)
+        workers = machine.worker_count() if arguments.workers is None else arguments.workers
+        with progress_bar("cases", len(phase.rows)) as progress:
+            result = evaluate(phase, arguments.input, workers, started, progress)
+        if isinstance(result, Rejection):
+            streams.tell_organiser(messages.organiser_report(result.faults))
+            streams.tell_participant(messages.participant_line(result.faults))
+            return 1
+        path = write_metrics(summarise(result, source), arguments.output)
+        if arguments.cases:
+            write_atomically(arguments.cases, render(case_records(result)))
+    except PhaseError as error:
+        streams.tell_organiser(["Fault of the phase:", *error.problems[:400]])
+        streams.tell_participant(_ORGANISERS)
+        return 1
+    except DeadlineExceeded:
+        streams.tell_organiser([f"The budget of {phase.config.limits.budget_seconds} s was used up."])
+        streams.tell_participant(_OUT_OF_TIME)
+        return 1
+    except OSError as error:
+        streams.tell_organiser([f"{error.filename or 'a file'}: {error.strerror}"])
+        streams.tell_participant(_ORGANISERS)
+        return 1
+    failures = [
+        f"{case.name}: failed, {outcome.failure}"
+        for case, outcome in zip(phase.cases.forms, result.outcomes, strict=True)
+        if outcome.failure
+    ]
+    streams.tell_organiser(
+        [*failures[:400], f"Scored {len(phase.rows)} cases of {phase.config.name}: {path}"]
+    )
+    return 0
+
+
+def _reference(given: Path | None) -> tuple[Path, str]:
+    """Return the folder of the phase to score against, and whether it came from the image or a tarball."""
+    if given is not None:
+        return given, "folder"
+    if UPLOADED.is_dir() and any(UPLOADED.iterdir()):
+        if BAKED.is_dir():
+            _require_same_phase(BAKED, UPLOADED)
+        return UPLOADED, "tarball"
+    return BAKED, "image"
+
+
+def _require_same_phase(baked: Path, uploaded: Path) -> None:
+    """Refuse a tarball of another phase. Raises `PhaseError`."""
+    from evaluation.model.fault import PhaseError
+    from evaluation.phase.config import read_config
+
+    of_image, of_tarball = read_config(baked), read_config(uploaded)
+    for key in ("challenge", "name"):
+        expected, found = getattr(of_image, key), getattr(of_tarball, key)
+        if expected != found:
+            raise PhaseError(
+                f"{uploaded}/phase.toml: {key}: expected {expected!r} as in the image, found {found!r}"
+            )

@@ -1,0 +1,86 @@
+"""The command line: one parser, each command in a module of its own that is imported when it is called."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evaluation import __version__
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command: its module below `evaluation.cli`, what it does in one line, and an example."""
+
+    module: str
+    summary: str
+    example: str
+
+
+COMMANDS = {
+    "evaluate": Command(
+        "evaluate_command",
+        "Score a submission against a phase and write metrics.json.",
+        "python -m evaluation evaluate --input test/input/refuge-onsite "
+        "--ground-truth ground-truth/refuge-onsite --output output/refuge-onsite",
+    ),
+    "seal": Command(
+        "seal_command",
+        "Validate a phase folder and write its manifest.",
+        "python -m evaluation seal ground-truth/refuge-onsite",
+    ),
+    "sample": Command(
+        "sample_command",
+        "Write a synthetic phase and submissions of known quality.",
+        "python -m evaluation sample refuge --output output/sample --cases 40 --width 160 --height 160",
+    ),
+    "summary": Command(
+        "summary_command",
+        "Print the main figures of a metrics.json as a table.",
+        "python -m evaluation summary output/refuge-onsite/metrics.json",
+    ),
+}
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run a command and return its exit status; no arguments at all are the container's job."""
+    if not arguments:
+        arguments = ["evaluate"]
+    name = arguments[0]
+    if name in COMMANDS:
+        command = COMMANDS[name]
+        module = importlib.import_module(f"evaluation.cli.{command.module}")
+        parser = argparse.ArgumentParser(
+            prog=f"python -m evaluation {name}",
+            description=command.summary,
+            epilog=f"example:\n  {command.example}",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        module.add_arguments(parser)
+        status: int = module.run(parser.parse_args(arguments[1:]))
+        return status
+    return _overview(name)
+
+
+def _overview(name: str) -> int:
+    lines = [
+        "usage: python -m evaluation [COMMAND] [ARGUMENTS]",
+        "",
+        "Without a command: score /input and write /output/metrics.json, as the platform runs the container.",
+        "",
+        *(f"  {name:<10} {command.summary}" for name, command in COMMANDS.items()),
+        "",
+        "example:",
+        "  python -m evaluation COMMAND --help",
+    ]
+    if name in ("-h", "--help"):
+        sys.stdout.write("\n".join(lines) + "\n")
+        return 0
+    if name == "--version":
+        sys.stdout.write(f"evaluation {__version__}\n")
+        return 0
+    sys.stderr.write("\n".join([f"unknown command {name!r}", *lines]) + "\n")
+    return 2

@@ -1,0 +1,41 @@
+"""`seal`: validates a phase and writes the manifest without which nothing is scored against it."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from evaluation.cli.progress import progress_bar
+from evaluation.model.fault import PhaseError
+from evaluation.phase.manifest import scan, seal
+from evaluation.platform import machine
+from evaluation.validate import validate_phase
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("phase", type=Path, metavar="FOLDER", help="the phase folder")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Seal a phase and print its digest; return 1 after listing the faults of one that cannot be sealed."""
+    folder: Path = arguments.phase
+    try:
+        if not folder.is_dir():
+            raise PhaseError(f"{folder}: is not a folder")
+        scanned = scan(folder)
+        with progress_bar("reference", len(scanned.files)) as progress:
+            validation = validate_phase(folder, scanned, machine.worker_count(), progress)
+        manifest = seal(folder, scanned)
+    except PhaseError as error:
+        sys.stderr.write("\n".join([*error.problems, f"{folder}: not sealed"]) + "\n")
+        return 1
+    except OSError as error:
+        sys.stderr.write(f"{error.filename or folder}: {error.strerror}; not sealed\n")
+        return 1
+    lines = [f"note: {notice}" for notice in validation.notices]
+    sys.stdout.write(
+        "\n".join([*lines, f"{folder}: sealed {len(validation.phase.rows)} cases", manifest.digest]) + "\n"
+    )
+    return 0

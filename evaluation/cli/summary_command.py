@@ -1,0 +1,54 @@
+"""`summary`: the main figures of a metrics.json as a table."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument(
+        "metrics", type=Path, metavar="METRICS_JSON", help="a metrics.json that evaluate wrote"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the table; return 1 where the file is none of ours."""
+    try:
+        content = json.loads(arguments.metrics.read_text(encoding="utf-8"))
+        rows = [
+            (
+                task,
+                name,
+                estimate["value"],
+                estimate.get("confidence_interval"),
+                estimate.get("standard_deviation"),
+            )
+            for task, metrics in content["aggregates"].items()
+            for name, estimate in metrics.items()
+        ]
+        cases = content["cases"]
+        title = f"{content['phase']['name']}: {cases['scored']} of {cases['expected']} cases scored"
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        sys.stderr.write(f"{arguments.metrics}: is no metrics.json of this package ({error})\n")
+        return 1
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("task", "metric", title=title, title_justify="left")
+    for heading in ("value", "95 % interval", "standard deviation"):
+        table.add_column(heading, justify="right")
+    for task, name, value, interval, deviation in rows:
+        table.add_row(
+            task,
+            name.replace("_", " "),
+            f"{value:.4f}",
+            f"{interval['lower']:.4f} – {interval['upper']:.4f}" if interval else "",
+            "" if deviation is None else f"{deviation:.4f}",
+        )
+    # A log has no width; a table that is folded there cannot be read.
+    Console(width=None if sys.stdout.isatty() else 120).print(table)
+    return 0

@@ -1,0 +1,127 @@
+"""The evaluation of one submission: index, read and score every case, aggregate.
+
+    /input → index of sources → per case, in a worker: read, then score → aggregate → metrics.json
+
+Faults of all cases are collected; a rejected submission's scores are dropped unseen, so that a rejection
+depends on nothing but the submission.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from evaluation.challenges import challenge_named, select_tasks
+from evaluation.model.case_table import CaseTable
+from evaluation.model.challenge import Task
+from evaluation.model.fault import Fault, PhaseError
+from evaluation.model.form import CaseForm, CaseRow, Form
+from evaluation.model.outcome import CaseJob, Faulty, OrganiserFault, Outcome, Scored
+from evaluation.phase.phase import Phase
+from evaluation.platform import machine
+from evaluation.platform.index import SubmissionIndex, index_submission
+from evaluation.workers.case_runner import RunSetup
+from evaluation.workers.pool import PoolSettings, Progress, no_progress, run_cases
+
+_SHORTEST_CASE_SECONDS = 30.0
+
+
+@dataclass(frozen=True)
+class Result:
+    """The scores of a submission: per task a case table, and the outcome of every case."""
+
+    phase: Phase
+    tasks: tuple[Task, ...]
+    tables: Mapping[str, CaseTable]
+    outcomes: tuple[Scored, ...]
+
+
+@dataclass(frozen=True)
+class Rejection:
+    """The faults for which a submission is rejected; they depend on the submission alone."""
+
+    faults: tuple[Fault, ...]
+
+
+def evaluate(
+    phase: Phase,
+    submission: Path,
+    workers: int,
+    started: float | None = None,
+    progress: Progress = no_progress,
+) -> Result | Rejection:
+    """Return the scores of a submission folder, or the faults for which it is rejected.
+
+    ``started`` (of `time.monotonic`) is when the phase's budget began. Raises `PhaseError` for a fault of the
+    organiser's, `DeadlineExceeded` where the phase fails at its deadline.
+    """
+    index = index_submission(submission, phase.form, phase.challenge, phase.tasks)
+    setup = RunSetup(
+        form=phase.form,
+        tasks=index.tasks,
+        submission=index.root,
+        options=phase.options.model_dump(mode="json"),
+        reference=phase.reference,
+        memory_bytes=machine.worker_memory(workers, phase.config.limits.worker_memory_mb),
+    )
+    outcomes = run_cases(
+        _jobs(index, phase.cases.forms, phase.rows), setup, _pool_settings(phase, workers, started), progress
+    )
+    if faults := _faults(index, outcomes):
+        return Rejection(faults)
+    tasks = tuple(task for task in phase.tasks if task.name in index.tasks)
+    scored = tuple(outcome for outcome in outcomes if isinstance(outcome, Scored))
+    return Result(phase, tasks, tables_of(tasks, phase.cases.forms, scored), scored)
+
+
+def check(form: Form, submission: Path, workers: int, progress: Progress = no_progress) -> tuple[Fault, ...]:
+    """Return the faults of a submission, exactly as `evaluate` would find them, without any label."""
+    challenge = challenge_named(form.challenge)
+    tasks = select_tasks(challenge, challenge.options.model_validate(form.options), form.tasks)
+    index = index_submission(submission, form, challenge, tasks)
+    setup = RunSetup(form, index.tasks, index.root, form.options, None, machine.worker_memory(workers, None))
+    jobs = _jobs(index, form.cases, itertools.repeat(None, len(form.cases)))
+    return _faults(index, run_cases(jobs, setup, PoolSettings(workers, _SHORTEST_CASE_SECONDS), progress))
+
+
+def _jobs(index: SubmissionIndex, cases: Sequence[CaseForm], rows: Iterable[CaseRow | None]) -> list[CaseJob]:
+    return [
+        CaseJob(case, of_case, row) for case, of_case, row in zip(cases, index.sources, rows, strict=True)
+    ]
+
+
+def _pool_settings(phase: Phase, workers: int, started: float | None) -> PoolSettings:
+    limits = phase.config.limits
+    share = limits.budget_seconds * max(1, workers) / len(phase.rows)
+    return PoolSettings(
+        workers=workers,
+        case_seconds=limits.case_seconds or max(_SHORTEST_CASE_SECONDS, share),
+        deadline=(time.monotonic() if started is None else started) + limits.budget_seconds,
+        fill_at_deadline=phase.config.on_deadline == "worst",
+    )
+
+
+def _faults(index: SubmissionIndex, outcomes: Sequence[Outcome]) -> tuple[Fault, ...]:
+    """Return all faults of a submission. Raises `PhaseError` where an outcome is the organiser's fault."""
+    if problems := [
+        problem for outcome in outcomes if isinstance(outcome, OrganiserFault) for problem in outcome.problems
+    ]:
+        raise PhaseError(*problems)
+    of_cases = (outcome.faults for outcome in outcomes if isinstance(outcome, Faulty))
+    return (*index.faults, *itertools.chain.from_iterable(of_cases))
+
+
+def tables_of(
+    tasks: Sequence[Task], cases: Sequence[CaseForm], outcomes: Sequence[Scored]
+) -> dict[str, CaseTable]:
+    """Return the case table of every task by its name."""
+    tables = {}
+    for task in tasks:
+        chosen = [i for i, outcome in enumerate(outcomes) if task.name in outcome.rows]
+        tables[task.name] = CaseTable(
+            [cases[i].name for i in chosen], [outcomes[i].rows[task.name] for i in chosen]
+        )
+    return tables

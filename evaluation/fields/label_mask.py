@@ -1,0 +1,73 @@
+"""Label masks: 8-bit images in which each listed grey value names a region."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.files.crop import CroppedMask, crop, distinct_values
+from evaluation.files.masks import read_grey, write_grey
+from evaluation.files.size import Size
+from evaluation.model.fault import Fault, FaultKind, FormFault, ReadError
+from evaluation.model.field import Kind
+from evaluation.model.form import CaseForm
+from evaluation.model.source import FileAccess, FileSource, Source
+
+_HEADER_ALLOWANCE = 1 << 20
+_MOST_VALUES_NAMED = 5
+
+
+@dataclass(frozen=True)
+class LabelMask(Kind):
+    """A mask of the case's size; ``labels`` names the listed grey values, ``background`` everything else.
+
+    Values are kept cropped to the bounding box of what is not background. ``unlisted_as`` is the label that
+    values between the listed ones are read as; None makes them a fault.
+    """
+
+    labels: Mapping[int, str]
+    background: int
+    unlisted_as: int | None = None
+
+    def read(self, source: Source, case: CaseForm, files: FileAccess) -> CroppedMask:
+        """Return the mask of a file, cropped and checked. Raises `FormFault`."""
+        if not isinstance(source, FileSource):
+            raise TypeError(f"no mask can be read from {type(source).__name__}")
+        size = Size(case.width, case.height)
+        try:
+            data = files.read(source.path, 4 * size.width * size.height + _HEADER_ALLOWANCE)
+            mask = crop(read_grey(data, source.path, size), self.background)
+        except ReadError as error:
+            raise FormFault(error.fault(source.path)) from None
+        return self._listed(mask, source.path)
+
+    def _listed(self, mask: CroppedMask, path: str) -> CroppedMask:
+        # A copy of the box, since the image lies in a buffer that the next file overwrites.
+        mask = replace(mask, values=mask.values.copy())
+        listed = {*self.labels, self.background}
+        unlisted = [value for value in distinct_values(mask.values) if value not in listed]
+        if not unlisted:
+            return mask
+        if self.unlisted_as is None:
+            found = ", ".join(map(str, unlisted[:_MOST_VALUES_NAMED]))
+            more = (
+                f" and {len(unlisted) - _MOST_VALUES_NAMED} more"
+                if len(unlisted) > _MOST_VALUES_NAMED
+                else ""
+            )
+            values = " or ".join(map(str, sorted(listed)))
+            raise FormFault(Fault(FaultKind.WRONG_VALUE, path, f"values {values} only", f"{found}{more}"))
+        relabelled = np.where(np.isin(mask.values, unlisted), np.uint8(self.unlisted_as), mask.values)
+        return replace(mask, values=relabelled)
+
+    def write_file(self, value: NDArray[np.uint8], extension: str) -> bytes:
+        """Return the bytes of a full (height, width) image of grey values."""
+        return write_grey(value, extension)
+
+    def describe(self) -> str:
+        """Return which grey value means what."""
+        named = ", ".join(f"{value} = {name}" for value, name in self.labels.items())
+        return f"an 8-bit grey image of the size of the photograph: {named}, {self.background} = elsewhere"

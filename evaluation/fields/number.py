@@ -1,0 +1,117 @@
+"""Numbers and 0/1 labels, from table cells or JSON."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from evaluation.files.numbers import parse_number
+from evaluation.model.fault import FaultKind, ReadError
+from evaluation.model.field import Kind
+from evaluation.model.form import CaseForm
+from evaluation.model.source import CellsSource, FileAccess, JsonSource, Source, fault_at
+
+
+@dataclass(frozen=True)
+class Number(Kind):
+    """A finite number, within [minimum, maximum] where they are given."""
+
+    minimum: float = -math.inf
+    maximum: float = math.inf
+
+    def read(self, source: Source, case: CaseForm, files: FileAccess) -> float:
+        """Return the number at a source. Raises `FormFault`."""
+        value = number_at(source, self.describe())
+        if not self.minimum <= value <= self.maximum:
+            raise fault_at(source, self.describe(), f"{value:.12g}")
+        return value
+
+    def write_cells(self, value: float) -> tuple[str, ...]:
+        """Return the shortest text that reads back as the same number."""
+        return (repr(float(value)),)
+
+    def write_json(self, value: float) -> float:
+        """Return the number itself."""
+        return float(value)
+
+    def describe(self) -> str:
+        """Return for example ``a finite number from 0 to 1``."""
+        if math.isinf(self.minimum) and math.isinf(self.maximum):
+            return "a finite number"
+        if math.isinf(self.maximum):
+            return f"a finite number of at least {self.minimum:g}"
+        return f"a finite number from {self.minimum:g} to {self.maximum:g}"
+
+
+@dataclass(frozen=True)
+class Label(Kind):
+    """A label 0 or 1; in JSON a boolean."""
+
+    def read(self, source: Source, case: CaseForm, files: FileAccess) -> int:
+        """Return 0 or 1. Raises `FormFault`."""
+        if isinstance(source, JsonSource):
+            if not isinstance(source.value, bool):
+                raise fault_at(source, "true or false", _json_kind(source.value), FaultKind.MALFORMED)
+            return int(source.value)
+        value = number_at(source, self.describe())
+        if value not in (0.0, 1.0):
+            raise fault_at(source, self.describe(), f"{value:.12g}")
+        return int(value)
+
+    def write_cells(self, value: int) -> tuple[str, ...]:
+        """Return "0" or "1"."""
+        return (str(int(value)),)
+
+    def write_json(self, value: int) -> bool:
+        """Return a boolean."""
+        return bool(value)
+
+    def describe(self) -> str:
+        """Return ``0 or 1``."""
+        return "0 or 1"
+
+
+def number_at(source: Source, expected: str) -> float:
+    """Return the finite number at a source of one number. Raises `FormFault` (a boolean is no number)."""
+    if isinstance(source, CellsSource):
+        return number_of_cell(source, 0, expected)
+    if isinstance(source, JsonSource):
+        return number_of_json(source, source.value, expected)
+    raise TypeError(f"no number can be read from {type(source).__name__}")
+
+
+def number_of_cell(source: CellsSource, position: int, expected: str) -> float:
+    """Return the finite number in one cell of a row. Raises `FormFault` naming the column."""
+    try:
+        return parse_number(source.cells[position])
+    except ReadError as error:
+        one = CellsSource(source.cells, source.file, source.line, (source.columns[position],))
+        raise fault_at(one, expected, error.found, FaultKind.MALFORMED) from None
+
+
+def number_of_json(source: JsonSource, value: object, expected: str) -> float:
+    """Return a JSON value as a finite number. Raises `FormFault`; true and false are no numbers."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise fault_at(source, expected, _json_kind(value), FaultKind.MALFORMED)
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise fault_at(source, expected, "a number that is not finite", FaultKind.MALFORMED)
+    return number
+
+
+def _json_kind(value: object) -> str:
+    """Return what a JSON value is, in JSON's own words."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return f"the text {value!r}"
+    if isinstance(value, list):
+        return "a list"
+    if isinstance(value, dict):
+        return "an object"
+    return f"the number {value!r}"

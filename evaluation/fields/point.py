@@ -1,0 +1,71 @@
+"""A point in an image, in pixels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from evaluation.fields.number import number_of_cell, number_of_json
+from evaluation.metrics.distance import euclidean_distance
+from evaluation.model.fault import Fault, FaultKind, FormFault
+from evaluation.model.field import Kind
+from evaluation.model.form import CaseForm
+from evaluation.model.source import CellsSource, FileAccess, JsonSource, Source, fault_at
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A position in pixels; x to the right, y downwards."""
+
+    x: float
+    y: float
+
+
+def distance(first: Point, second: Point) -> float:
+    """Return the Euclidean distance of two points, in pixels."""
+    return float(euclidean_distance((first.x, first.y), (second.x, second.y)))
+
+
+@dataclass(frozen=True)
+class PointInImage(Kind):
+    """A point (x, y) with 0 ≤ x ≤ width and 0 ≤ y ≤ height of the case's image."""
+
+    def read(self, source: Source, case: CaseForm, files: FileAccess) -> Point:
+        """Return the point at a source. Raises `FormFault` with the faults of both coordinates."""
+        expected = "a finite number"
+        values: list[float] = []
+        faults: list[Fault] = []
+        for position, limit in enumerate((case.width, case.height)):
+            try:
+                value = _coordinate(source, position, expected)
+                if not 0 <= value <= limit:
+                    axis = "xy"[position]
+                    raise fault_at(source, f"{axis} from 0 to {limit}", f"{axis} = {value:.12g}")
+                values.append(value)
+            except FormFault as fault:
+                faults += fault.faults
+        if faults:
+            raise FormFault(faults)
+        return Point(*values)
+
+    def write_cells(self, value: Point) -> tuple[str, ...]:
+        """Return x and y as the shortest texts that read back the same."""
+        return (repr(float(value.x)), repr(float(value.y)))
+
+    def write_json(self, value: Point) -> list[float]:
+        """Return ``[x, y]``."""
+        return [float(value.x), float(value.y)]
+
+    def describe(self) -> str:
+        """Return the description for participants."""
+        return "x and y in pixels, each from 0 to the image's width or height"
+
+
+def _coordinate(source: Source, position: int, expected: str) -> float:
+    if isinstance(source, CellsSource):
+        return number_of_cell(source, position, expected)
+    if isinstance(source, JsonSource):
+        value = source.value
+        if not isinstance(value, list) or len(value) < 2 or len(value) > 3:
+            raise fault_at(source, "a list [x, y]", "something else", FaultKind.MALFORMED)
+        return number_of_json(source, value[position], expected)
+    raise TypeError(f"no point can be read from {type(source).__name__}")

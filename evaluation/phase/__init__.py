@@ -1,0 +1,1 @@
+"""A phase: a folder with its configuration, its case table, its reference and its seal."""

@@ -1,0 +1,87 @@
+"""`cases.csv`: one row a case, read strictly because an organiser wrote it."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from evaluation.model.fault import PhaseError
+from evaluation.model.form import CaseForm, CaseRow, name_key
+
+FILE_NAME = "cases.csv"
+
+
+@dataclass(frozen=True)
+class Cases:
+    """The cases of a phase in the order of their names: form and row, side by side."""
+
+    forms: tuple[CaseForm, ...]
+    rows: tuple[CaseRow, ...]
+    columns: tuple[str, ...]
+
+
+def read_cases(folder: Path, form_columns: Sequence[str]) -> Cases:
+    """Return the case table of a phase folder, sorted by name. Raises `PhaseError` listing every fault."""
+    path = folder / FILE_NAME
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(file, strict=True)
+            header = tuple(cell.strip() for cell in next(reader, []))
+            rows = [(reader.line_num, cells) for cells in reader if any(cell.strip() for cell in cells)]
+    except FileNotFoundError:
+        raise PhaseError(f"{FILE_NAME}: not found in {folder}") from None
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise PhaseError(f"{FILE_NAME}: cannot be read: {error}") from None
+    problems = [
+        f"{FILE_NAME}: column {name!r} stands {count} times"
+        for name, count in Counter(header).items()
+        if count > 1
+    ]
+    problems += [
+        f"{FILE_NAME}: column {name!r} is missing" for name in ("name", *form_columns) if name not in header
+    ]
+    problems += [
+        f"{FILE_NAME}, line {line}: expected {len(header)} cells, found {len(cells)}"
+        for line, cells in rows
+        if len(cells) != len(header)
+    ]
+    if not rows:
+        problems.append(f"{FILE_NAME}: holds no case")
+    if problems:
+        raise PhaseError(*problems)
+    table = [
+        CaseRow(line, dict(zip(header, (cell.strip() for cell in cells), strict=True)))
+        for line, cells in rows
+    ]
+    forms = [_case_form(row, form_columns, problems) for row in table]
+    for key, count in Counter(name_key(form.name) for form in forms).items():
+        if count > 1:
+            lines = [
+                str(row.line) for row, form in zip(table, forms, strict=True) if name_key(form.name) == key
+            ]
+            problems.append(f"{FILE_NAME}, lines {', '.join(lines)}: {count} cases named {key!r}")
+    if problems:
+        raise PhaseError(*problems)
+    order = sorted(range(len(forms)), key=lambda position: forms[position].name)
+    return Cases(tuple(forms[i] for i in order), tuple(table[i] for i in order), header)
+
+
+def _case_form(row: CaseRow, form_columns: Sequence[str], problems: list[str]) -> CaseForm:
+    name = row.cells["name"]
+    if not name or "/" in name or name.startswith(".") or not name.isprintable():
+        problems.append(f"{FILE_NAME}, line {row.line}: {name!r} is not a name for a case")
+    sizes = {}
+    for column in ("width", "height"):
+        text = row.cells.get(column, "0")
+        if not text.isascii() or not text.isdigit():
+            problems.append(
+                f"{FILE_NAME}, line {row.line}, {column}: expected a size in pixels, found {text!r}"
+            )
+            text = "0"
+        sizes[column] = int(text)
+    return CaseForm(
+        name, sizes["width"], sizes["height"], {column: row.cells[column] for column in form_columns}
+    )

@@ -1,0 +1,96 @@
+"""`phase.toml`: what an organiser writes about a phase, checked key by key."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from evaluation.model.fault import PhaseError
+
+FILE_NAME = "phase.toml"
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Subgroup(_Strict):
+    """Results by the values of a column of the case table.
+
+    ``bins`` cuts a numeric column: [40, 60] gives "below 40", "40 to 60" and "60 and above". With
+    ``compare = "positives"`` the positives of a subgroup are set against all negatives (ADAM, Table 11).
+    """
+
+    column: str
+    bins: tuple[float, ...] = Field(default=(), strict=False)
+    compare: Literal["cases", "positives"] = "cases"
+
+
+class Limits(_Strict):
+    """Bounds of a run: seconds for the whole and for one case, and memory of one worker in MB.
+
+    ``case_seconds`` defaults to budget × workers / cases, at least 30; ``worker_memory_mb`` to an even
+    share of what the machine grants.
+    """
+
+    budget_seconds: Annotated[int, Field(gt=0)] = 3300
+    case_seconds: Annotated[int, Field(gt=0)] | None = None
+    worker_memory_mb: Annotated[int, Field(ge=128)] | None = None
+
+
+class PhaseConfig(_Strict):
+    """The keys of `phase.toml`."""
+
+    challenge: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=64)]
+    title: str
+    version: str = "1"
+    submission: Literal["archive", "algorithm"]
+    tasks: tuple[str, ...] | None = Field(default=None, strict=False)
+    missing: Literal["reject", "worst"] | None = None
+    on_deadline: Literal["fail", "worst"] = "fail"
+    seed: Annotated[int, Field(ge=0)] = 0
+    resamples: Annotated[int, Field(ge=0, le=100_000)] = 1000
+    score: str | None = None
+    columns: tuple[str, ...] | None = Field(default=None, strict=False)
+    public_detail: Literal["standard", "full"] = "standard"
+    publish_cases: bool = False
+    digits: dict[str, Annotated[int, Field(ge=0, le=12)]] = {}
+    subgroups: tuple[Subgroup, ...] = Field(default=(), strict=False)
+    interval_minimum: Annotated[int, Field(ge=2)] = 10
+    subgroup_minimum: Annotated[int, Field(ge=1)] = 10
+    sockets: dict[str, str] = {}
+    input_socket: str | None = None
+    options: dict[str, Any] = {}
+    limits: Limits = Limits()
+
+
+def read_config(folder: Path) -> PhaseConfig:
+    """Return the configuration of a phase folder. Raises `PhaseError` listing every fault."""
+    path = folder / FILE_NAME
+    try:
+        return PhaseConfig.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        raise PhaseError(f"{FILE_NAME}: not found in {folder}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        raise PhaseError(f"{FILE_NAME}: cannot be read: {error}") from None
+    except ValidationError as error:
+        raise PhaseError(*describe_validation(FILE_NAME, error)) from None
+
+
+def describe_validation(file: str, error: ValidationError, prefix: str = "") -> list[str]:
+    """Return one line for every fault that pydantic found: file, key, what was expected and found."""
+    problems = []
+    for fault in error.errors():
+        key = prefix + ".".join(map(str, fault["loc"]))
+        if fault["type"] == "extra_forbidden":
+            problems.append(f"{file}: unknown key {key}")
+        elif fault["type"] == "missing":
+            problems.append(f"{file}: {key} is missing")
+        else:
+            message = fault["msg"][0].lower() + fault["msg"][1:]
+            problems.append(f"{file}: {key}: {message} (got {fault['input']!r})")
+    return problems

@@ -1,0 +1,121 @@
+"""`manifest.json`: the seal of a phase folder, so that no altered reference is ever scored against."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from evaluation.files.digest import sha256_of
+from evaluation.model.fault import PhaseError
+from evaluation.phase import cases, config
+
+FILE_NAME = "manifest.json"
+
+
+@dataclass(frozen=True)
+class SealedFile:
+    """Size in bytes and SHA-256 of a file of the phase."""
+
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """The sealed files by path, and the digest of the manifest itself.
+
+    The manifest holds a random nonce, so that its published digest cannot be used to test guessed labels.
+    """
+
+    files: Mapping[str, SealedFile]
+    digest: str
+
+
+def scan(folder: Path) -> Manifest:
+    """Return the manifest that a phase folder would have now; nothing is written, its digest is empty."""
+    return Manifest(
+        {
+            path: SealedFile(size, sha256_of((folder / path).read_bytes()))
+            for path, size in list_phase(folder).items()
+        },
+        digest="",
+    )
+
+
+def seal(folder: Path, scanned: Manifest) -> Manifest:
+    """Write the manifest of a scanned phase folder and return it; one that still holds is kept as it is."""
+    try:
+        if (kept := read_manifest(folder)).files == scanned.files:
+            return kept
+    except PhaseError:
+        pass  # there is none yet, or one that cannot be read
+    content = {
+        "nonce": secrets.token_hex(16),
+        "files": {path: {"size": file.size, "sha256": file.sha256} for path, file in scanned.files.items()},
+    }
+    temporary = folder / f".{FILE_NAME}.new"
+    temporary.write_text(json.dumps(content, indent=1) + "\n", encoding="ascii")
+    temporary.replace(folder / FILE_NAME)
+    return read_manifest(folder)
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Return the manifest of a phase folder. Raises `PhaseError` where there is none or it is damaged."""
+    try:
+        data = (folder / FILE_NAME).read_bytes()
+        files = {
+            path: SealedFile(int(entry["size"]), str(entry["sha256"]))
+            for path, entry in json.loads(data)["files"].items()
+        }
+    except FileNotFoundError:
+        raise PhaseError(f"{FILE_NAME}: not found in {folder}; seal the phase first") from None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise PhaseError(
+            f"{FILE_NAME}: cannot be read ({type(error).__name__}); seal the phase again"
+        ) from None
+    return Manifest(files, sha256_of(data))
+
+
+def verify(folder: Path, manifest: Manifest) -> None:
+    """Compare a phase folder with its manifest: names and sizes of all files, digests of the two tables.
+
+    The digests of reference files are compared where they are read. Raises `PhaseError` listing every
+    difference.
+    """
+    listed = list_phase(folder)
+    problems = [f"{path}: is not in the manifest" for path in listed if path not in manifest.files]
+    for path, sealed in manifest.files.items():
+        if path not in listed:
+            problems.append(f"{path}: is in the manifest and not in the folder")
+        elif listed[path] != sealed.size:
+            problems.append(f"{path}: expected {sealed.size} bytes as sealed, found {listed[path]}")
+        elif (
+            path in (config.FILE_NAME, cases.FILE_NAME)
+            and sha256_of((folder / path).read_bytes()) != sealed.sha256
+        ):
+            problems.append(f"{path}: differs from the sealed file")
+    if problems:
+        raise PhaseError(*problems)
+
+
+def list_phase(folder: Path) -> dict[str, int]:
+    """Return the size of every file of a phase folder by its path, sorted; the manifest is left out."""
+    sizes: dict[str, int] = {}
+    pending = [""]
+    while pending:
+        prefix = pending.pop()
+        try:
+            with os.scandir(folder / prefix) as entries:
+                for entry in entries:
+                    path = prefix + entry.name
+                    if entry.is_dir():
+                        pending.append(path + "/")
+                    elif path != FILE_NAME and not entry.name.startswith("."):
+                        sizes[path] = entry.stat().st_size
+        except OSError as error:
+            raise PhaseError(f"{folder / prefix}: cannot be listed ({error.strerror})") from None
+    return dict(sorted(sizes.items()))

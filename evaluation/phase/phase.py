@@ -1,0 +1,176 @@
+"""A phase as it is scored: configuration, tasks, form and the place of its reference."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from evaluation.challenges import challenge_named, select_tasks
+from evaluation.model.challenge import Challenge, Options, Task, fields_of
+from evaluation.model.fault import PhaseError
+from evaluation.model.field import CaseColumns, Files
+from evaluation.model.form import CaseForm, CaseRow, Form
+from evaluation.phase.cases import Cases, read_cases
+from evaluation.phase.config import FILE_NAME, PhaseConfig, describe_validation, read_config
+from evaluation.phase.manifest import Manifest, read_manifest, verify
+from evaluation.phase.reference import ReferenceFiles
+
+
+@dataclass(frozen=True)
+class Phase:
+    """One evaluated set of a challenge."""
+
+    folder: Path
+    config: PhaseConfig
+    challenge: Challenge
+    options: Options
+    tasks: tuple[Task, ...]
+    cases: Cases
+    manifest: Manifest
+    reference_paths: Mapping[str, Mapping[str, str]]
+
+    @cached_property
+    def form(self) -> Form:
+        """All that may be known of the phase without its labels."""
+        return Form(
+            challenge=self.challenge.name,
+            phase=self.config.name,
+            submission=self.config.submission,
+            tasks=tuple(task.name for task in self.tasks),
+            missing=self.missing,
+            options=self.options.form_options(),
+            sockets=self.config.sockets,
+            cases=self.cases.forms,
+        )
+
+    @property
+    def missing(self) -> str:
+        """What an incomplete submission is: "reject" or "worst"."""
+        return self.config.missing or self.challenge.missing
+
+    @property
+    def rows(self) -> tuple[CaseRow, ...]:
+        """The rows of the case table, in the order of the form's cases."""
+        return self.cases.rows
+
+    @property
+    def reference(self) -> ReferenceFiles:
+        """The reference as workers open it."""
+        digests = {path: file.sha256 for path, file in self.manifest.files.items()}
+        return ReferenceFiles(str(self.folder), digests, self.reference_paths)
+
+
+def load_phase(folder: Path, manifest: Manifest | None = None) -> Phase:
+    """Return the sealed phase in a folder; its seal is verified. Raises `PhaseError` listing every fault.
+
+    ``manifest`` stands in for the one in the folder, for a phase that is about to be sealed.
+    """
+    if not folder.is_dir():
+        raise PhaseError(f"{folder}: is not a folder")
+    if manifest is None:
+        manifest = read_manifest(folder)
+        verify(folder, manifest)
+    config = read_config(folder)
+    challenge = challenge_named(config.challenge)
+    problems: list[str] = []
+    try:
+        options = challenge.options.model_validate(config.options)
+    except ValidationError as error:
+        problems += describe_validation(FILE_NAME, error, "options.")
+        options = challenge.options()
+    try:
+        tasks = select_tasks(challenge, options, config.tasks)
+    except PhaseError as error:
+        raise PhaseError(*problems, *(f"{FILE_NAME}: {problem}" for problem in error.problems)) from None
+    problems += _unknown_metrics(config, tasks)
+    try:
+        cases = read_cases(folder, challenge.form_columns)
+    except PhaseError as error:
+        raise PhaseError(*problems, *error.problems) from None
+    problems += _missing_columns(config, tasks, cases)
+    paths = _pair_files(tasks, cases, manifest, problems)
+    if problems:
+        raise PhaseError(*problems)
+    return Phase(folder, config, challenge, options, tasks, cases, manifest, paths)
+
+
+def _unknown_metrics(config: PhaseConfig, tasks: tuple[Task, ...]) -> list[str]:
+    known = [f"{task.name}.{metric.name}" for task in tasks for metric in task.metrics]
+    named = {
+        "score": [config.score] if config.score else [],
+        "columns": config.columns or (),
+        "digits": config.digits,
+    }
+    return [
+        f"{FILE_NAME}: {key}: {name!r} is not a metric of this phase; known are {', '.join(known)}"
+        for key, names in named.items()
+        for name in names
+        if name not in known
+    ]
+
+
+def _missing_columns(config: PhaseConfig, tasks: tuple[Task, ...], cases: Cases) -> list[str]:
+    wanted = {
+        column: f"the reference of {field.name}"
+        for field in fields_of(tasks)
+        if isinstance(location := field.reference.location, CaseColumns)
+        for column in location.columns
+    }
+    wanted |= {subgroup.column: "a subgroup" for subgroup in config.subgroups}
+    return [
+        f"cases.csv: column {column!r} is missing, which holds {reason}"
+        for column, reason in wanted.items()
+        if column not in cases.columns
+    ]
+
+
+def _pair_files(
+    tasks: tuple[Task, ...], cases: Cases, manifest: Manifest, problems: list[str]
+) -> dict[str, dict[str, str]]:
+    """Return the reference file of every case by field, adding what is missing, twofold or unpaired."""
+    paired: dict[str, dict[str, str]] = {}
+    for task in tasks:
+        for field in task.fields:
+            location = field.reference.location
+            if field.name in paired or not isinstance(location, Files):
+                continue
+            expected = {
+                location.path(case.name, extension): case
+                for case in cases.forms
+                if task.cases(case)
+                for extension in location.extensions
+            }
+            paths = paired[field.name] = {}
+            for path in manifest.files:
+                folder, _, _ = path.rpartition("/")
+                if folder != location.folder:
+                    continue
+                case = expected.get(path)
+                if case is None:
+                    if not _belongs_elsewhere(path, field.name, tasks, cases.forms):
+                        problems.append(f"{path}: belongs to no case of cases.csv")
+                elif case.name in paths:
+                    problems.append(f"{path}: a second file for case {case.name}, beside {paths[case.name]}")
+                else:
+                    paths[case.name] = path
+            problems += [
+                f"{location.path(case.name)}: is missing, the reference of case {case.name}"
+                for case in cases.forms
+                if task.cases(case) and case.name not in paths
+            ]
+    return paired
+
+
+def _belongs_elsewhere(path: str, name: str, tasks: tuple[Task, ...], cases: tuple[CaseForm, ...]) -> bool:
+    """Return whether a file is the reference of another field that shares the folder."""
+    return any(
+        path == location.path(case.name, extension)
+        for field in fields_of(tasks)
+        if field.name != name and isinstance(location := field.reference.location, Files)
+        for case in cases
+        for extension in location.extensions
+    )

@@ -1,0 +1,84 @@
+"""The hidden reference of a phase, opened case by case and only when scoring asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evaluation.files.buffer import ReadBuffer
+from evaluation.files.digest import sha256_of
+from evaluation.model.fault import FormFault, PhaseError, ReadError
+from evaluation.model.field import CaseColumns, Field, Files
+from evaluation.model.form import CaseForm, CaseRow
+from evaluation.model.source import CellsSource, FileSource
+
+_LARGEST_FILE = 1 << 33
+
+
+@dataclass(frozen=True)
+class ReferenceFiles:
+    """Where the reference files lie: their folder, digest by path, and path by field and case name."""
+
+    folder: str
+    digests: Mapping[str, str]
+    paths: Mapping[str, Mapping[str, str]]
+
+
+class OpenReference:
+    """Reads reference values in one process, with a buffer of its own."""
+
+    def __init__(self, files: ReferenceFiles, fields: Sequence[Field]) -> None:
+        self._files = files
+        self._buffer = ReadBuffer()
+        self.fields = {field.name: field for field in fields}
+
+    def read(self, path: str, limit_bytes: int) -> memoryview:
+        """Return the bytes of a reference file after comparing them with the sealed digest.
+
+        The limit for participants' files does not hold here. Raises `PhaseError` on a difference.
+        """
+        data = self._buffer.read(self._files.folder, path, limit_bytes=_LARGEST_FILE)
+        if sha256_of(data) != self._files.digests.get(path):
+            raise PhaseError(f"{path}: differs from the sealed file")
+        return data
+
+    def value(self, field: Field, case: CaseForm, row: CaseRow) -> Any:
+        """Return one reference value. Raises `PhaseError` with what is wrong with it."""
+        location = field.reference.location
+        try:
+            if isinstance(location, Files):
+                source: FileSource | CellsSource = FileSource(self._files.paths[field.name][case.name])
+            else:
+                source = cells_of(location, row)
+            return field.reference.kind.read(source, case, self)
+        except FormFault as fault:
+            raise PhaseError(*map(str, fault.faults)) from None
+        except ReadError as error:
+            raise PhaseError(f"case {case.name}, {field.name}: {error}") from None
+
+
+class ReferenceValues(Mapping[str, Any]):
+    """The reference values of one case by field name, each read when it is first asked for."""
+
+    def __init__(self, reference: OpenReference, case: CaseForm, row: CaseRow) -> None:
+        self._reference, self._case, self._row = reference, case, row
+        self._values: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._values:
+            field = self._reference.fields[name]
+            self._values[name] = self._reference.value(field, self._case, self._row)
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._reference.fields)
+
+    def __len__(self) -> int:
+        return len(self._reference.fields)
+
+
+def cells_of(location: CaseColumns, row: CaseRow) -> CellsSource:
+    """Return cells of a row of the case table as a source."""
+    cells = tuple(row.cells.get(column, "") for column in location.columns)
+    return CellsSource(cells, "cases.csv", row.line, location.columns)

@@ -1,0 +1,162 @@
+"""Predictions phases: a zip that the platform has unpacked into folders of files and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+
+from evaluation.files.buffer import ReadBuffer
+from evaluation.files.listing import Listing, list_files, strip_common_folder
+from evaluation.files.tables import ColumnSpec, read_table
+from evaluation.model.challenge import Challenge, Task, fields_of
+from evaluation.model.fault import Fault, FaultKind, ReadError
+from evaluation.model.field import Field, Files, TableColumns
+from evaluation.model.form import Form, name_key
+from evaluation.model.source import CellsSource, FileSource
+from evaluation.platform.index import Sources, SubmissionIndex, participating
+
+# A submission that is one bare table arrives under this name.
+_BARE_TABLE = "predictions.csv"
+_LARGEST_ROW = 4096
+_SPARE_ROWS = 1000
+
+
+def index_archive(folder: Path, form: Form, challenge: Challenge, tasks: Sequence[Task]) -> SubmissionIndex:
+    """Return the index of an unpacked archive; one common leading folder is stripped as on the platform."""
+    fields = fields_of(tasks)
+    listing = strip_common_folder(list_files(folder), _known_folders(fields))
+    faults = list(listing.faults)
+    sources: Sources = [{} for _ in form.cases]
+    for field in fields:
+        if isinstance(field.archive, Files):
+            _index_files(field, field.archive, listing, form, sources, faults)
+        else:
+            _index_table(field, field.archive, listing, form, fields, sources, faults)
+    present = participating(challenge, tasks, sources)
+    if form.missing == "reject":
+        faults += _missing(present, form, sources, faults)
+    return SubmissionIndex(listing.root, sources, tuple(task.name for task in present), tuple(faults))
+
+
+def _known_folders(fields: Sequence[Field]) -> set[str]:
+    folders = {field.archive.folder.partition("/")[0] for field in fields if isinstance(field.archive, Files)}
+    return {folder.casefold() for folder in folders} | folders
+
+
+def _index_files(
+    field: Field, layout: Files, listing: Listing, form: Form, sources: Sources, faults: list[Fault]
+) -> None:
+    """Pair the files of a folder with cases by name; what pairs with none is a fault."""
+    prefix = layout.folder.casefold() + "/"
+    for path in listing.files:
+        if not path.casefold().startswith(prefix):
+            continue
+        name = path[len(prefix) :]
+        stem = _stem(name, layout)
+        position = None if stem is None else form.names.get(name_key(stem))
+        if stem is None or position is None:
+            expected = f"only images of this phase, as {layout.path('<image>')}"
+            if len(layout.extensions) > 1:
+                expected += f" ({', '.join(layout.extensions)})"
+            faults.append(Fault(FaultKind.UNKNOWN, path, expected, "a file of another name"))
+        elif (other := sources[position].get(field.name)) is not None:
+            found = f"a second one beside {getattr(other, 'path', '')}"
+            faults.append(
+                Fault(FaultKind.DUPLICATE, path, f"one file for {form.cases[position].name}", found)
+            )
+        else:
+            sources[position][field.name] = FileSource(path)
+
+
+def _stem(name: str, layout: Files) -> str | None:
+    folded = name.casefold()
+    for extension in layout.extensions:
+        ending = (layout.suffix + extension).casefold()
+        if folded.endswith(ending) and "/" not in name:
+            return name[: len(name) - len(ending)]
+    return None
+
+
+def _index_table(
+    field: Field,
+    layout: TableColumns,
+    listing: Listing,
+    form: Form,
+    fields: Sequence[Field],
+    sources: Sources,
+    faults: list[Fault],
+) -> None:
+    """Pair the rows of a table with cases by name; a row that pairs with none is a fault."""
+    accepted = {file.casefold() for file in layout.files}
+    if len(fields) == 1:
+        accepted.add(_BARE_TABLE)
+    found = [path for path in listing.files if path.casefold() in accepted]
+    if not found:
+        return
+    faults += [
+        Fault(FaultKind.DUPLICATE, path, "one table of this kind", f"a second one beside {found[0]}")
+        for path in found[1:]
+    ]
+    path = found[0]
+    most_rows = len(form.cases) + _SPARE_ROWS
+    columns = (ColumnSpec(layout.key), *(ColumnSpec(column) for column in layout.columns))
+    try:
+        data = ReadBuffer().read(listing.root, path, limit_bytes=most_rows * _LARGEST_ROW)
+        table = read_table(data, columns, most_rows=most_rows)
+    except ReadError as error:
+        faults.append(error.fault(path))
+        return
+    faults += [problem.fault(path) for problem in table.problems]
+    lines: dict[int, int] = {}
+    for row in table.rows:
+        position = form.names.get(name_key(PurePosixPath(row.cells[0]).name))
+        if position is None:
+            faults.append(
+                Fault(
+                    FaultKind.UNKNOWN,
+                    path,
+                    "an image of this phase",
+                    repr(row.cells[0]),
+                    row.line,
+                    layout.key,
+                )
+            )
+        elif position in lines:
+            expected = f"one row for {form.cases[position].name}"
+            found_line = f"a second one beside line {lines[position]}"
+            faults.append(Fault(FaultKind.DUPLICATE, path, expected, found_line, row.line, layout.key))
+        else:
+            lines[position] = row.line
+            sources[position][field.name] = CellsSource(row.cells[1:], path, row.line, layout.columns)
+
+
+def _missing(tasks: Sequence[Task], form: Form, sources: Sources, faults: Sequence[Fault]) -> list[Fault]:
+    """Return a fault for every case without a value, or one for a field without any."""
+    unreadable = {fault.file for fault in faults}
+    missing = []
+    for field in fields_of(tasks):
+        cases = [
+            position
+            for position, case in enumerate(form.cases)
+            if any(field in task.fields and task.cases(case) for task in tasks)
+        ]
+        absent = [position for position in cases if field.name not in sources[position]]
+        layout = field.archive
+        place = f"{layout.folder}/" if isinstance(layout, Files) else layout.files[0]
+        if len(absent) == len(cases) and cases:
+            if isinstance(layout, Files) or place not in unreadable:
+                expected = (
+                    f"{len(cases)} files" if isinstance(layout, Files) else f"a table of {len(cases)} images"
+                )
+                missing.append(Fault(FaultKind.MISSING, place, expected, "none"))
+        elif isinstance(layout, Files):
+            missing += [
+                Fault(FaultKind.MISSING, layout.path(form.cases[i].name), "a file for this image", "none")
+                for i in absent
+            ]
+        else:
+            missing += [
+                Fault(FaultKind.MISSING, place, f"a row for {form.cases[i].name}", "none", field=layout.key)
+                for i in absent
+            ]
+    return missing

@@ -1,0 +1,47 @@
+"""The index of a submission: where every case's value of every field lies, before anything is decoded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from evaluation.model.challenge import Challenge, Task
+from evaluation.model.fault import Fault
+from evaluation.model.form import Form
+from evaluation.model.source import Source
+
+Sources = list[dict[str, Source]]
+
+
+@dataclass(frozen=True)
+class SubmissionIndex:
+    """Sources by field for every case of the form, in its order, and the faults found on the way.
+
+    ``root`` is the folder to which the paths of sources are relative. ``tasks`` are those in which the
+    submission takes part: an optional task of which nothing was submitted is left out.
+    """
+
+    root: str
+    sources: Sequence[Mapping[str, Source]]
+    tasks: tuple[str, ...]
+    faults: tuple[Fault, ...]
+
+
+def index_submission(
+    folder: Path, form: Form, challenge: Challenge, tasks: Sequence[Task]
+) -> SubmissionIndex:
+    """Return the index of a submission; its kind comes from the form, never from the folder."""
+    from evaluation.platform.archive import index_archive
+
+    return index_archive(folder, form, challenge, tasks)
+
+
+def participating(challenge: Challenge, tasks: Sequence[Task], sources: Sources) -> tuple[Task, ...]:
+    """Return the tasks without the optional ones of which nothing was submitted."""
+    return tuple(
+        task
+        for task in tasks
+        if task.name not in challenge.optional_tasks
+        or any(field.name in of_case for of_case in sources for field in task.fields)
+    )

@@ -1,0 +1,46 @@
+"""What the machine grants: processors and memory."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+from pathlib import Path
+
+_MEBIBYTE = 1 << 20
+_RESERVE = 768 * _MEBIBYTE
+_SMALLEST_SHARE = 512 * _MEBIBYTE
+_CGROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+_CGROUP_PROCESSORS = "/sys/fs/cgroup/cpu.max"
+
+
+def worker_count() -> int:
+    """Return how many workers to run: one a processor that this process may use."""
+    count = len(os.sched_getaffinity(0))
+    with contextlib.suppress(OSError, ValueError):
+        quota, period = Path(_CGROUP_PROCESSORS).read_text(encoding="ascii").split()
+        count = min(count, max(1, int(quota) // int(period)))
+    return count
+
+
+def worker_memory(workers: int, wanted_mb: int | None) -> int | None:
+    """Return the bytes that one worker may use: what the phase says, else an even share of what is granted.
+
+    None for no workers, whose limit would be this process's own.
+    """
+    if workers == 0:
+        return None
+    if wanted_mb is not None:
+        return wanted_mb * _MEBIBYTE
+    return max(_SMALLEST_SHARE, (_granted_memory() - _RESERVE) // workers)
+
+
+def _granted_memory() -> int:
+    granted = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    if hard != resource.RLIM_INFINITY:
+        granted.append(hard)
+    for path in _CGROUP_LIMITS:
+        with contextlib.suppress(OSError, ValueError):
+            granted.append(int(Path(path).read_text(encoding="ascii")))
+    return min(granted)

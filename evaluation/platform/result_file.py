@@ -1,0 +1,133 @@
+"""`metrics.json`: its types, and how it is written so that the platform accepts it."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+_SIGNIFICANT_DIGITS = 12
+FILE_NAME = "metrics.json"
+
+
+@dataclass(frozen=True)
+class ConfidenceInterval:
+    """A 95 % confidence interval; ``half_width`` is half its length, for the platform's error column."""
+
+    lower: float
+    upper: float
+    half_width: float
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A metric's value, with its interval and, where it is a mean over cases, its spread over them."""
+
+    value: float
+    confidence_interval: ConfidenceInterval | None = None
+    further_intervals: dict[str, ConfidenceInterval] | None = None
+    standard_deviation: float | None = None
+    median: float | None = None
+    first_quartile: float | None = None
+    third_quartile: float | None = None
+
+
+Estimates = dict[str, dict[str, Estimate]]
+
+
+@dataclass(frozen=True)
+class PhaseSection:
+    """Which phase this is a result of; ``manifest`` is the digest of the seal of its reference."""
+
+    challenge: str
+    name: str
+    version: str
+    manifest: str
+    source: str
+    missing: str
+    options: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class CasesSection:
+    """Numbers of cases: expected, scored, and those of which at least one task took its worst value."""
+
+    expected: int
+    scored: int
+    worst: int
+
+
+@dataclass(frozen=True)
+class RankingSection:
+    """The components of the ranking by task and metric."""
+
+    components: dict[str, dict[str, float]]
+
+
+@dataclass(frozen=True)
+class MetricsFile:
+    """The whole of `metrics.json`.
+
+    ``aggregates`` is by task and metric, ``subgroups`` by column, value, task and metric, ``case`` (only
+    where the phase publishes it) by case, task and column.
+    """
+
+    phase: PhaseSection
+    cases: CasesSection
+    aggregates: Estimates
+    ranking: RankingSection
+    subgroups: dict[str, dict[str, dict[str, dict[str, float]]]] = field(default_factory=dict)
+    case: dict[str, dict[str, dict[str, float]]] | None = None
+
+
+def write_metrics(result: MetricsFile, folder: Path) -> Path:
+    """Write `metrics.json` into a folder, atomically, and return its path. Raises `OSError`, `ValueError`."""
+    path = folder / FILE_NAME
+    write_atomically(path, render(dataclasses.asdict(result)))
+    return path
+
+
+def render(content: Mapping[str, Any]) -> bytes:
+    """Return content as the JSON that the platform can use.
+
+    Floats are rounded to 12 significant digits, −0.0 becomes 0.0, absent values (None) are left out.
+    Raises `ValueError` for what the platform cannot look up or store: a key with a dot, a number that is
+    not finite.
+    """
+    return (json.dumps(_plain(content, ""), indent=1, allow_nan=False, ensure_ascii=True) + "\n").encode(
+        "ascii"
+    )
+
+
+def _plain(value: Any, path: str) -> Any:
+    if isinstance(value, Mapping):
+        for key in value:
+            if not isinstance(key, str) or not key or "." in key or "$" in key or not key.isprintable():
+                raise ValueError(f"{path}: {key!r} cannot be a key of {FILE_NAME}")
+        return {key: _plain(item, f"{path}.{key}") for key, item in value.items() if item is not None}
+    if isinstance(value, list | tuple):
+        return [_plain(item, f"{path}[{position}]") for position, item in enumerate(value)]
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise ValueError(f"{path}: {value} is not finite")
+        return float(f"{value:.{_SIGNIFICANT_DIGITS}g}") + 0.0
+    return value
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Write a file so that it is there whole or not at all."""
+    temporary = path.with_name(f".{path.name}.part")
+    try:
+        with temporary.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise

@@ -1,0 +1,182 @@
+"""From scored cases to the content of `metrics.json` and of the organiser's per-case file."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.aggregation import Resampling, Subset, estimate, subgroup_values
+from evaluation.evaluate import Result
+from evaluation.model.case_table import CaseTable
+from evaluation.phase.phase import Phase
+from evaluation.phase.subgroups import subgroup_masks
+from evaluation.platform.result_file import (
+    CasesSection,
+    Estimate,
+    Estimates,
+    MetricsFile,
+    PhaseSection,
+    RankingSection,
+)
+
+_CLUSTER = "cluster"
+
+
+def summarise(result: Result, source: str) -> MetricsFile:
+    """Return the content of `metrics.json`; ``source`` is where the reference came from, image or tarball."""
+    phase, config = result.phase, result.phase.config
+    aggregates = {
+        task.name: estimate(
+            task,
+            result.tables[task.name],
+            Resampling(
+                config.seed,
+                config.resamples,
+                config.interval_minimum,
+                _clusters(phase, result.tables[task.name]),
+            ),
+            config.public_detail == "full",
+        )
+        for task in result.tasks
+    }
+    aggregates = _rounded(aggregates, config.digits)
+    worst = sum(bool(outcome.worst) or outcome.failure is not None for outcome in result.outcomes)
+    return MetricsFile(
+        phase=PhaseSection(
+            challenge=phase.challenge.name,
+            name=config.name,
+            version=config.version,
+            manifest=phase.manifest.digest,
+            source=source,
+            missing=phase.missing,
+            options=phase.options.model_dump(mode="json"),
+        ),
+        cases=CasesSection(len(phase.rows), len(phase.rows) - worst, worst),
+        aggregates=aggregates,
+        ranking=RankingSection(_components(phase, aggregates)),
+        subgroups=_subgroups(result),
+        case=_public_cases(result) if config.publish_cases else None,
+    )
+
+
+def case_records(result: Result) -> dict[str, Any]:
+    """Return the organiser's per-case file: every column of every task, and the columns of the case table.
+
+    It holds labels. Infinite values (a missing likelihood) are written as text, undefined ones left out.
+    """
+    phase = result.phase
+    rows_by_name = {case.name: row.cells for case, row in zip(phase.cases.forms, phase.rows, strict=True)}
+    return {
+        "phase": phase.config.name,
+        "challenge": phase.challenge.name,
+        "manifest": phase.manifest.digest,
+        "cases": [
+            {
+                "name": case.name,
+                "table": dict(rows_by_name[case.name]),
+                "worst": list(outcome.worst),
+                "failure": outcome.failure,
+                "tasks": {
+                    task: {column: _recorded(value) for column, value in row.items()}
+                    for task, row in outcome.rows.items()
+                },
+            }
+            for case, outcome in zip(phase.cases.forms, result.outcomes, strict=True)
+        ],
+    }
+
+
+def _recorded(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
+    return value
+
+
+def _components(phase: Phase, aggregates: Estimates) -> dict[str, dict[str, float]]:
+    components: dict[str, dict[str, float]] = {}
+    for name in phase.challenge.components:
+        task, metric = name.split(".")
+        if metric in aggregates.get(task, {}):
+            components.setdefault(task, {})[metric] = aggregates[task][metric].value
+    return components
+
+
+def _clusters(phase: Phase, table: CaseTable) -> NDArray[np.int64] | None:
+    """Return the cluster of every case of a table as an integer, None where the phase has no such column."""
+    if _CLUSTER not in phase.cases.columns:
+        return None
+    named = {case.name: row.cells[_CLUSTER] for case, row in zip(phase.cases.forms, phase.rows, strict=True)}
+    # An empty cell is a cluster of its own: a person of whom there is one image only.
+    labels = [named[name] or f"\0{name}" for name in table.names]
+    return np.unique(labels, return_inverse=True)[1].astype(np.int64)
+
+
+def _subgroups(result: Result) -> dict[str, dict[str, dict[str, dict[str, float]]]]:
+    phase, config = result.phase, result.phase.config
+    found: dict[str, dict[str, dict[str, dict[str, float]]]] = {}
+    for subgroup in config.subgroups:
+        for task in result.tasks:
+            table = result.tables[task.name]
+            for value, members in subgroup_masks(subgroup, phase.cases, table.names).items():
+                subset = Subset(members, subgroup.compare == "positives")
+                values = subgroup_values(task.metrics, table, subset, config.subgroup_minimum)
+                if values:
+                    rounded = {
+                        name: _round(value, config.digits.get(f"{task.name}.{name}"))
+                        for name, value in values.items()
+                    }
+                    found.setdefault(subgroup.column, {}).setdefault(value, {})[task.name] = rounded
+    return found
+
+
+def _public_cases(result: Result) -> dict[str, dict[str, dict[str, float]]]:
+    """Return per-case columns for publication; values that are no finite numbers are left out."""
+    return {
+        case.name.replace(".", "_"): {
+            task: {
+                column: float(value)
+                for column, value in row.items()
+                if isinstance(value, int | float) and math.isfinite(value)
+            }
+            for task, row in outcome.rows.items()
+        }
+        for case, outcome in zip(result.phase.cases.forms, result.outcomes, strict=True)
+    }
+
+
+def _rounded(aggregates: Estimates, digits: Mapping[str, int]) -> Estimates:
+    """Return the figures with those metrics rounded for which the phase says so, intervals included."""
+    return {
+        task: {
+            name: _rounded_estimate(estimate, digits[f"{task}.{name}"])
+            if f"{task}.{name}" in digits
+            else estimate
+            for name, estimate in metrics.items()
+        }
+        for task, metrics in aggregates.items()
+    }
+
+
+def _rounded_estimate(estimate: Estimate, digits: int) -> Estimate:
+    def rounded(value: Any) -> Any:
+        if isinstance(value, float):
+            return round(value, digits)
+        if isinstance(value, dict):
+            return {name: rounded(item) for name, item in value.items()}
+        if value is None:
+            return None
+        return replace(value, **{name: rounded(item) for name, item in vars(value).items()})
+
+    result: Estimate = rounded(estimate)
+    return result
+
+
+def _round(value: float, digits: int | None) -> float:
+    return value if digits is None else round(value, digits)

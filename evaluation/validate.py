@@ -1,0 +1,88 @@
+"""Whether a phase can be hosted: every fault of its folder, and which metrics cannot exist."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+from evaluation.aggregation import metric_values
+from evaluation.evaluate import tables_of
+from evaluation.model.fault import PhaseError
+from evaluation.model.outcome import CaseJob, OrganiserFault, Scored
+from evaluation.phase.manifest import Manifest
+from evaluation.phase.phase import Phase, load_phase
+from evaluation.phase.settings import platform_metrics
+from evaluation.phase.subgroups import subgroup_masks
+from evaluation.platform import machine
+from evaluation.workers.case_runner import RunSetup
+from evaluation.workers.pool import PoolSettings, Progress, no_progress, run_cases
+
+_CASE_SECONDS = 120.0
+
+
+@dataclass(frozen=True)
+class Validation:
+    """A phase without faults, and what its organiser should know of it all the same."""
+
+    phase: Phase
+    notices: tuple[str, ...]
+
+
+def validate_phase(
+    folder: Path, scanned: Manifest, workers: int, progress: Progress = no_progress
+) -> Validation:
+    """Return the phase in a folder after reading its whole reference.
+
+    Raises `PhaseError` listing every fault.
+    """
+    phase = load_phase(folder, scanned)
+    setup = RunSetup(
+        form=phase.form,
+        tasks=phase.form.tasks,
+        submission=str(folder),
+        options=phase.options.model_dump(mode="json"),
+        reference=phase.reference,
+        memory_bytes=machine.worker_memory(workers, phase.config.limits.worker_memory_mb),
+    )
+    jobs = [
+        CaseJob(case, {}, row, mode="validate")
+        for case, row in zip(phase.cases.forms, phase.rows, strict=True)
+    ]
+    outcomes = run_cases(jobs, setup, PoolSettings(workers, _CASE_SECONDS), progress)
+    problems = [problem for o in outcomes if isinstance(o, OrganiserFault) for problem in o.problems]
+    problems += [
+        f"case {case.name}: its reference cannot be read (its reader crashes or takes too long)"
+        for case, outcome in zip(phase.cases.forms, outcomes, strict=True)
+        if not isinstance(outcome, Scored | OrganiserFault)
+    ]
+    if problems:
+        raise PhaseError(*problems)
+    missing = _missing_metrics(phase, [outcome for outcome in outcomes if isinstance(outcome, Scored)])
+    required = platform_metrics(phase)
+    problems = [
+        f"phase.toml: {name} cannot exist: no case of this phase enters it"
+        for name in missing
+        if name in required
+    ]
+    for subgroup in phase.config.subgroups:
+        try:
+            subgroup_masks(subgroup, phase.cases, [case.name for case in phase.cases.forms])
+        except PhaseError as error:
+            problems += error.problems
+    if problems:
+        raise PhaseError(*problems)
+    return Validation(
+        phase, tuple(f"{name} does not exist in this phase: no case enters it" for name in missing)
+    )
+
+
+def _missing_metrics(phase: Phase, outcomes: list[Scored]) -> list[str]:
+    """Return the metrics for which no case enters; the reference alone decides that."""
+    tables = tables_of(phase.tasks, phase.cases.forms, outcomes)
+    return [
+        f"{task.name}.{name}"
+        for task in phase.tasks
+        for name, value in metric_values(task.metrics, tables[task.name]).items()
+        if math.isnan(value)
+    ]

@@ -1,0 +1,1 @@
+"""Cases are run in worker processes, so that one that crashes, hangs or swallows memory costs one case."""

@@ -1,0 +1,116 @@
+"""What a worker does with one case: read the submission, and only then open the reference and score."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evaluation.files.buffer import ReadBuffer
+from evaluation.model.challenge import Task, Values, fields_of
+from evaluation.model.fault import Fault, FaultKind, FormFault, PhaseError
+from evaluation.model.form import Form
+from evaluation.model.outcome import CaseJob, Died, Faulty, OrganiserFault, Outcome, Scored
+from evaluation.model.source import file_of
+from evaluation.phase.reference import OpenReference, ReferenceFiles, ReferenceValues
+
+
+@dataclass(frozen=True)
+class RunSetup:
+    """All that a worker needs to run cases; plain data that crosses into its process.
+
+    ``tasks`` are those of the phase that the submission takes part in. ``reference`` is None where only the
+    form is checked.
+    """
+
+    form: Form
+    tasks: tuple[str, ...]
+    submission: str
+    options: Mapping[str, Any]
+    reference: ReferenceFiles | None
+    memory_bytes: int | None = None
+
+
+class SubmissionFiles:
+    """Files of the submission, read into one buffer."""
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+        self._buffer = ReadBuffer()
+
+    def read(self, path: str, limit_bytes: int) -> memoryview:
+        """Return the bytes of a file, valid until the next call. Raises `ReadError`."""
+        return self._buffer.read(self._root, path, limit_bytes=limit_bytes)
+
+
+class CaseRunner:
+    """Runs cases of one phase and submission; lets no exception out."""
+
+    def __init__(self, setup: RunSetup, tasks: Sequence[Task]) -> None:
+        self._tasks = tasks
+        self._fields = fields_of(tasks)
+        self._files = SubmissionFiles(setup.submission)
+        self._reference = OpenReference(setup.reference, self._fields) if setup.reference else None
+
+    def run(self, job: CaseJob, read_only: bool = False) -> Outcome:
+        """Return the outcome of one case; ``read_only`` stops before the reference is opened."""
+        try:
+            predictions, faults = self._read(job) if job.mode == "score" else ({}, [])
+            if faults:
+                return Faulty(tuple(faults))
+            if read_only or job.reference is None or self._reference is None:
+                return Scored({})
+            reference = ReferenceValues(self._reference, job.case, job.reference)
+            if job.mode == "validate" and (problems := self._validate(job, reference)):
+                return OrganiserFault(problems)
+            return self._score(job, predictions, reference)
+        except MemoryError:
+            return Died("out of memory")
+        except (KeyboardInterrupt, SystemExit) as stop:
+            return Died(f"stopped by {type(stop).__name__}")
+        except PhaseError as error:
+            return OrganiserFault(error.problems)
+        except Exception:
+            return OrganiserFault((f"case {job.case.name}: {traceback.format_exc(limit=-8)}",))
+
+    def _read(self, job: CaseJob) -> tuple[dict[str, Any], list[Fault]]:
+        predictions: dict[str, Any] = {}
+        faults: list[Fault] = []
+        for field in self._fields:
+            if (source := job.sources.get(field.name)) is None:
+                continue
+            try:
+                predictions[field.name] = field.kind.read(source, job.case, self._files)
+            except FormFault as fault:
+                faults += fault.faults
+            except (MemoryError, TypeError):
+                raise
+            except Exception as error:  # a decoder may raise anything on a hostile file
+                found = f"one that cannot be decoded ({type(error).__name__})"
+                faults.append(Fault(FaultKind.UNREADABLE, file_of(source), "a readable file", found))
+        return predictions, faults
+
+    def _validate(self, job: CaseJob, reference: ReferenceValues) -> tuple[str, ...]:
+        """Read every reference value of a case and return what is wrong with them."""
+        problems: list[str] = []
+        wanted = fields_of(task for task in self._tasks if task.cases(job.case))
+        for field in wanted:
+            try:
+                reference[field.name]
+            except PhaseError as error:
+                problems += error.problems
+        return tuple(problems)
+
+    def _score(self, job: CaseJob, predictions: Values, reference: ReferenceValues) -> Scored:
+        rows = {}
+        worst = []
+        for task in self._tasks:
+            if not task.cases(job.case):
+                continue
+            if all(field.name in predictions for field in task.fields):
+                rows[task.name] = task.score(predictions, reference)
+            else:
+                rows[task.name] = task.worst(job.case, reference)
+                worst.append(task.name)
+        return Scored(rows, tuple(worst))
