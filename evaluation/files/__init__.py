@@ -1,0 +1,1 @@
+"""Readers with limits for files that nobody has checked yet."""
