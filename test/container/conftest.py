@@ -1,0 +1,47 @@
+"""Builds each image once; where no engine answers, skips or, with EVALUATION_REQUIRE_DOCKER=1, fails."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable
+
+import pytest
+
+from .engine import REPOSITORY
+
+
+@pytest.fixture(scope="session")
+def engine() -> None:
+    try:
+        finished = subprocess.run(["docker", "info"], capture_output=True, text=True, timeout=60)
+        problem = finished.stderr.strip() if finished.returncode != 0 else None
+    except FileNotFoundError:
+        problem = "docker is not installed"
+    if problem is not None:
+        if os.environ.get("EVALUATION_REQUIRE_DOCKER") == "1":
+            pytest.fail(f"EVALUATION_REQUIRE_DOCKER=1, but no Docker engine answers: {problem}")
+        pytest.skip(f"no Docker engine answers: {problem}")
+
+
+@pytest.fixture(scope="session")
+def image_of(engine: None) -> Callable[[str], str]:
+    """Return a function from the name of a phase to the name of its image, built at the first call."""
+    built: dict[str, str] = {}
+
+    def build(phase: str) -> str:
+        if phase not in built:
+            finished = subprocess.run(
+                [REPOSITORY / "build.sh", phase], capture_output=True, text=True, timeout=900
+            )
+            assert finished.returncode == 0, finished.stdout + finished.stderr
+            built[phase] = f"evaluation-{phase}"
+        return built[phase]
+
+    return build
+
+
+@pytest.fixture(scope="session")
+def image(image_of: Callable[[str], str]) -> str:
+    """Return the image of the phase that is the default everywhere."""
+    return image_of("refuge-onsite")

@@ -1,0 +1,108 @@
+"""The Docker engine, an image and its runs, for the tests of the container."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+REPOSITORY = Path(__file__).parents[2]
+PHASES = sorted(path.parent.name for path in REPOSITORY.glob("ground-truth/*/phase.toml"))
+GROUND_TRUTH = "/opt/evaluation/ground-truth"
+
+# What the platform's machine restricts, and more.
+HARDENED = (
+    "--network=none",
+    "--read-only",
+    "--tmpfs=/tmp:mode=1777,size=1g",
+    "--cap-drop=ALL",
+    "--security-opt=no-new-privileges",
+    "--pids-limit=128",
+    "--memory=7g",
+    "--memory-swap=7g",
+    "--cpus=2",
+)
+
+
+def docker(*arguments: object, check: bool = True) -> subprocess.CompletedProcess[str]:
+    finished = subprocess.run(
+        ["docker", *map(str, arguments)], capture_output=True, text=True, encoding="utf-8", timeout=300
+    )
+    if check and finished.returncode != 0:
+        raise RuntimeError(f"docker {arguments[0]} ended with {finished.returncode}: {finished.stderr}")
+    return finished
+
+
+@dataclass(frozen=True)
+class Run:
+    status: int
+    stdout: str
+    stderr: str
+    metrics: bytes | None
+    readable: bool
+
+    @property
+    def message(self) -> str:
+        """What the platform shows: the last line of stderr that is not empty."""
+        lines = [line for line in self.stderr.splitlines() if line.strip()]
+        return lines[-1] if lines else ""
+
+
+def evaluate(image: str, submission: Path, *options: str) -> Run:
+    """Run the image on a submission as the platform does."""
+    with tempfile.TemporaryDirectory() as folder:
+        output = Path(folder) / "output"
+        output.mkdir()
+        output.chmod(0o777)
+        finished = docker(
+            "run",
+            "--rm",
+            *options,
+            f"--mount=type=bind,source={submission},target=/input,readonly",
+            f"--mount=type=bind,source={output},target=/output",
+            image,
+            check=False,
+        )
+        file = output / "metrics.json"
+        return Run(
+            finished.returncode,
+            finished.stdout,
+            finished.stderr,
+            file.read_bytes() if file.exists() else None,
+            file.exists() and file.stat().st_mode & 0o444 == 0o444,
+        )
+
+
+def inside(image: str, code: str, *options: str) -> str:
+    """Return what a Python program prints in the image, any warning being an error."""
+    return docker("run", "--rm", *options, "--entrypoint=python", image, "-W", "error", "-c", code).stdout
+
+
+@contextmanager
+def sealed_reference(image: str):
+    """Yield a copy of the phase that lies sealed in the image, readable for any user."""
+    container = docker("create", image).stdout.strip()
+    folder = Path(tempfile.mkdtemp())
+    try:
+        docker("cp", f"{container}:{GROUND_TRUTH}", folder)
+        folder.chmod(0o755)
+        yield folder / "ground-truth"
+    finally:
+        docker("rm", container)
+        shutil.rmtree(folder)
+
+
+def submission_of(phase: str, folder: Path) -> Path:
+    """Return a copy of the bundled submission, readable for any user, to be spoilt."""
+    copy = shutil.copytree(REPOSITORY / "test/input" / phase, folder / "input")
+    for path in (copy, *copy.rglob("*")):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    return copy
+
+
+def environment(**variables: str) -> dict[str, str]:
+    return {**os.environ, **variables}

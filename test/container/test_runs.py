@@ -1,0 +1,199 @@
+"""The image at work: on the bundled submissions, restricted as on the platform or not, and on broken ones."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import time
+
+import pytest
+
+from .engine import (
+    HARDENED,
+    PHASES,
+    REPOSITORY,
+    docker,
+    environment,
+    evaluate,
+    sealed_reference,
+    submission_of,
+)
+
+pytestmark = pytest.mark.container
+
+OPTIONS = pytest.mark.parametrize("options", [HARDENED, ()], ids=["hardened", "plain"])
+FROM_TARBALL = "/opt/ml/input/data/ground_truth"
+
+
+def numbers(content: dict) -> dict[str, float]:
+    """Return the numbers of a metrics.json by their dotted path."""
+    found = {}
+
+    def visit(path: str, value: object) -> None:
+        if isinstance(value, dict):
+            for key, inner in value.items():
+                visit(f"{path}.{key}", inner)
+        elif isinstance(value, int | float):
+            found[path] = value
+
+    visit("", content)
+    return found
+
+
+@pytest.fixture(scope="module", params=PHASES)
+def phase(request) -> str:
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def local(phase, image_of, tmp_path_factory) -> dict:
+    """Return what the package itself, outside any container, makes of the same sealed phase."""
+    output = tmp_path_factory.mktemp("local")
+    with sealed_reference(image_of(phase)) as reference:
+        paths = {
+            "--input": REPOSITORY / "test/input" / phase,
+            "--ground-truth": reference,
+            "--output": output,
+        }
+        subprocess.run(
+            [
+                sys.executable,
+                "-m",
+                "evaluation",
+                "evaluate",
+                *(word for pair in paths.items() for word in pair),
+            ],
+            cwd=REPOSITORY,
+            check=True,
+            capture_output=True,
+        )
+    return json.loads((output / "metrics.json").read_text(encoding="utf-8"))
+
+
+@OPTIONS
+def test_the_same_as_outside_the_container(phase, local, image_of, tmp_path, options):
+    tmp_path.chmod(0o755)
+    run = evaluate(image_of(phase), submission_of(phase, tmp_path), *options)
+    assert (run.status, run.stderr) == (0, "")
+    assert run.readable
+    content = json.loads(run.metrics)
+    assert content["phase"].pop("source") == "image"
+    expected = {**local, "phase": {key: value for key, value in local["phase"].items() if key != "source"}}
+    assert content["phase"] == expected["phase"]
+    assert numbers(content) == pytest.approx(numbers(expected), rel=0, abs=1e-9)
+    assert len(numbers(content)) > 10
+
+
+def test_identical_bytes_with_one_processor_or_two(phase, image_of, tmp_path):
+    submission = submission_of(phase, tmp_path)
+    runs = [
+        evaluate(image_of(phase), submission, *HARDENED, *more) for more in ((), (), ("--cpuset-cpus=0",))
+    ]
+    assert [run.status for run in runs] == [0, 0, 0]
+    assert len({run.metrics for run in runs}) == 1
+
+
+@OPTIONS
+def test_an_empty_submission_is_rejected(image, tmp_path, options):
+    empty = tmp_path / "input"
+    empty.mkdir(mode=0o755)
+    run = evaluate(image, empty, *options)
+    assert run.status == 1
+    assert run.metrics is None
+    assert len(run.stderr.splitlines()) == 1
+    assert 0 < len(run.message) <= 1024
+    assert "classification_results.csv" in run.message
+
+
+def test_the_one_line_names_the_broken_image(image, tmp_path):
+    submission = submission_of("refuge-onsite", tmp_path)
+    broken = sorted((submission / "segmentation").iterdir())[3]
+    broken.write_bytes(broken.read_bytes()[:200])
+    run = evaluate(image, submission, *HARDENED)
+    assert run.status == 1
+    assert run.metrics is None
+    assert len(run.stderr.splitlines()) == 1
+    assert broken.name in run.message
+
+
+@pytest.mark.parametrize("tarball", PHASES)
+def test_an_uploaded_reference_wins_unless_it_is_another_phase(tarball, image_of, tmp_path):
+    tmp_path.chmod(0o755)
+    submission = submission_of("refuge-onsite", tmp_path)
+    with sealed_reference(image_of(tarball)) as reference:
+        mounted = f"--mount=type=bind,source={reference},target={FROM_TARBALL},readonly"
+        run = evaluate(image_of("refuge-onsite"), submission, *HARDENED, mounted)
+    if tarball == "refuge-onsite":
+        assert run.status == 0
+        assert json.loads(run.metrics)["phase"]["source"] == "tarball"
+    else:
+        assert run.status == 1
+        assert run.metrics is None
+        assert "organisers" in run.message
+        assert tarball in run.stdout
+
+
+def test_sigterm_stops_process_1_without_a_result(image, tmp_path):
+    tmp_path.chmod(0o755)
+    submission = submission_of("refuge-onsite", tmp_path)
+    mounted = f"--mount=type=bind,source={submission},target=/input,readonly"
+    # a twentieth of a processor: Python itself starts within a second, the evaluation takes ten
+    container = docker("run", "--detach", *HARDENED, "--cpus=0.05", mounted, image).stdout.strip()
+    try:
+        time.sleep(2)
+        assert docker("inspect", "--format={{.State.Running}}", container).stdout.strip() == "true"
+        docker("stop", "--time=5", container)
+        status = docker("inspect", "--format={{.State.ExitCode}}", container).stdout.strip()
+    finally:
+        docker("rm", "--force", container)
+    # 137 would mean that it ignored the signal and had to be killed
+    assert status == "143"
+
+
+def test_run_script_uses_the_container(image, tmp_path):
+    finished = subprocess.run(
+        [REPOSITORY / "run.sh", "refuge-onsite", tmp_path / "output"],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env=environment(EVALUATION_ENGINE="docker", COLUMNS="120"),
+    )
+    assert finished.returncode == 0, finished.stderr
+    assert "in the container" in finished.stderr
+    content = json.loads((tmp_path / "output/metrics.json").read_text(encoding="utf-8"))
+    assert f"{content['aggregates']['classification']['auc']['value']:.4f}" in finished.stdout
+
+
+def test_plain_docker_build_makes_the_same_image(image, tmp_path):
+    docker("build", "--quiet", "--tag=evaluation-test-plain", "--build-arg=PHASE=refuge-onsite", REPOSITORY)
+    try:
+        submission = submission_of("refuge-onsite", tmp_path)
+        plain, labelled = (evaluate(name, submission, *HARDENED) for name in ("evaluation-test-plain", image))
+        assert plain.status == labelled.status == 0
+        assert numbers(json.loads(plain.metrics)) == numbers(json.loads(labelled.metrics))
+    finally:
+        docker("rmi", "evaluation-test-plain")
+
+
+def test_a_build_without_a_phase_says_so(engine):
+    finished = docker("build", "--quiet", REPOSITORY, check=False)
+    assert finished.returncode != 0
+    assert "--build-arg PHASE=" in finished.stdout + finished.stderr
+
+
+def test_a_phase_with_a_fault_is_not_built(engine, tmp_path):
+    for name in ("Dockerfile", ".dockerignore", "requirements.txt", "build.sh"):
+        shutil.copy(REPOSITORY / name, tmp_path / name)
+    for name in ("evaluation", "scripts", "ground-truth"):
+        shutil.copytree(
+            REPOSITORY / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__", "refuge-offline")
+        )
+    with (tmp_path / "ground-truth/refuge-onsite/phase.toml").open("a", encoding="utf-8") as file:
+        file.write("\nno_such_key = 1\n")
+    (tmp_path / "ground-truth/refuge-onsite").rename(tmp_path / "ground-truth/faulty-test-phase")
+    finished = subprocess.run([tmp_path / "build.sh", "faulty-test-phase"], capture_output=True, text=True)
+    assert finished.returncode == 1
+    assert "no_such_key" in finished.stdout
+    assert "evaluation-faulty-test-phase could not be built" in finished.stderr

@@ -1,0 +1,268 @@
+"""The shell scripts in a copy of the repository, with stand-ins for Docker and Python: what they say and leave."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import subprocess
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[2]
+SCRIPTS = ("build.sh", "export.sh", "run.sh", "test.sh", "scripts/environment.sh")
+
+NO_ENGINE = 'echo "Cannot connect to the Docker daemon" >&2; exit 1'
+FULL_DISK = """case $1 in
+  info) ;;
+  *) echo "write /var/lib/docker/tmp: no space left on device" >&2; exit 1 ;;
+esac"""
+# builds and inspects like an engine; what it saves is not an image
+ENGINE = """case "$1 $2" in
+  'image inspect') echo linux/amd64 ;;
+  'run --rm') echo 1.2.3 0123abc ;;
+  'save '*) echo "$2" ;;
+esac"""
+# stands in for the environment's Python: notes what it was called with, and writes the result
+PYTHON = """echo "$*" >>"$PYTHON_LOG"
+case "$*" in
+  *' evaluate '*) [[ -z ${REJECTED:-} ]] || { echo 'masks/a.png: is missing' >&2; exit 1; }
+                  echo '{}' >"${!#}/metrics.json" ;;
+  *' summary '*) echo 'the main figures' ;;
+esac"""
+
+
+class Copy:
+    """A copy of the scripts with two phases, alpha and beta, of which only alpha has a submission."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / "repository"
+        self.programs = folder / "programs"
+        self.python_log = folder / "python.log"
+        for name in SCRIPTS:
+            (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(REPOSITORY / name, self.folder / name)
+        for phase in ("alpha", "beta"):
+            (self.folder / "ground-truth" / phase).mkdir(parents=True)
+            (self.folder / "ground-truth" / phase / "phase.toml").touch()
+        (self.folder / "ground-truth/not-a-phase").mkdir()
+        (self.folder / "test/input/alpha").mkdir(parents=True)
+        for name in ("requirements.txt", "requirements-dev.txt"):
+            (self.folder / name).write_text(f"# {name}\n")
+
+    def program(self, name: str, body: str) -> None:
+        self._write(self.programs / name, body)
+
+    def environment_is_ready(self) -> None:
+        """Put a stand-in into .venv, marked as finished."""
+        self._write(self.folder / ".venv/bin/python", PYTHON)
+        shutil.copy(self.folder / "requirements.txt", self.folder / ".venv")
+
+    def run(self, script: str, *arguments: str, cwd: Path | None = None, **variables: str):
+        path = f"{self.programs}:{os.environ['PATH']}"
+        environment = {key: value for key, value in os.environ.items() if not key.startswith("EVALUATION_")}
+        return subprocess.run(
+            [self.folder / script, *arguments],
+            cwd=cwd or self.folder,
+            env={**environment, "PATH": path, "PYTHON_LOG": str(self.python_log), **variables},
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+
+    @staticmethod
+    def _write(path: Path, body: str) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"#!/usr/bin/env bash\n{body}\n")
+        path.chmod(path.stat().st_mode | stat.S_IXUSR)
+
+
+@pytest.fixture
+def copy(tmp_path) -> Copy:
+    return Copy(tmp_path)
+
+
+@pytest.mark.parametrize("script", ["build.sh", "export.sh", "run.sh"])
+@pytest.mark.parametrize("phase", ["gamma", "not-a-phase", "../alpha", "alp", " ", "-x", "."])
+def test_unknown_phase(copy, script, phase):
+    copy.program("docker", NO_ENGINE)
+    finished = copy.run(script, phase)
+    assert finished.returncode == 1
+    assert finished.stdout == ""
+    assert "unknown phase '" in finished.stderr
+    assert finished.stderr.endswith("ground-truth/ has: alpha, beta\n")
+
+
+@pytest.mark.parametrize("script", ["build.sh", "export.sh"])
+def test_phase_is_asked_for(copy, script):
+    finished = copy.run(script)
+    assert finished.returncode == 1
+    assert finished.stderr.startswith(f"{script}: which phase? Usage: ./{script} PHASE")
+
+
+@pytest.mark.parametrize(
+    ("script", "variables"),
+    [("build.sh", {}), ("export.sh", {}), ("run.sh", {"EVALUATION_ENGINE": "docker"})],
+)
+def test_no_engine(copy, script, variables):
+    copy.program("docker", NO_ENGINE)
+    finished = copy.run(script, "alpha", **variables)
+    assert finished.returncode == 1
+    assert "no Docker engine answers (Cannot connect to the Docker daemon)" in finished.stderr
+    assert "Start it" in finished.stderr
+
+
+def test_full_disk_while_building(copy):
+    copy.program("docker", FULL_DISK)
+    finished = copy.run("build.sh", "alpha")
+    assert finished.returncode == 1
+    assert finished.stderr.startswith("build.sh: the disk is full")
+    assert "docker system prune" in finished.stderr
+
+
+def test_full_disk_while_exporting(copy):
+    copy.program("docker", ENGINE)
+    for compressor in ("gzip", "pigz"):
+        copy.program(compressor, "head -c 1; echo 'write error: No space left on device' >&2; exit 1")
+    finished = copy.run("export.sh", "alpha")
+    assert finished.returncode == 1
+    assert "No space left on device" in finished.stderr
+    assert "could not be written; free on this disk: " in finished.stderr
+    assert list((copy.folder / "export").rglob("*.tar.gz*")) == []
+
+
+def test_an_export_that_fails_leaves_the_last_one(copy):
+    copy.program("docker", ENGINE)
+    assert copy.run("export.sh", "alpha").returncode == 0
+    file = copy.folder / "export/alpha/evaluation-alpha.tar.gz"
+    before = file.read_bytes()
+    copy.program("docker", ENGINE.replace('echo "$2" ;;', "echo half; exit 1 ;;"))
+    assert copy.run("export.sh", "alpha").returncode == 1
+    assert file.read_bytes() == before
+
+
+def test_export_saves_one_tag(copy):
+    copy.program("docker", ENGINE)
+    finished = copy.run("export.sh", "alpha")
+    assert finished.returncode == 0
+    assert finished.stdout.endswith("export/alpha/evaluation-alpha.tar.gz: 0 MB\n")
+    saved = subprocess.run(
+        ["gzip", "-dc", copy.folder / "export/alpha/evaluation-alpha.tar.gz"], capture_output=True, text=True
+    )
+    assert saved.stdout == "evaluation-alpha:latest\n"
+
+
+@pytest.mark.parametrize("platform", ["linux/arm64", "windows/amd64"])
+def test_an_image_for_another_platform_is_refused(copy, platform):
+    copy.program("docker", ENGINE.replace("linux/amd64", platform))
+    finished = copy.run("build.sh", "alpha")
+    assert finished.returncode == 1
+    assert f"is for {platform}, but must be for linux/amd64" in finished.stderr
+
+
+def test_further_arguments_reach_docker_build(copy, tmp_path):
+    copy.program("docker", f'printf "<%s>" "$@" >>{tmp_path}/log; echo >>{tmp_path}/log\n{ENGINE}')
+    finished = copy.run("build.sh", "alpha", "--no-cache", "--label", "key=two words")
+    assert finished.returncode == 0
+    assert finished.stdout.endswith("evaluation-alpha: version 1.2.3, manifest sha256:0123abc\n")
+    build = next(line for line in (tmp_path / "log").read_text().splitlines() if line.startswith("<build>"))
+    assert "<--build-arg><PHASE=alpha><--no-cache><--label><key=two words><.>" in build
+
+
+class TestRun:
+    def test_local_where_no_engine_answers(self, copy):
+        copy.program("docker", NO_ENGINE)
+        copy.environment_is_ready()
+        finished = copy.run("run.sh", "alpha")
+        assert finished.returncode == 0, finished.stderr
+        assert "in the local environment .venv" in finished.stderr
+        assert "installing" not in finished.stderr
+        assert finished.stdout == "the main figures\n"
+        assert (copy.folder / "output/alpha/metrics.json").exists()
+
+    def test_the_phase_in_the_repository_stays_as_it_is(self, copy):
+        copy.environment_is_ready()
+        copy.run("run.sh", "alpha", EVALUATION_ENGINE="local")
+        sealed = next(line for line in copy.python_log.read_text().splitlines() if " seal " in line)
+        assert "ground-truth" in sealed
+        assert str(copy.folder) not in sealed
+        assert " seal ground-truth/alpha" not in sealed
+
+    def test_output_folder_is_relative_to_the_caller(self, copy, tmp_path):
+        copy.environment_is_ready()
+        caller = tmp_path / "a caller's folder"
+        caller.mkdir()
+        finished = copy.run("run.sh", "alpha", "new/results", cwd=caller, EVALUATION_ENGINE="local")
+        assert finished.returncode == 0, finished.stderr
+        assert (caller / "new/results/metrics.json").exists()
+
+    def test_a_rejection_leaves_no_older_result(self, copy):
+        copy.environment_is_ready()
+        assert copy.run("run.sh", "alpha", EVALUATION_ENGINE="local").returncode == 0
+        finished = copy.run("run.sh", "alpha", EVALUATION_ENGINE="local", REJECTED="1")
+        assert finished.returncode == 1
+        assert finished.stderr.endswith("masks/a.png: is missing\n")
+        assert not (copy.folder / "output/alpha/metrics.json").exists()
+
+    def test_phase_without_a_submission(self, copy):
+        finished = copy.run("run.sh", "beta", EVALUATION_ENGINE="local")
+        assert finished.returncode == 1
+        assert finished.stderr == "run.sh: there is no submission test/input/beta/\n"
+
+    def test_unknown_engine(self, copy):
+        finished = copy.run("run.sh", "alpha", EVALUATION_ENGINE="podman")
+        assert finished.returncode == 1
+        assert finished.stderr == "run.sh: EVALUATION_ENGINE is 'podman'; expected docker or local\n"
+
+    def test_too_many_arguments(self, copy):
+        assert "too many arguments" in copy.run("run.sh", "alpha", "out", "more").stderr
+
+    def test_a_submission_that_the_container_cannot_read(self, copy):
+        copy.program("docker", ENGINE)
+        secret = copy.folder / "test/input/alpha/a.csv"
+        secret.touch(mode=0o600)
+        finished = copy.run("run.sh", "alpha", EVALUATION_ENGINE="docker")
+        assert finished.returncode == 1
+        assert "chmod -R a+rX makes it readable" in finished.stderr
+
+
+class TestLocalEnvironment:
+    def test_no_python_is_new_enough(self, copy):
+        for name in ("python3.13", "python3.12", "python3.11", "python3"):
+            copy.program(name, "exit 1")
+        finished = copy.run("run.sh", "alpha", EVALUATION_ENGINE="local")
+        assert finished.returncode == 1
+        assert "found no Python 3.11 or later with venv" in finished.stderr
+        assert not (copy.folder / ".venv").exists()
+
+    def test_changed_requirements_are_installed_again(self, copy):
+        copy.environment_is_ready()
+        (copy.folder / "requirements.txt").write_text("# changed\n")
+        for _ in range(2):
+            assert copy.run("run.sh", "alpha", EVALUATION_ENGINE="local").returncode == 0
+        installs = [line for line in copy.python_log.read_text().splitlines() if " install " in line]
+        assert len(installs) == 1
+        assert "--require-hashes --requirement requirements.txt" in installs[0]
+
+    def test_an_installation_that_fails_is_not_taken_for_finished(self, copy):
+        copy.environment_is_ready()
+        (copy.folder / "requirements.txt").write_text("# changed\n")
+        failing = copy.folder / ".venv/bin/python"
+        failing.write_text(
+            failing.read_text().replace("case", "[[ $* != *' install '* ]] || exit 1\ncase", 1)
+        )
+        for _ in range(2):
+            finished = copy.run("run.sh", "alpha", EVALUATION_ENGINE="local")
+            assert finished.returncode == 1
+            assert "could not install requirements.txt into .venv" in finished.stderr
+
+    def test_what_the_tests_need_includes_what_the_package_needs(self, copy):
+        copy.environment_is_ready()
+        finished = copy.run("test.sh", "-k", "some name")
+        assert finished.returncode == 0, finished.stderr
+        assert copy.python_log.read_text().splitlines()[-1] == "-m pytest -k some name"
+        copy.run("run.sh", "alpha", EVALUATION_ENGINE="local")
+        installs = [line for line in copy.python_log.read_text().splitlines() if " install " in line]
+        assert len(installs) == 1
+        assert installs[0].endswith("--requirement requirements-dev.txt")
