@@ -1,4 +1,4 @@
-"""The shell scripts in a copy of the repository, with stand-ins for Docker and Python: what they say and leave."""
+"""The shell scripts in a copy of the repository, with stand-ins for Docker and Python."""
 
 from __future__ import annotations
 
