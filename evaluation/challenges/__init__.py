@@ -1,13 +1,20 @@
-"""The rules of challenges: one module each, found by its name."""
+"""The rules of challenges: one module each, found by its name.
+
+The environment variable EVALUATION_CHALLENGES may name a further folder of such modules.
+"""
 
 from __future__ import annotations
 
 import importlib
+import os
 import pkgutil
 from collections.abc import Iterable
 
 from evaluation.model.challenge import Challenge, Task
 from evaluation.model.fault import PhaseError
+
+if folder := os.environ.get("EVALUATION_CHALLENGES"):
+    __path__.append(folder)
 
 
 def known_challenges() -> tuple[str, ...]:

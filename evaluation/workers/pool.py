@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
+import math
 import os
 import resource
 import time
@@ -22,7 +23,7 @@ import pebble
 
 from evaluation.challenges import challenge_named, select_tasks
 from evaluation.model.fault import Fault, FaultKind
-from evaluation.model.outcome import CaseJob, Died, Faulty, Outcome, Scored
+from evaluation.model.outcome import CaseJob, Died, Faulty, OrganiserFault, Outcome, Scored
 from evaluation.model.source import FileSource, file_of
 from evaluation.workers.case_runner import CaseRunner, RunSetup
 from evaluation.workers.warm_up import worker_context
@@ -30,6 +31,7 @@ from evaluation.workers.warm_up import worker_context
 _LARGEST_BATCH = 512
 _LARGEST_FILE_BATCH = 16
 _START_SECONDS = 30.0
+_GRACE_SECONDS = 1.0
 _OOM_SCORE = "800"
 
 Progress = Callable[[int], None]
@@ -110,13 +112,11 @@ def _run_batches(
     jobs: Sequence[CaseJob], setup: RunSetup, settings: PoolSettings
 ) -> Iterator[tuple[Sequence[int], list[Outcome]]]:
     """Yield the outcomes of each batch; batches whose worker died are left out."""
-    pending = list(_batches(jobs, settings.workers))
+    batches = list(_batches(jobs, settings.workers))
     with _pool(setup, settings, settings.workers) as pool:
-        futures = [
-            pool.schedule(_run_batch, args=[[jobs[position] for position in batch]]) for batch in pending
-        ]
-        for batch, future in zip(pending, futures, strict=True):
-            with contextlib.suppress(pebble.ProcessExpired, BrokenProcessPool, CancelledError, _Stalled):
+        futures = [_schedule(pool, [jobs[position] for position in batch], settings) for batch in batches]
+        for batch, future in zip(batches, futures, strict=True):
+            with contextlib.suppress(*_DEATHS):
                 yield batch, _result(future, len(batch), settings)
 
 
@@ -128,26 +128,38 @@ def _batches(jobs: Sequence[CaseJob], workers: int) -> Iterator[range]:
         yield range(start, min(start + size, len(jobs)))
 
 
+def _schedule(
+    pool: pebble.ProcessPool, batch: Sequence[CaseJob], settings: PoolSettings
+) -> pebble.ProcessFuture:
+    # The workers' own watchdog is faster; this is for a worker that leaves with status 0, no death to pebble.
+    seconds = len(batch) * settings.case_seconds + _GRACE_SECONDS
+    return pool.schedule(_run_batch, args=[batch], timeout=seconds)
+
+
 class _Stalled(Exception):  # noqa: N818 - a state, not an error
     """A batch took longer than all its cases' limits together."""
 
 
+_DEATHS = (pebble.ProcessExpired, BrokenProcessPool, CancelledError, _Stalled)
+
+
 def _result(future: pebble.ProcessFuture, cases: int, settings: PoolSettings) -> list[Outcome]:
-    """Return what a batch gave, waiting no longer than its cases' limits and the deadline allow."""
-    wait = cases * settings.case_seconds * settings.workers + _START_SECONDS
-    if settings.deadline is not None:
-        left = settings.deadline - time.monotonic()
-        try:
-            outcomes: list[Outcome] = future.result(timeout=max(0.0, min(wait, left)))
-        except TimeoutError:
-            if left <= wait:
-                raise DeadlineExceeded from None
-            raise _Stalled from None
-        return outcomes
+    """Return what a batch gave, waiting no longer than its cases' limits and the deadline allow.
+
+    Raises `DeadlineExceeded`, or one of the deaths of its worker.
+    """
+    stalled = time.monotonic() + settings.workers * (cases * settings.case_seconds + _START_SECONDS)
+    deadline = math.inf if settings.deadline is None else settings.deadline
     try:
-        outcomes = future.result(timeout=wait)
+        outcomes: list[Outcome] = future.result(timeout=max(0.0, min(stalled, deadline) - time.monotonic()))
     except TimeoutError:
+        if not future.done() and deadline <= stalled:
+            raise DeadlineExceeded from None
         raise _Stalled from None
+    except _DEATHS:
+        raise
+    except Exception as error:  # what a worker returned cannot be pickled
+        return [OrganiserFault((f"a result cannot leave its worker: {error}",))] * cases
     return outcomes
 
 
@@ -168,8 +180,8 @@ def _attempt(job: CaseJob, setup: RunSetup, settings: PoolSettings) -> Outcome:
     started = time.monotonic()
     try:
         with _pool(setup, settings, 1) as pool:
-            return _result(pool.schedule(_run_batch, args=[[job]]), 1, settings)[0]
-    except (pebble.ProcessExpired, BrokenProcessPool, CancelledError, _Stalled):
+            return _result(_schedule(pool, [job], settings), 1, settings)[0]
+    except _DEATHS:
         took = time.monotonic() - started
         return Died("out of time" if took >= settings.case_seconds else "crashed or killed")
 

@@ -9,8 +9,8 @@ from multiprocessing.context import ForkServerContext
 
 # SimpleITK decodes most images; imported once here, it is not imported by every worker.
 _PRELOAD = ["evaluation.workers.pool", "SimpleITK"]
-# glibc would hand the pages of every decoded image back and fault fresh ones in for the next: kept, a PNG mask
-# of 1634 × 1634 is decoded in a quarter of the time. Read by glibc when a process starts.
+# glibc would hand the pages of every decoded image back and fault fresh ones in for the next: kept, a PNG
+# mask of 1634 × 1634 is decoded in a quarter of the time. Read by glibc when a process starts.
 _KEEP_PAGES = {"MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC_TRIM_THRESHOLD_": str(1 << 30)}
 
 

@@ -1,0 +1,180 @@
+"""The commands as processes: exit status, what goes to stdout, stderr and into files."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from evaluation.cli.main import COMMANDS
+from evaluation.phase.manifest import scan, seal
+
+ROOT = Path(__file__).parents[2]
+SUBMISSION = ROOT / "test" / "input" / "refuge-onsite"
+
+
+def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "evaluation", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=60, check=False)
+
+
+@pytest.fixture(scope="module")
+def phase(tmp_path_factory) -> Path:
+    folder = Path(
+        shutil.copytree(ROOT / "ground-truth" / "refuge-onsite", tmp_path_factory.mktemp("p") / "phase")
+    )
+    seal(folder, scan(folder))
+    return folder
+
+
+def evaluate(phase: Path, submission: Path, output: Path, *more: object) -> subprocess.CompletedProcess[str]:
+    return run("evaluate", "--input", submission, "--ground-truth", phase, "--output", output, *more)
+
+
+def test_success_writes_metrics_and_leaves_stderr_empty(phase, tmp_path):
+    done = evaluate(phase, SUBMISSION, tmp_path, "--cases", tmp_path / "cases.json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[-1].startswith("Scored 40 cases of refuge-onsite")
+    metrics = json.loads((tmp_path / "metrics.json").read_text())
+    assert metrics["cases"] == {"expected": 40, "scored": 40, "worst": 0}
+    assert len(json.loads((tmp_path / "cases.json").read_text())["cases"]) == 40
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["cases.json", "metrics.json"]
+
+
+def test_second_run_writes_the_same_bytes(phase, tmp_path):
+    for name, workers in (("first", 2), ("second", 1)):
+        (tmp_path / name).mkdir()
+        assert evaluate(phase, SUBMISSION, tmp_path / name, "--workers", workers).returncode == 0
+    first, second = ((tmp_path / name / "metrics.json").read_bytes() for name in ("first", "second"))
+    assert first == second
+
+
+def test_rejection_tells_the_participant_in_one_line_and_writes_nothing(phase, tmp_path):
+    submission = Path(shutil.copytree(SUBMISSION, tmp_path / "submission"))
+    for path in sorted((submission / "segmentation").iterdir())[:3]:
+        path.unlink()
+    (submission / "segmentation" / "strange\nname.png").write_bytes(b"")
+    output = tmp_path / "output"
+    output.mkdir()
+    done = evaluate(phase, submission, output)
+    assert done.returncode == 1
+    assert list(output.iterdir()) == []
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(
+        "Submission rejected, 4 faults: 3 missing (first: segmentation/R0001.bmp: expected"
+    )
+    assert "1 unknown (first: segmentation/strange\\nname.png" in line
+    assert len(line) <= 1024
+    assert done.stdout.splitlines()[-1] == "Rejected, 4 faults: 3 missing, 1 unknown"
+
+
+def test_fault_of_the_phase_is_the_organisers_and_tells_the_participant_no_label(phase, tmp_path):
+    altered = Path(shutil.copytree(phase, tmp_path / "altered"))
+    mask = altered / "masks" / "R0001.png"
+    mask.write_bytes(mask.read_bytes()[:-1] + b"x")
+    done = evaluate(altered, SUBMISSION, tmp_path)
+    assert done.returncode == 1
+    assert "masks/R0001.png: differs from the sealed file" in done.stdout
+    (line,) = done.stderr.splitlines()
+    assert "fault of the organisers" in line
+    assert "R0001" not in line
+
+
+def test_unsealed_phase_is_refused(phase, tmp_path):
+    unsealed = Path(shutil.copytree(phase, tmp_path / "unsealed"))
+    (unsealed / "manifest.json").unlink()
+    done = evaluate(unsealed, SUBMISSION, tmp_path)
+    assert done.returncode == 1
+    assert "seal the phase first" in done.stdout
+
+
+def test_every_command_has_help_with_an_example_that_names_it():
+    for name, command in COMMANDS.items():
+        done = run(name, "--help")
+        assert done.returncode == 0, name
+        assert command.example in done.stdout, name
+        assert command.example.startswith(f"python -m evaluation {name}"), name
+        assert name in run("--help").stdout
+
+
+def test_unknown_command_is_refused_with_the_known_ones():
+    done = run("evalute")
+    assert done.returncode == 2
+    assert "unknown command 'evalute'" in done.stderr
+    assert "seal" in done.stderr
+
+
+def test_seal_lists_all_faults_and_writes_no_manifest(tmp_path):
+    folder = Path(shutil.copytree(ROOT / "ground-truth" / "refuge-onsite", tmp_path / "phase"))
+    (folder / "manifest.json").unlink(missing_ok=True)
+    (folder / "masks" / "R0003.png").unlink()
+    (folder / "masks" / "R9999.png").write_bytes(b"")
+    done = run("seal", folder)
+    assert done.returncode == 1
+    assert "masks/R0003.png: is missing" in done.stderr
+    assert "masks/R9999.png: belongs to no case" in done.stderr
+    assert not (folder / "manifest.json").exists()
+
+
+def test_summary_shows_every_metric(phase, tmp_path):
+    evaluate(phase, SUBMISSION, tmp_path)
+    text = run("summary", tmp_path / "metrics.json").stdout
+    metrics = json.loads((tmp_path / "metrics.json").read_text())["aggregates"]
+    for task, figures in metrics.items():
+        for name, estimate in figures.items():
+            row = next(line for line in text.splitlines() if task in line and name.replace("_", " ") in line)
+            assert f"{estimate['value']:.4f}" in row
+
+
+def test_sample_writes_a_phase_that_can_be_sealed_and_scored(tmp_path):
+    arguments = ["--output", tmp_path, "--cases", 12, "--width", 80, "--height", 64, "--glaucoma", 0.5]
+    assert run("sample", "refuge", *arguments, "--name", "refuge-mine").returncode == 0
+    folder = tmp_path / "ground-truth" / "refuge-mine"
+    sealed = run("seal", folder)
+    assert sealed.returncode == 0, sealed.stderr
+    assert re.fullmatch("[0-9a-f]{64}", sealed.stdout.splitlines()[-1])
+    assert evaluate(folder, tmp_path / "submissions" / "perfect", tmp_path).returncode == 0
+
+
+@pytest.mark.timeout(60)
+def test_sigterm_ends_the_run_within_a_second_without_a_result(phase, tmp_path):
+    command = [sys.executable, "-m", "evaluation", "evaluate", "--input", str(SUBMISSION)]
+    command += ["--ground-truth", str(phase), "--output", str(tmp_path)]
+    process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    time.sleep(0.15)
+    process.send_signal(signal.SIGTERM)
+    started = time.monotonic()
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 143
+    assert time.monotonic() - started < 1.0
+    assert errors == b""
+    assert not (tmp_path / "metrics.json").exists()
+
+
+def test_heavy_packages_stay_out_of_a_run(phase, tmp_path):
+    script = (
+        "import sys; from evaluation.cli.main import main\n"
+        "status = main(sys.argv[1:])\n"
+        "heavy = {'pandas', 'scipy.stats', 'sklearn', 'rich', 'tifffile', 'matplotlib'} & set(sys.modules)\n"
+        "sys.exit(status or (f'imported: {sorted(heavy)}' if heavy else 0))"
+    )
+    arguments = [
+        "evaluate",
+        "--input",
+        SUBMISSION,
+        "--ground-truth",
+        phase,
+        "--output",
+        tmp_path,
+        "--workers",
+        0,
+    ]
+    command = [sys.executable, "-c", script, *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env={**os.environ}, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -1,0 +1,89 @@
+"""Cases that do what their value says: "read:exit" ends the worker while it reads, for example."""
+
+import ctypes
+import os
+import signal
+import sys
+import time
+from dataclasses import dataclass
+from threading import Lock
+
+from evaluation.model.challenge import Challenge, Options, Task
+from evaluation.model.field import CaseColumns, Field, Kind, Reference, Socket, TableColumns
+from evaluation.model.metric import Metric, mean_of
+
+
+class UnpicklableError(Exception):
+    def __init__(self) -> None:
+        self.lock = Lock()
+        super().__init__("cannot be pickled")
+
+
+def _raise() -> None:
+    raise UnpicklableError
+
+
+BEHAVIOURS = {
+    "exit": lambda: os._exit(3),
+    "exit_without_error": lambda: os._exit(0),
+    "segmentation_fault": lambda: os.kill(os.getpid(), signal.SIGSEGV),
+    "kill": lambda: os.kill(os.getpid(), signal.SIGKILL),
+    "terminate": lambda: os.kill(os.getpid(), signal.SIGTERM),
+    "sys_exit": lambda: sys.exit(0),
+    "memory": lambda: bytearray(1 << 40),
+    "hang": lambda: time.sleep(1000),
+    # PyDLL keeps the interpreter lock: nothing else in the process runs any more.
+    "hang_with_lock": lambda: ctypes.PyDLL(None).sleep(1000),
+    "exception": _raise,
+}
+
+
+@dataclass(frozen=True)
+class Behaviour(Kind):
+    def read(self, source, case, files):
+        when, _, what = source.cells[0].partition(":")
+        if when == "read":
+            BEHAVIOURS[what]()
+        return source.cells[0]
+
+    def describe(self):
+        return "what to do"
+
+    def write_cells(self, value):
+        return (value,)
+
+
+def _score(prediction, reference):
+    when, _, what = prediction["behaviour"].partition(":")
+    if when == "score" and what == "result":
+        return {"value": Lock()}
+    if when == "score":
+        BEHAVIOURS[what]()
+    return {"value": 1.0}
+
+
+FIELD = Field(
+    "behaviour",
+    "Behaviour",
+    Behaviour(),
+    TableColumns(("behaviour.csv",), "Name", ("Behaviour",)),
+    Socket("behaviour", "behaviour.json"),
+    Reference(Behaviour(), CaseColumns(("behaviour",))),
+)
+
+CHALLENGE = Challenge(
+    name="unruly",
+    title="Unruly cases",
+    options=Options,
+    tasks=lambda options: (
+        Task(
+            "task",
+            "Task",
+            (FIELD,),
+            _score,
+            lambda case, reference: {"value": 0.0},
+            (Metric("value", "Value", mean_of("value"), best=1, worst=0),),
+        ),
+    ),
+    components=("task.value",),
+)
