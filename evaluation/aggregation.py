@@ -72,7 +72,9 @@ def subgroup_values(
         ]
         if counts and min(counts) >= fewest_cases:
             cases = WeightedCases(table, members[np.newaxis].astype(np.int64))
-            found[metric.name] = float(metric.aggregate.values(cases)[0])
+            value = float(metric.aggregate.values(cases)[0])
+            if not math.isnan(value):
+                found[metric.name] = value
     return found
 
 

@@ -58,7 +58,7 @@ def evaluate(
     ``started`` (of `time.monotonic`) is when the phase's budget began. Raises `PhaseError` for a fault of the
     organiser's, `DeadlineExceeded` where the phase fails at its deadline.
     """
-    index = index_submission(submission, phase.form, phase.challenge, phase.tasks)
+    index = index_submission(submission, phase.form, phase.tasks)
     setup = RunSetup(
         form=phase.form,
         tasks=index.tasks,
@@ -74,6 +74,14 @@ def evaluate(
         return Rejection(faults)
     tasks = tuple(task for task in phase.tasks if task.name in index.tasks)
     scored = tuple(outcome for outcome in outcomes if isinstance(outcome, Scored))
+    if len(scored) < len(outcomes):
+        raise PhaseError(
+            *(
+                f"case {case.name}: even its worst values could not be computed"
+                for case, outcome in zip(phase.cases.forms, outcomes, strict=True)
+                if not isinstance(outcome, Scored)
+            )
+        )
     return Result(phase, tasks, tables_of(tasks, phase.cases.forms, scored), scored)
 
 
@@ -81,7 +89,7 @@ def check(form: Form, submission: Path, workers: int, progress: Progress = no_pr
     """Return the faults of a submission, exactly as `evaluate` would find them, without any label."""
     challenge = challenge_named(form.challenge)
     tasks = select_tasks(challenge, challenge.options.model_validate(form.options), form.tasks)
-    index = index_submission(submission, form, challenge, tasks)
+    index = index_submission(submission, form, tasks)
     setup = RunSetup(form, index.tasks, index.root, form.options, None, machine.worker_memory(workers, None))
     jobs = _jobs(index, form.cases, itertools.repeat(None, len(form.cases)))
     return _faults(index, run_cases(jobs, setup, PoolSettings(workers, _SHORTEST_CASE_SECONDS), progress))

@@ -14,7 +14,7 @@ from evaluation.aggregation import Resampling, Subset, estimate, subgroup_values
 from evaluation.evaluate import Result
 from evaluation.model.case_table import CaseTable
 from evaluation.phase.phase import Phase
-from evaluation.phase.subgroups import subgroup_masks
+from evaluation.phase.subgroups import key_of, subgroup_masks
 from evaluation.platform.result_file import (
     CasesSection,
     Estimate,
@@ -22,6 +22,7 @@ from evaluation.platform.result_file import (
     MetricsFile,
     PhaseSection,
     RankingSection,
+    plain_key,
 )
 
 _CLUSTER = "cluster"
@@ -132,14 +133,14 @@ def _subgroups(result: Result) -> dict[str, dict[str, dict[str, dict[str, float]
                         name: _round(value, config.digits.get(f"{task.name}.{name}"))
                         for name, value in values.items()
                     }
-                    found.setdefault(subgroup.column, {}).setdefault(value, {})[task.name] = rounded
+                    found.setdefault(key_of(subgroup.column), {}).setdefault(value, {})[task.name] = rounded
     return found
 
 
 def _public_cases(result: Result) -> dict[str, dict[str, dict[str, float]]]:
     """Return per-case columns for publication; values that are no finite numbers are left out."""
     return {
-        case.name.replace(".", "_"): {
+        plain_key(case.name): {
             task: {
                 column: float(value)
                 for column, value in row.items()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,8 +14,9 @@ from evaluation.model.outcome import CaseJob, OrganiserFault, Scored
 from evaluation.phase.manifest import Manifest
 from evaluation.phase.phase import Phase, load_phase
 from evaluation.phase.settings import platform_metrics
-from evaluation.phase.subgroups import subgroup_masks
+from evaluation.phase.subgroups import subgroup_faults
 from evaluation.platform import machine
+from evaluation.platform.result_file import plain_key
 from evaluation.workers.case_runner import RunSetup
 from evaluation.workers.pool import PoolSettings, Progress, no_progress, run_cases
 
@@ -56,25 +58,38 @@ def validate_phase(
         for case, outcome in zip(phase.cases.forms, outcomes, strict=True)
         if not isinstance(outcome, Scored | OrganiserFault)
     ]
+    problems += _faults_of_keys(phase)
     if problems:
         raise PhaseError(*problems)
     missing = _missing_metrics(phase, [outcome for outcome in outcomes if isinstance(outcome, Scored)])
-    required = platform_metrics(phase)
+    required = platform_metrics(phase.config, phase.challenge, phase.tasks)
     problems = [
         f"phase.toml: {name} cannot exist: no case of this phase enters it"
         for name in missing
         if name in required
     ]
-    for subgroup in phase.config.subgroups:
-        try:
-            subgroup_masks(subgroup, phase.cases, [case.name for case in phase.cases.forms])
-        except PhaseError as error:
-            problems += error.problems
     if problems:
         raise PhaseError(*problems)
     return Validation(
         phase, tuple(f"{name} does not exist in this phase: no case enters it" for name in missing)
     )
+
+
+def _faults_of_keys(phase: Phase) -> list[str]:
+    """Return what cannot become keys of metrics.json, or would share one."""
+    problems = [
+        fault for subgroup in phase.config.subgroups for fault in subgroup_faults(subgroup, phase.cases)
+    ]
+    if phase.config.publish_cases:
+        names: dict[str, list[str]] = defaultdict(list)
+        for case in phase.cases.forms:
+            names[plain_key(case.name)].append(case.name)
+        problems += [
+            f"cases.csv: cases {', '.join(same)} cannot be published: they have the same key {key}"
+            for key, same in names.items()
+            if len(same) > 1
+        ]
+    return problems
 
 
 def _missing_metrics(phase: Phase, outcomes: list[Scored]) -> list[str]:

@@ -78,9 +78,9 @@ def run(arguments: argparse.Namespace) -> int:
             streams.tell_organiser(messages.organiser_report(result.faults))
             streams.tell_participant(messages.participant_line(result.faults))
             return 1
-        path = write_metrics(summarise(result, source), arguments.output)
         if arguments.cases:
-            write_atomically(arguments.cases, render(case_records(result)))
+            write_atomically(arguments.cases, render(case_records(result), any_keys=True))
+        path = write_metrics(summarise(result, source), arguments.output)
     except PhaseError as error:
         streams.tell_organiser(["Fault of the phase:", *error.problems[:400]])
         streams.tell_participant(_ORGANISERS)

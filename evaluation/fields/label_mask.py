@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,8 @@ class LabelMask(Kind):
     Values are kept cropped to the bounding box of what is not background. ``unlisted_as`` is the label that
     values between the listed ones are read as; None makes them a fault.
     """
+
+    needs_size: ClassVar[bool] = True
 
     labels: Mapping[int, str]
     background: int

@@ -51,7 +51,7 @@ class Label(Kind):
         """Return 0 or 1. Raises `FormFault`."""
         if isinstance(source, JsonSource):
             if not isinstance(source.value, bool):
-                raise fault_at(source, "true or false", _json_kind(source.value), FaultKind.MALFORMED)
+                raise fault_at(source, "true or false", json_kind(source.value), FaultKind.MALFORMED)
             return int(source.value)
         value = number_at(source, self.describe())
         if value not in (0.0, 1.0):
@@ -92,7 +92,7 @@ def number_of_cell(source: CellsSource, position: int, expected: str) -> float:
 def number_of_json(source: JsonSource, value: object, expected: str) -> float:
     """Return a JSON value as a finite number. Raises `FormFault`; true and false are no numbers."""
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise fault_at(source, expected, _json_kind(value), FaultKind.MALFORMED)
+        raise fault_at(source, expected, json_kind(value), FaultKind.MALFORMED)
     try:
         number = float(value)
     except OverflowError:
@@ -102,7 +102,7 @@ def number_of_json(source: JsonSource, value: object, expected: str) -> float:
     return number
 
 
-def _json_kind(value: object) -> str:
+def json_kind(value: object) -> str:
     """Return what a JSON value is, in JSON's own words."""
     if value is None:
         return "null"
@@ -111,7 +111,7 @@ def _json_kind(value: object) -> str:
     if isinstance(value, str):
         return f"the text {value!r}"
     if isinstance(value, list):
-        return "a list"
+        return f"a list of {len(value)}"
     if isinstance(value, dict):
         return "an object"
     return f"the number {value!r}"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
-from evaluation.fields.number import number_of_cell, number_of_json
+from evaluation.fields.number import json_kind, number_of_cell, number_of_json
 from evaluation.metrics.distance import euclidean_distance
 from evaluation.model.fault import Fault, FaultKind, FormFault
 from evaluation.model.field import Kind
@@ -29,9 +30,13 @@ def distance(first: Point, second: Point) -> float:
 class PointInImage(Kind):
     """A point (x, y) with 0 ≤ x ≤ width and 0 ≤ y ≤ height of the case's image."""
 
+    needs_size: ClassVar[bool] = True
+
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> Point:
         """Return the point at a source. Raises `FormFault` with the faults of both coordinates."""
         expected = "a finite number"
+        if isinstance(source, JsonSource) and not _is_list_of_coordinates(source.value):
+            raise fault_at(source, "a list [x, y]", json_kind(source.value), FaultKind.MALFORMED)
         values: list[float] = []
         faults: list[Fault] = []
         for position, limit in enumerate((case.width, case.height)):
@@ -64,8 +69,10 @@ def _coordinate(source: Source, position: int, expected: str) -> float:
     if isinstance(source, CellsSource):
         return number_of_cell(source, position, expected)
     if isinstance(source, JsonSource):
-        value = source.value
-        if not isinstance(value, list) or len(value) < 2 or len(value) > 3:
-            raise fault_at(source, "a list [x, y]", "something else", FaultKind.MALFORMED)
-        return number_of_json(source, value[position], expected)
+        return number_of_json(source, source.value[position], expected)
     raise TypeError(f"no point can be read from {type(source).__name__}")
+
+
+def _is_list_of_coordinates(value: object) -> bool:
+    # The platform's own points have a third coordinate.
+    return isinstance(value, list) and len(value) in (2, 3)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from evaluation.model.form import CaseForm
 from evaluation.model.source import FileAccess, Source
@@ -13,8 +13,11 @@ from evaluation.model.source import FileAccess, Source
 class Kind(ABC):
     """How a value is read, checked, written and described; the same for predictions and references.
 
-    A kind overrides the writers of the places in which it can lie: a file, cells of a table, JSON.
+    A kind overrides the writers of the places in which it can lie: a file, cells of a table, JSON. One with
+    ``needs_size`` cannot be read without the size of the case's image.
     """
+
+    needs_size: ClassVar[bool] = False
 
     @abstractmethod
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> Any:

@@ -46,7 +46,10 @@ class CaseRow:
 
 @dataclass(frozen=True)
 class Form:
-    """What a submission of a phase must look like; a participant's check needs nothing else."""
+    """What a submission of a phase must look like; a participant's check needs nothing else.
+
+    ``optional_tasks`` are those of ``tasks`` of which a submission may hold nothing at all.
+    """
 
     challenge: str
     phase: str
@@ -56,6 +59,7 @@ class Form:
     options: Mapping[str, object]
     sockets: Mapping[str, str]
     cases: tuple[CaseForm, ...]
+    optional_tasks: tuple[str, ...] = ()
 
     @cached_property
     def names(self) -> dict[str, int]:

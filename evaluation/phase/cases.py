@@ -12,6 +12,7 @@ from evaluation.model.fault import PhaseError
 from evaluation.model.form import CaseForm, CaseRow, name_key
 
 FILE_NAME = "cases.csv"
+_MOST_DIGITS = 6
 
 
 @dataclass(frozen=True)
@@ -50,11 +51,12 @@ def read_cases(folder: Path, form_columns: Sequence[str]) -> Cases:
     ]
     if not rows:
         problems.append(f"{FILE_NAME}: holds no case")
-    if problems:
+    if not {"name", *form_columns} <= set(header):
         raise PhaseError(*problems)
     table = [
         CaseRow(line, dict(zip(header, (cell.strip() for cell in cells), strict=True)))
         for line, cells in rows
+        if len(cells) == len(header)
     ]
     forms = [_case_form(row, form_columns, problems) for row in table]
     for key, count in Counter(name_key(form.name) for form in forms).items():
@@ -76,7 +78,7 @@ def _case_form(row: CaseRow, form_columns: Sequence[str], problems: list[str]) -
     sizes = {}
     for column in ("width", "height"):
         text = row.cells.get(column, "0")
-        if not text.isascii() or not text.isdigit():
+        if not text.isascii() or not text.isdigit() or len(text) > _MOST_DIGITS:
             problems.append(
                 f"{FILE_NAME}, line {row.line}, {column}: expected a size in pixels, found {text!r}"
             )

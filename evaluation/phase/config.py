@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import tomllib
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from evaluation.model.fault import PhaseError
 
 FILE_NAME = "phase.toml"
+
+
+# What a database or a log cannot hold: control characters.
+_Text = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f]*$")]
 
 
 class _Strict(BaseModel):
@@ -25,8 +30,15 @@ class Subgroup(_Strict):
     """
 
     column: str
-    bins: tuple[float, ...] = Field(default=(), strict=False)
+    bins: tuple[Annotated[float, Field(allow_inf_nan=False)], ...] = Field(default=(), strict=False)
     compare: Literal["cases", "positives"] = "cases"
+
+    @field_validator("bins")
+    @classmethod
+    def _ascending(cls, bins: tuple[float, ...]) -> tuple[float, ...]:
+        if any(low >= high for low, high in pairwise(bins)):
+            raise ValueError("bins must ascend")
+        return bins
 
 
 class Limits(_Strict):
@@ -46,8 +58,8 @@ class PhaseConfig(_Strict):
 
     challenge: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=64)]
-    title: str
-    version: str = "1"
+    title: _Text
+    version: _Text = "1"
     submission: Literal["archive", "algorithm"]
     tasks: tuple[str, ...] | None = Field(default=None, strict=False)
     missing: Literal["reject", "worst"] | None = None
@@ -66,6 +78,14 @@ class PhaseConfig(_Strict):
     input_socket: str | None = None
     options: dict[str, Any] = {}
     limits: Limits = Limits()
+
+    @field_validator("subgroups")
+    @classmethod
+    def _each_column_once(cls, subgroups: tuple[Subgroup, ...]) -> tuple[Subgroup, ...]:
+        columns = [subgroup.column for subgroup in subgroups]
+        if twice := sorted({column for column in columns if columns.count(column) > 1}):
+            raise ValueError(f"column {', '.join(twice)} stands more than once")
+        return subgroups
 
 
 def read_config(folder: Path) -> PhaseConfig:
@@ -91,6 +111,7 @@ def describe_validation(file: str, error: ValidationError, prefix: str = "") -> 
         elif fault["type"] == "missing":
             problems.append(f"{file}: {key} is missing")
         else:
-            message = fault["msg"][0].lower() + fault["msg"][1:]
+            message = fault["msg"].removeprefix("Value error, ")
+            message = message[0].lower() + message[1:]
             problems.append(f"{file}: {key}: {message} (got {fault['input']!r})")
     return problems

@@ -12,8 +12,10 @@ from pathlib import Path
 from evaluation.files.digest import sha256_of
 from evaluation.model.fault import PhaseError
 from evaluation.phase import cases, config
+from evaluation.platform.result_file import write_atomically
 
 FILE_NAME = "manifest.json"
+_NONCE_DIGITS = 32
 
 
 @dataclass(frozen=True)
@@ -54,12 +56,10 @@ def seal(folder: Path, scanned: Manifest) -> Manifest:
     except PhaseError:
         pass  # there is none yet, or one that cannot be read
     content = {
-        "nonce": secrets.token_hex(16),
+        "nonce": secrets.token_hex(_NONCE_DIGITS // 2),
         "files": {path: {"size": file.size, "sha256": file.sha256} for path, file in scanned.files.items()},
     }
-    temporary = folder / f".{FILE_NAME}.new"
-    temporary.write_text(json.dumps(content, indent=1) + "\n", encoding="ascii")
-    temporary.replace(folder / FILE_NAME)
+    write_atomically(folder / FILE_NAME, (json.dumps(content, indent=1) + "\n").encode("ascii"))
     return read_manifest(folder)
 
 
@@ -67,9 +67,12 @@ def read_manifest(folder: Path) -> Manifest:
     """Return the manifest of a phase folder. Raises `PhaseError` where there is none or it is damaged."""
     try:
         data = (folder / FILE_NAME).read_bytes()
+        content = json.loads(data)
+        if len(content["nonce"]) < _NONCE_DIGITS:
+            raise ValueError("without its nonce the digest of a manifest would give labels away")
         files = {
             path: SealedFile(int(entry["size"]), str(entry["sha256"]))
-            for path, entry in json.loads(data)["files"].items()
+            for path, entry in content["files"].items()
         }
     except FileNotFoundError:
         raise PhaseError(f"{FILE_NAME}: not found in {folder}; seal the phase first") from None
@@ -103,7 +106,10 @@ def verify(folder: Path, manifest: Manifest) -> None:
 
 
 def list_phase(folder: Path) -> dict[str, int]:
-    """Return the size of every file of a phase folder by its path, sorted; the manifest is left out."""
+    """Return the size of every file of a phase folder by its path, sorted.
+
+    The manifest is left out, and what is hidden.
+    """
     sizes: dict[str, int] = {}
     pending = [""]
     while pending:
@@ -112,9 +118,11 @@ def list_phase(folder: Path) -> dict[str, int]:
             with os.scandir(folder / prefix) as entries:
                 for entry in entries:
                     path = prefix + entry.name
+                    if entry.name.startswith("."):
+                        continue
                     if entry.is_dir():
                         pending.append(path + "/")
-                    elif path != FILE_NAME and not entry.name.startswith("."):
+                    elif path != FILE_NAME:
                         sizes[path] = entry.stat().st_size
         except OSError as error:
             raise PhaseError(f"{folder / prefix}: cannot be listed ({error.strerror})") from None

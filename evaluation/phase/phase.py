@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,10 +14,12 @@ from evaluation.model.challenge import Challenge, Options, Task, fields_of
 from evaluation.model.fault import PhaseError
 from evaluation.model.field import CaseColumns, Files
 from evaluation.model.form import CaseForm, CaseRow, Form
+from evaluation.phase.cases import FILE_NAME as CASES
 from evaluation.phase.cases import Cases, read_cases
 from evaluation.phase.config import FILE_NAME, PhaseConfig, describe_validation, read_config
 from evaluation.phase.manifest import Manifest, read_manifest, verify
 from evaluation.phase.reference import ReferenceFiles
+from evaluation.phase.settings import optional_tasks
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,7 @@ class Phase:
             options=self.options.form_options(),
             sockets=self.config.sockets,
             cases=self.cases.forms,
+            optional_tasks=optional_tasks(self.config, self.challenge, self.tasks),
         )
 
     @property
@@ -74,8 +77,14 @@ def load_phase(folder: Path, manifest: Manifest | None = None) -> Phase:
     if manifest is None:
         manifest = read_manifest(folder)
         verify(folder, manifest)
-    config = read_config(folder)
-    challenge = challenge_named(config.challenge)
+    try:
+        config = read_config(folder)
+    except PhaseError as error:
+        raise PhaseError(*error.problems, *_faults_of_cases(folder)) from None
+    try:
+        challenge = challenge_named(config.challenge)
+    except PhaseError as error:
+        raise PhaseError(*_in_config(error), *_faults_of_cases(folder)) from None
     problems: list[str] = []
     try:
         options = challenge.options.model_validate(config.options)
@@ -85,7 +94,8 @@ def load_phase(folder: Path, manifest: Manifest | None = None) -> Phase:
     try:
         tasks = select_tasks(challenge, options, config.tasks)
     except PhaseError as error:
-        raise PhaseError(*problems, *(f"{FILE_NAME}: {problem}" for problem in error.problems)) from None
+        others = _faults_of_cases(folder, challenge.form_columns)
+        raise PhaseError(*problems, *_in_config(error), *others) from None
     problems += _unknown_metrics(config, tasks)
     try:
         cases = read_cases(folder, challenge.form_columns)
@@ -96,6 +106,19 @@ def load_phase(folder: Path, manifest: Manifest | None = None) -> Phase:
     if problems:
         raise PhaseError(*problems)
     return Phase(folder, config, challenge, options, tasks, cases, manifest, paths)
+
+
+def _in_config(error: PhaseError) -> list[str]:
+    return [f"{FILE_NAME}: {problem}" for problem in error.problems]
+
+
+def _faults_of_cases(folder: Path, form_columns: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return what is wrong with the case table by itself, to be told beside faults of the configuration."""
+    try:
+        read_cases(folder, form_columns)
+    except PhaseError as error:
+        return error.problems
+    return ()
 
 
 def _unknown_metrics(config: PhaseConfig, tasks: tuple[Task, ...]) -> list[str]:
@@ -121,11 +144,24 @@ def _missing_columns(config: PhaseConfig, tasks: tuple[Task, ...], cases: Cases)
         for column in location.columns
     }
     wanted |= {subgroup.column: "a subgroup" for subgroup in config.subgroups}
-    return [
-        f"cases.csv: column {column!r} is missing, which holds {reason}"
+    needs_size = [
+        field.name for field in fields_of(tasks) if field.kind.needs_size or field.reference.kind.needs_size
+    ]
+    if needs_size:
+        wanted |= dict.fromkeys(("width", "height"), f"the size of the images of {', '.join(needs_size)}")
+    problems = [
+        f"{CASES}: column {column!r} is missing, which holds {reason}"
         for column, reason in wanted.items()
         if column not in cases.columns
     ]
+    if needs_size:
+        problems += [
+            f"{CASES}, line {row.line}, {column}: expected a size in pixels, found {row.cells[column]!r}"
+            for row in cases.rows
+            for column in ("width", "height")
+            if column in row.cells and not int(row.cells[column])
+        ]
+    return problems
 
 
 def _pair_files(

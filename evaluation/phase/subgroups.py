@@ -2,46 +2,81 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.model.fault import PhaseError
+from evaluation.files.numbers import is_number, parse_number
+from evaluation.model.fault import PhaseError, ReadError
 from evaluation.phase.cases import FILE_NAME, Cases
 from evaluation.phase.config import Subgroup
+
+_MOST_NUMBERS = 10
 
 
 def subgroup_masks(subgroup: Subgroup, cases: Cases, names: Sequence[str]) -> dict[str, NDArray[np.bool_]]:
     """Return for every value (or bin) of a column, as a key of metrics.json, which names belong to it.
 
-    Cases with an empty cell are in no subgroup. Raises `PhaseError` for a bin of what is not a number.
+    Cases with an empty cell are in no subgroup.
     """
-    cells = {
-        case.name: _label(subgroup, row.cells[subgroup.column], row.line)
+    keys = {
+        case.name: key_of(_label(subgroup, row.cells[subgroup.column]))
         for case, row in zip(cases.forms, cases.rows, strict=True)
     }
-    labels = np.array([cells[name] for name in names])
-    return {str(label): labels == label for label in sorted(set(labels.tolist())) if label}
+    of_names = np.array([keys[name] for name in names])
+    return {str(key): of_names == key for key in sorted(set(of_names.tolist())) if key}
 
 
-def _label(subgroup: Subgroup, cell: str, line: int) -> str:
+def subgroup_faults(subgroup: Subgroup, cases: Cases) -> list[str]:
+    """Return why a column does not part the cases as it should.
+
+    A bin of what is not a number, numbers without bins, values that no key tells apart.
+    """
+    column = subgroup.column
+    filled = [(row.line, cell) for row in cases.rows if (cell := row.cells[column])]
+    faults = [] if key_of(column) else [f"{FILE_NAME}: {column!r} cannot name subgroups"]
+    if subgroup.bins:
+        return faults + [
+            f"{FILE_NAME}, line {line}, {column}: expected a number for the bins, found {cell!r}"
+            for line, cell in filled
+            if not is_number(cell)
+        ]
+    values = sorted({cell for _, cell in filled})
+    if len(values) > _MOST_NUMBERS and all(map(is_number, values)):
+        return [*faults, f"{FILE_NAME}: {column}: {len(values)} different numbers need bins"]
+    by_key: dict[str, list[str]] = defaultdict(list)
+    for value in values:
+        by_key[key_of(value)].append(value)
+    for key, same in by_key.items():
+        if not key:
+            faults.append(f"{FILE_NAME}: {column}: no key can be made of {', '.join(map(repr, same))}")
+        elif len(same) > 1:
+            faults.append(f"{FILE_NAME}: {column}: {', '.join(map(repr, same))} have the same key {key!r}")
+    return faults
+
+
+def _label(subgroup: Subgroup, cell: str) -> str:
     if not cell or not subgroup.bins:
-        return _key(cell)
+        return cell
     try:
-        value = float(cell)
-    except ValueError:
-        where = f"{FILE_NAME}, line {line}, {subgroup.column}"
-        raise PhaseError(f"{where}: expected a number for the bins, found {cell!r}") from None
-    edges = sorted(subgroup.bins)
+        value = parse_number(cell)
+    except ReadError as error:
+        raise PhaseError(f"{FILE_NAME}, {subgroup.column}: {error}") from None
+    edges = subgroup.bins
     position = int(np.searchsorted(edges, value, side="right"))
     if position == 0:
-        return _key(f"below {edges[0]:g}")
+        return f"below {_edge(edges[0])}"
     if position == len(edges):
-        return _key(f"{edges[-1]:g} and above")
-    return _key(f"{edges[position - 1]:g} to {edges[position]:g}")
+        return f"{_edge(edges[-1])} and above"
+    return f"{_edge(edges[position - 1])} to {_edge(edges[position])}"
 
 
-def _key(text: str) -> str:
+def _edge(value: float) -> str:
+    return f"minus {-value:g}" if value < 0 else f"{value:g}"
+
+
+def key_of(text: str) -> str:
     """Return a text as a key that the platform can look up: words joined by underscores."""
     return "_".join("".join(c if c.isalnum() else " " for c in text.casefold()).split())

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from evaluation.files.buffer import ReadBuffer
 from evaluation.files.listing import Listing, list_files, strip_common_folder
 from evaluation.files.tables import ColumnSpec, read_table
-from evaluation.model.challenge import Challenge, Task, fields_of
+from evaluation.model.challenge import Task, fields_of
 from evaluation.model.fault import Fault, FaultKind, ReadError
 from evaluation.model.field import Field, Files, TableColumns
 from evaluation.model.form import Form, name_key
@@ -21,7 +21,7 @@ _LARGEST_ROW = 4096
 _SPARE_ROWS = 1000
 
 
-def index_archive(folder: Path, form: Form, challenge: Challenge, tasks: Sequence[Task]) -> SubmissionIndex:
+def index_archive(folder: Path, form: Form, tasks: Sequence[Task]) -> SubmissionIndex:
     """Return the index of an unpacked archive; one common leading folder is stripped as on the platform."""
     fields = fields_of(tasks)
     listing = strip_common_folder(list_files(folder), _known_folders(fields))
@@ -32,9 +32,9 @@ def index_archive(folder: Path, form: Form, challenge: Challenge, tasks: Sequenc
             _index_files(field, field.archive, listing, form, sources, faults)
         else:
             _index_table(field, field.archive, listing, form, fields, sources, faults)
-    present = participating(challenge, tasks, sources)
+    present = participating(form, tasks, sources)
     if form.missing == "reject":
-        faults += _missing(present, form, sources, faults)
+        faults += _missing(present, form, listing, fields, sources, faults)
     return SubmissionIndex(listing.root, sources, tuple(task.name for task in present), tuple(faults))
 
 
@@ -87,10 +87,7 @@ def _index_table(
     faults: list[Fault],
 ) -> None:
     """Pair the rows of a table with cases by name; a row that pairs with none is a fault."""
-    accepted = {file.casefold() for file in layout.files}
-    if len(fields) == 1:
-        accepted.add(_BARE_TABLE)
-    found = [path for path in listing.files if path.casefold() in accepted]
+    found = _tables(layout, listing, alone=len(fields) == 1)
     if not found:
         return
     faults += [
@@ -130,7 +127,22 @@ def _index_table(
             sources[position][field.name] = CellsSource(row.cells[1:], path, row.line, layout.columns)
 
 
-def _missing(tasks: Sequence[Task], form: Form, sources: Sources, faults: Sequence[Fault]) -> list[Fault]:
+def _tables(layout: TableColumns, listing: Listing, alone: bool) -> list[str]:
+    """Return the files that are tables of this layout; ``alone`` where a phase asks for nothing else."""
+    accepted = {file.casefold() for file in layout.files}
+    if alone:
+        accepted.add(_BARE_TABLE)
+    return [path for path in listing.files if path.casefold() in accepted]
+
+
+def _missing(
+    tasks: Sequence[Task],
+    form: Form,
+    listing: Listing,
+    fields: Sequence[Field],
+    sources: Sources,
+    faults: Sequence[Fault],
+) -> list[Fault]:
     """Return a fault for every case without a value, or one for a field without any."""
     unreadable = {fault.file for fault in faults}
     missing = []
@@ -142,7 +154,10 @@ def _missing(tasks: Sequence[Task], form: Form, sources: Sources, faults: Sequen
         ]
         absent = [position for position in cases if field.name not in sources[position]]
         layout = field.archive
-        place = f"{layout.folder}/" if isinstance(layout, Files) else layout.files[0]
+        if isinstance(layout, Files):
+            place = f"{layout.folder}/"
+        else:
+            place = next(iter(_tables(layout, listing, alone=len(fields) == 1)), layout.files[0])
         if len(absent) == len(cases) and cases:
             if isinstance(layout, Files) or place not in unreadable:
                 expected = (

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evaluation.model.challenge import Challenge, Task
+from evaluation.model.challenge import Task
 from evaluation.model.fault import Fault
 from evaluation.model.form import Form
 from evaluation.model.source import Source
@@ -28,20 +28,18 @@ class SubmissionIndex:
     faults: tuple[Fault, ...]
 
 
-def index_submission(
-    folder: Path, form: Form, challenge: Challenge, tasks: Sequence[Task]
-) -> SubmissionIndex:
+def index_submission(folder: Path, form: Form, tasks: Sequence[Task]) -> SubmissionIndex:
     """Return the index of a submission; its kind comes from the form, never from the folder."""
     from evaluation.platform.archive import index_archive
 
-    return index_archive(folder, form, challenge, tasks)
+    return index_archive(folder, form, tasks)
 
 
-def participating(challenge: Challenge, tasks: Sequence[Task], sources: Sources) -> tuple[Task, ...]:
+def participating(form: Form, tasks: Sequence[Task], sources: Sources) -> tuple[Task, ...]:
     """Return the tasks without the optional ones of which nothing was submitted."""
     return tuple(
         task
         for task in tasks
-        if task.name not in challenge.optional_tasks
+        if task.name not in form.optional_tasks
         or any(field.name in of_case for of_case in sources for field in task.fields)
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import math
@@ -92,26 +93,38 @@ def write_metrics(result: MetricsFile, folder: Path) -> Path:
     return path
 
 
-def render(content: Mapping[str, Any]) -> bytes:
+def plain_key(text: str) -> str:
+    """Return a text as a key that the platform can look up in a dotted path."""
+    return text.translate({ord("."): "_", ord("$"): "_"})
+
+
+def render(content: Mapping[str, Any], any_keys: bool = False) -> bytes:
     """Return content as the JSON that the platform can use.
 
     Floats are rounded to 12 significant digits, −0.0 becomes 0.0, absent values (None) are left out.
-    Raises `ValueError` for what the platform cannot look up or store: a key with a dot, a number that is
-    not finite.
+    Raises `ValueError` for what the platform cannot look up or store: a key with a dot (unless ``any_keys``,
+    for a file of the organiser's), a number that is not finite, a text with control characters.
     """
-    return (json.dumps(_plain(content, ""), indent=1, allow_nan=False, ensure_ascii=True) + "\n").encode(
-        "ascii"
-    )
+    plain = _plain(content, "", any_keys)
+    return (json.dumps(plain, indent=1, allow_nan=False, ensure_ascii=True) + "\n").encode("ascii")
 
 
-def _plain(value: Any, path: str) -> Any:
+def _plain(value: Any, path: str, any_keys: bool) -> Any:
     if isinstance(value, Mapping):
         for key in value:
-            if not isinstance(key, str) or not key or "." in key or "$" in key or not key.isprintable():
+            if not isinstance(key, str) or not (
+                any_keys or (key and key.isprintable() and key == plain_key(key))
+            ):
                 raise ValueError(f"{path}: {key!r} cannot be a key of {FILE_NAME}")
-        return {key: _plain(item, f"{path}.{key}") for key, item in value.items() if item is not None}
+        return {
+            key: _plain(item, f"{path}.{key}", any_keys) for key, item in value.items() if item is not None
+        }
     if isinstance(value, list | tuple):
-        return [_plain(item, f"{path}[{position}]") for position, item in enumerate(value)]
+        return [_plain(item, f"{path}[{position}]", any_keys) for position, item in enumerate(value)]
+    if isinstance(value, str):
+        if not any_keys and not value.isprintable():
+            raise ValueError(f"{path}: {value!r} holds characters that the platform cannot store")
+        return value
     if isinstance(value, float):
         if not math.isfinite(value):
             raise ValueError(f"{path}: {value} is not finite")
@@ -120,7 +133,8 @@ def _plain(value: Any, path: str) -> Any:
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file so that it is there whole or not at all."""
+    """Write a file so that it is there whole or not at all; its folder is made if need be."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.part")
     try:
         with temporary.open("wb") as file:
@@ -128,6 +142,8 @@ def write_atomically(path: Path, data: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
-    except OSError:
-        temporary.unlink(missing_ok=True)
+    except BaseException:
+        # What went wrong is told, not that of a read-only disk nothing can be removed either.
+        with contextlib.suppress(OSError):
+            temporary.unlink()
         raise
