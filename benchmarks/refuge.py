@@ -1,0 +1,123 @@
+"""REFUGE at full size: 400 masks of 1634 × 1634, whole process from start to metrics.json.
+
+    python -m benchmarks.refuge [--cases 400] [--runs 5]
+
+Against two floors (only reading the bytes of submission and reference; reading and decoding them) and a
+rival: a plain evaluator of the kind that organisers write (Pillow, boolean arrays, scikit-learn, one process,
+no check of values, no interval, no isolation).
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from benchmarks.measure import measure, report
+
+
+def main() -> None:
+    """Make the sample, time the commands and print the table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--cases", type=int, default=400)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--only", choices=sorted(_PARTS), help=argparse.SUPPRESS)
+    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.only:
+        _PARTS[arguments.only](arguments.folder)
+        return
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        _sample(folder, arguments.cases)
+        evaluate = [
+            *(sys.executable, "-m", "evaluation", "evaluate"),
+            *("--input", str(folder / "submissions" / "good")),
+            *("--ground-truth", str(folder / "ground-truth" / "refuge-full")),
+            *("--output", str(folder)),
+        ]
+        part = [sys.executable, "-m", "benchmarks.refuge", "--folder", temporary, "--only"]
+        commands = {
+            "evaluate (2 workers, intervals)": evaluate,
+            "floor: read the bytes": [*part, "read"],
+            "floor: read and decode, one process": [*part, "decode"],
+            "rival: plain Pillow and scikit-learn": [*part, "plain"],
+        }
+        print(f"{arguments.cases} cases of 1634 × 1634, BMP masks against PNG references")
+        report(measure(commands, arguments.runs), "evaluate (2 workers, intervals)")
+
+
+def _sample(folder: Path, cases: int) -> None:
+    run = [sys.executable, "-m", "evaluation"]
+    sample = [
+        *run,
+        "sample",
+        "refuge",
+        "--output",
+        str(folder),
+        "--name",
+        "refuge-full",
+        "--cases",
+        str(cases),
+    ]
+    subprocess.run(sample, check=True, stdout=subprocess.DEVNULL)
+    seal = [*run, "seal", str(folder / "ground-truth" / "refuge-full")]
+    subprocess.run(seal, check=True, stdout=subprocess.DEVNULL)
+
+
+def _files(folder: Path) -> list[tuple[Path, Path]]:
+    masks = sorted((folder / "submissions" / "good" / "segmentation").iterdir())
+    references = folder / "ground-truth" / "refuge-full" / "masks"
+    return [(path, references / f"{path.stem}.png") for path in masks]
+
+
+def _read(folder: Path) -> None:
+    buffer = bytearray(1 << 23)
+    for pair in _files(folder):
+        for path in pair:
+            with path.open("rb", buffering=0) as file:
+                file.readinto(buffer)
+
+
+def _decode(folder: Path) -> None:
+    import numpy as np
+    from PIL import Image
+
+    for pair in _files(folder):
+        for path in pair:
+            np.asarray(Image.open(path))
+
+
+def _plain(folder: Path) -> None:
+    import numpy as np
+    from PIL import Image
+    from sklearn.metrics import roc_auc_score
+
+    dice: list[tuple[float, float, float]] = []
+    for predicted_path, true_path in _files(folder):
+        predicted, true = np.array(Image.open(predicted_path)), np.array(Image.open(true_path))
+        scores = []
+        ratios = []
+        for brightest in (0, 128):
+            a, b = predicted <= brightest, true <= brightest
+            scores.append(2 * np.logical_and(a, b).sum() / (a.sum() + b.sum()))
+            ratios.append((a.sum(axis=0).max(), b.sum(axis=0).max()))
+        (cup_a, cup_b), (disc_a, disc_b) = ratios
+        dice.append((*scores, abs(cup_a / disc_a - cup_b / disc_b)))
+    with (folder / "submissions" / "good" / "classification_results.csv").open() as file:
+        likelihood = {row["FileName"]: float(row["Glaucoma Risk"]) for row in csv.DictReader(file)}
+    with (folder / "ground-truth" / "refuge-full" / "cases.csv").open() as file:
+        label = {row["name"]: int(row["glaucoma"]) for row in csv.DictReader(file)}
+    roc_auc_score([label[name] for name in likelihood], list(likelihood.values()))
+    np.mean(dice, axis=0)
+
+
+_PARTS = {"read": _read, "decode": _decode, "plain": _plain}
+
+if __name__ == "__main__":
+    main()
