@@ -23,7 +23,7 @@ class Number(Kind):
         """Return the number at a source. Raises `FormFault`."""
         value = number_at(source, self.describe())
         if not self.minimum <= value <= self.maximum:
-            raise fault_at(source, self.describe(), f"{value:.12g}")
+            raise fault_at(source, self.describe(), _shortest(value))
         return value
 
     def write_cells(self, value: float) -> tuple[str, ...]:
@@ -40,6 +40,8 @@ class Number(Kind):
             return "a finite number"
         if math.isinf(self.maximum):
             return f"a finite number of at least {self.minimum:g}"
+        if math.isinf(self.minimum):
+            return f"a finite number of at most {self.maximum:g}"
         return f"a finite number from {self.minimum:g} to {self.maximum:g}"
 
 
@@ -55,7 +57,7 @@ class Label(Kind):
             return int(source.value)
         value = number_at(source, self.describe())
         if value not in (0.0, 1.0):
-            raise fault_at(source, self.describe(), f"{value:.12g}")
+            raise fault_at(source, self.describe(), _shortest(value))
         return int(value)
 
     def write_cells(self, value: int) -> tuple[str, ...]:
@@ -100,6 +102,11 @@ def number_of_json(source: JsonSource, value: object, expected: str) -> float:
     if not math.isfinite(number):
         raise fault_at(source, expected, "a number that is not finite", FaultKind.MALFORMED)
     return number
+
+
+def _shortest(value: float) -> str:
+    """Return the shortest text of a number that no other has, so that 1.0000000000000002 is not shown as 1."""
+    return repr(value).removesuffix(".0")
 
 
 def json_kind(value: object) -> str:

@@ -1,0 +1,109 @@
+import pytest
+
+from evaluation.model.fault import PhaseError
+from evaluation.model.form import CaseForm
+from evaluation.phase.cases import read_cases
+
+GOOD = "name,width,height,label\nV0002,16,12,1\nV0001,16,12,0\n"
+
+
+def read(folder, text, form_columns=()):
+    (folder / "cases.csv").write_text(text, encoding="utf-8")
+    return read_cases(folder, form_columns)
+
+
+def problems_of(folder, text, form_columns=()):
+    with pytest.raises(PhaseError) as caught:
+        read(folder, text, form_columns)
+    return list(caught.value.problems)
+
+
+def test_cases_are_sorted_by_name_and_keep_their_lines(tmp_path):
+    cases = read(tmp_path, GOOD)
+    assert cases.forms == (CaseForm("V0001", 16, 12), CaseForm("V0002", 16, 12))
+    assert [(row.line, row.cells["label"]) for row in cases.rows] == [(3, "0"), (2, "1")]
+    assert cases.columns == ("name", "width", "height", "label")
+
+
+def test_only_declared_columns_enter_the_form(tmp_path):
+    cases = read(tmp_path, GOOD, ["label"])
+    assert [dict(case.columns) for case in cases.forms] == [{"label": "0"}, {"label": "1"}]
+    assert [dict(case.columns) for case in read(tmp_path, GOOD).forms] == [{}, {}]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\ufeff" + GOOD,
+        GOOD.replace("\n", "\r\n"),
+        GOOD + "\n,,,\n",
+        GOOD.replace(",", " , "),
+        GOOD.rstrip("\n"),
+    ],
+)
+def test_harmless_differences(tmp_path, text):
+    assert read(tmp_path, text).forms == (CaseForm("V0001", 16, 12), CaseForm("V0002", 16, 12))
+
+
+def test_a_quoted_line_end_moves_no_line_number(tmp_path):
+    cases = read(tmp_path, 'name,note\nV1,"two\nlines"\nV2,\n')
+    assert [row.line for row in cases.rows] == [3, 4]
+
+
+def test_sizes_are_optional(tmp_path):
+    assert read(tmp_path, "name\nV1\n").forms == (CaseForm("V1", 0, 0),)
+
+
+@pytest.mark.parametrize(
+    ("text", "problems"),
+    [
+        ("", ["cases.csv: column 'name' is missing", "cases.csv: holds no case"]),
+        ("name,width,height\n", ["cases.csv: holds no case"]),
+        ("case,width\nV1,3\n", ["cases.csv: column 'name' is missing"]),
+        ("name,label,label\nV1,0,1\n", ["cases.csv: column 'label' stands 2 times"]),
+        ("name,label\nV1\nV2,1,2\n",
+         ["cases.csv, line 2: expected 2 cells, found 1", "cases.csv, line 3: expected 2 cells, found 3"]),
+        ("name\nV1\nv1\nV1.png\n", ["cases.csv, lines 2, 3, 4: 3 cases named 'v1'"]),
+        ("name,width\nV1,\nV2,-3\nV3,1.5\nV4,٣\n", [
+            "cases.csv, line 2, width: expected a size in pixels, found ''",
+            "cases.csv, line 3, width: expected a size in pixels, found '-3'",
+            "cases.csv, line 4, width: expected a size in pixels, found '1.5'",
+            "cases.csv, line 5, width: expected a size in pixels, found '٣'",
+        ]),
+        ("name,note\n,x\na/b,\n.hidden,\n..,\n", [
+            "cases.csv, line 2: '' is not a name for a case",
+            "cases.csv, line 3: 'a/b' is not a name for a case",
+            "cases.csv, line 4: '.hidden' is not a name for a case",
+            "cases.csv, line 5: '..' is not a name for a case",
+        ]),
+        ('name\n"V\t1"\n', [r"cases.csv, line 2: 'V\t1' is not a name for a case"]),
+        # All at once: a row too short, a wrong size, a name that stands twice.
+        ("name,width,width\nV1,5,5\nV2\nV3,x,x\nv1,5,5\n", [
+            "cases.csv: column 'width' stands 2 times",
+            "cases.csv, line 3: expected 3 cells, found 1",
+            "cases.csv, line 4, width: expected a size in pixels, found 'x'",
+            "cases.csv, lines 2, 5: 2 cases named 'v1'",
+        ]),
+    ],
+)  # fmt: skip
+def test_every_fault_is_listed(tmp_path, text, problems):
+    assert problems_of(tmp_path, text) == problems
+
+
+def test_a_size_beyond_all_images(tmp_path):
+    (problem,) = problems_of(tmp_path, f"name,width\nV1,{'9' * 5000}\n")
+    assert problem.startswith("cases.csv, line 2, width: expected a size in pixels")
+
+
+def test_missing_form_columns(tmp_path):
+    assert problems_of(tmp_path, GOOD, ["stack"]) == ["cases.csv: column 'stack' is missing"]
+
+
+def test_a_file_that_cannot_be_read(tmp_path):
+    with pytest.raises(PhaseError, match="cases.csv: not found"):
+        read_cases(tmp_path, ())
+    (tmp_path / "cases.csv").write_bytes(b"name\nV\xff\n")
+    with pytest.raises(PhaseError, match="cases.csv: cannot be read"):
+        read_cases(tmp_path, ())
+    with pytest.raises(PhaseError, match="cases.csv: cannot be read"):
+        read(tmp_path, 'name\n"V1\n')

@@ -1,0 +1,141 @@
+"""Tiny REFUGE phases and submissions, written through the project's own writers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.challenges.refuge import CHALLENGE, CUP, DISC, ELSEWHERE, RefugeOptions
+from evaluation.fields.point import Point
+from evaluation.model.challenge import fields_of
+from evaluation.phase.manifest import scan, seal
+from evaluation.phase.phase import Phase, load_phase
+from evaluation.samples.writer import ArchiveWriter, SampleCase, write_phase
+
+WIDTH, HEIGHT = 16, 12
+FIELDS = fields_of(CHALLENGE.tasks(RefugeOptions()))
+
+
+@dataclass(frozen=True)
+class TinyCase:
+    """A case of 16 × 12 pixels: a disc of 6 × 6 pixels with a cup of 2 × 3 in it, placed by its number."""
+
+    number: int
+    glaucoma: bool
+
+    @property
+    def name(self) -> str:
+        return f"V{self.number:04d}"
+
+    @property
+    def fovea(self) -> Point:
+        return Point(2.0 + self.number % 10, 5.5)
+
+    @property
+    def mask(self) -> NDArray[np.uint8]:
+        mask = np.full((HEIGHT, WIDTH), ELSEWHERE, np.uint8)
+        top, left = 1 + self.number % 5, 2 + self.number % 7
+        mask[top : top + 6, left : left + 6] = DISC
+        mask[top + 1 : top + 4, left + 2 : left + 4] = CUP
+        return mask
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The reference, which is also what a perfect submission holds (a likelihood near the label)."""
+        likelihood = 0.001 * self.number + (0.9 if self.glaucoma else 0.1)
+        return {"glaucoma_risk": likelihood, "segmentation": self.mask, "fovea": self.fovea}
+
+
+def tiny_cases(count: int = 4, positives: int | None = None) -> list[TinyCase]:
+    """Return cases V0001, V0002, …; the first ``positives`` of them (by default half) are glaucomatous."""
+    positives = count // 2 if positives is None else positives
+    return [TinyCase(number, number <= positives) for number in range(1, count + 1)]
+
+
+def refuge_phase(
+    folder: Path,
+    cases: Sequence[TinyCase] | int = 4,
+    *,
+    keys: Mapping[str, Any] | None = None,
+    tables: str = "",
+    columns: Mapping[str, Sequence[object]] | None = None,
+    sealed: bool = True,
+) -> Path:
+    """Write a phase folder and return it.
+
+    ``keys`` are added to (or replace) those of `phase.toml`, ``tables`` is TOML that follows them, ``columns``
+    are added to (or replace) those of `cases.csv`, one value a case.
+    """
+    cases = tiny_cases(cases) if isinstance(cases, int) else cases
+    configuration = {
+        "challenge": "refuge",
+        "name": "refuge-tiny",
+        "title": "Tiny",
+        "submission": "archive",
+        "resamples": 200,
+        **(keys or {}),
+    }
+    lines = [f"{key} = {json.dumps(value)}" for key, value in configuration.items()]
+    write_phase(folder, "\n".join([*lines, tables, ""]), FIELDS, (_sample(case) for case in cases))
+    if columns:
+        _add_columns(folder / "cases.csv", columns)
+    if sealed:
+        seal(folder, scan(folder))
+    return folder
+
+
+def loaded_phase(folder: Path, cases: Sequence[TinyCase] | int = 4, **arguments: Any) -> Phase:
+    """Write a sealed phase folder, see `refuge_phase`, and return it as it is scored."""
+    return load_phase(refuge_phase(folder, cases, **arguments))
+
+
+def refuge_submission(
+    folder: Path,
+    cases: Sequence[TinyCase] | int = 4,
+    *,
+    fields: Sequence[str] = ("glaucoma_risk", "segmentation", "fovea"),
+    extension: str = ".png",
+    change: Callable[[TinyCase, dict[str, Any]], Mapping[str, Any]] = lambda case, values: values,
+) -> Path:
+    """Write a perfect submission and return its folder; ``change`` may alter or leave out a case's values."""
+    writer = ArchiveWriter(
+        folder, [field for field in FIELDS if field.name in fields], {"segmentation": extension}
+    )
+    for case in tiny_cases(cases) if isinstance(cases, int) else cases:
+        writer.add(case.name, change(case, dict(case.values)))
+    writer.close()
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+def replace_in(path: Path, old: str, new: str) -> None:
+    """Replace text in a file, in which it must stand."""
+    text = path.read_text(encoding="utf-8")
+    if old not in text:
+        raise ValueError(f"{path}: {old!r} does not stand in it")
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def _sample(case: TinyCase) -> SampleCase:
+    size = {"width": str(WIDTH), "height": str(HEIGHT)}
+    return SampleCase(case.name, size, {**case.values, "glaucoma_risk": int(case.glaucoma)})
+
+
+def _add_columns(path: Path, columns: Mapping[str, Sequence[object]]) -> None:
+    header, *rows = (line.split(",") for line in path.read_text(encoding="utf-8").splitlines())
+    for name, values in columns.items():
+        if name in header:
+            position = header.index(name)
+        else:
+            position = len(header)
+            header.append(name)
+        for row, value in zip(rows, values, strict=True):
+            row[position : position + 1] = [str(value)]
+    lines = [",".join(line) for line in (header, *rows)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
