@@ -2,36 +2,35 @@
 
 from __future__ import annotations
 
-import os
 import statistics
+import subprocess
 import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
+
+_POLL_SECONDS = 0.01
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """Medians of a command's runs: seconds from start to end, and the largest process's peak memory in MB."""
+    """Median seconds of a command, and peak memory in MB of its largest process, workers included."""
 
     seconds: float
     peak_megabytes: float
 
 
 def measure(commands: Mapping[str, list[str]], runs: int) -> dict[str, Measurement]:
-    """Return the measurement of every command, run in turn after one warm-up round."""
+    """Return the measurement of every command, run in turn after a warm-up round that looks at memory."""
+    memory = {name: _peak_megabytes(command) for name, command in commands.items()}
     seconds: dict[str, list[float]] = {name: [] for name in commands}
-    memory: dict[str, list[float]] = {name: [] for name in commands}
-    for round_number in range(runs + 1):
+    for _ in range(runs):
         for name, command in commands.items():
-            taken, peak = _run(command)
-            if round_number:
-                seconds[name].append(taken)
-                memory[name].append(peak)
-    return {
-        name: Measurement(statistics.median(seconds[name]), statistics.median(memory[name]))
-        for name in commands
-    }
+            started = time.perf_counter()
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+            seconds[name].append(time.perf_counter() - started)
+    return {name: Measurement(statistics.median(seconds[name]), memory[name]) for name in commands}
 
 
 def report(measured: Mapping[str, Measurement], ours: str) -> None:
@@ -42,15 +41,33 @@ def report(measured: Mapping[str, Measurement], ours: str) -> None:
         print(f"{name:<44} {of_command.seconds:>8.2f} {ratio:>10.2f} {of_command.peak_megabytes:>8.0f}")
 
 
-def _run(command: list[str]) -> tuple[float, float]:
-    """Run a command; return its seconds and the peak memory of its largest process in MB."""
-    started = time.perf_counter()
-    process = os.posix_spawn(command[0], command, os.environ, file_actions=_SILENT)
-    _, status, usage = os.wait4(process, 0)
-    taken = time.perf_counter() - started
-    if status:
+def _peak_megabytes(command: list[str]) -> float:
+    """Run a command and return the largest resident size that any process of it has had."""
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    peak = 0
+    while process.poll() is None:
+        peak = max(peak, *(_resident_kilobytes(pid) for pid in _family(process.pid)))
+        time.sleep(_POLL_SECONDS)
+    if process.returncode:
         sys.exit(f"{' '.join(command)} failed")
-    return taken, usage.ru_maxrss / 1024
+    return peak / 1024
 
 
-_SILENT = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
+def _family(pid: int) -> list[int]:
+    """Return a process and all that descend from it, as far as they are still there."""
+    family = [pid]
+    for member in family:
+        try:
+            for task in Path(f"/proc/{member}/task").iterdir():
+                family += [int(child) for child in (task / "children").read_text().split()]
+        except OSError:
+            continue
+    return family
+
+
+def _resident_kilobytes(pid: int) -> int:
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM")), 0)
