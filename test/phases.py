@@ -69,8 +69,8 @@ def refuge_phase(
 ) -> Path:
     """Write a phase folder and return it.
 
-    ``keys`` are added to (or replace) those of `phase.toml`, ``tables`` is TOML that follows them, ``columns``
-    are added to (or replace) those of `cases.csv`, one value a case.
+    ``keys`` are added to (or replace) those of `phase.toml`, ``tables`` is TOML that follows them,
+    ``columns`` are added to (or replace) those of `cases.csv`, one value a case.
     """
     cases = tiny_cases(cases) if isinstance(cases, int) else cases
     configuration = {

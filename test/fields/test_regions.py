@@ -1,5 +1,5 @@
 import numpy as np
-import SimpleITK as sitk
+import SimpleITK
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -36,7 +36,7 @@ def test_cropping_changes_no_overlap(prediction, reference, labels):
         true.sum(),
     )
     if predicted.any() or true.any():
-        oracle = sitk.LabelOverlapMeasuresImageFilter()
-        images = [sitk.GetImageFromArray(mask.astype(np.uint8)) for mask in (true, predicted)]
+        oracle = SimpleITK.LabelOverlapMeasuresImageFilter()
+        images = [SimpleITK.GetImageFromArray(mask.astype(np.uint8)) for mask in (true, predicted)]
         oracle.Execute(*images)
         assert abs(dice(counts, both_empty=1.0) - oracle.GetDiceCoefficient()) < 1e-12

@@ -100,10 +100,10 @@ def test_missing_form_columns(tmp_path):
 
 
 def test_a_file_that_cannot_be_read(tmp_path):
-    with pytest.raises(PhaseError, match="cases.csv: not found"):
+    with pytest.raises(PhaseError, match=r"cases.csv: not found"):
         read_cases(tmp_path, ())
     (tmp_path / "cases.csv").write_bytes(b"name\nV\xff\n")
-    with pytest.raises(PhaseError, match="cases.csv: cannot be read"):
+    with pytest.raises(PhaseError, match=r"cases.csv: cannot be read"):
         read_cases(tmp_path, ())
-    with pytest.raises(PhaseError, match="cases.csv: cannot be read"):
+    with pytest.raises(PhaseError, match=r"cases.csv: cannot be read"):
         read(tmp_path, 'name\n"V1\n')

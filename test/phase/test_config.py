@@ -97,8 +97,10 @@ compare = "positives"
         ("[limits]\nbudget_seconds = 0", "limits.budget_seconds: input should be greater than 0 (got 0)"),
         ("[limits]\nworker_memory_mb = 1",
          "limits.worker_memory_mb: input should be greater than or equal to 128 (got 1)"),
-        ("[[subgroups]]\ncolumn = 'age'\nbins = [60, 40]", "subgroups.0.bins: bins must ascend (got [60, 40])"),
-        ("[[subgroups]]\ncolumn = 'age'\nbins = [nan]", "subgroups.0.bins.0: input should be a finite number (got nan)"),
+        ("[[subgroups]]\ncolumn = 'age'\nbins = [60, 40]",
+         "subgroups.0.bins: bins must ascend (got [60, 40])"),
+        ("[[subgroups]]\ncolumn = 'age'\nbins = [nan]",
+         "subgroups.0.bins.0: input should be a finite number (got nan)"),
     ],
 )  # fmt: skip
 def test_a_fault_names_its_key(tmp_path, line, problem):
@@ -140,10 +142,10 @@ def test_all_faults_at_once(tmp_path):
 
 
 def test_a_file_that_is_none(tmp_path):
-    with pytest.raises(PhaseError, match="phase.toml: not found"):
+    with pytest.raises(PhaseError, match=r"phase.toml: not found"):
         read_config(tmp_path)
     (problem,) = problems_of(tmp_path, "challenge = \n")
     assert problem.startswith("phase.toml: cannot be read: ")
     (tmp_path / "phase.toml").write_bytes(b'title = "\xff"\n')
-    with pytest.raises(PhaseError, match="phase.toml: cannot be read"):
+    with pytest.raises(PhaseError, match=r"phase.toml: cannot be read"):
         read_config(tmp_path)

@@ -1,0 +1,152 @@
+import hashlib
+import json
+import os
+
+import pytest
+
+from evaluation.model.fault import PhaseError
+from evaluation.phase.manifest import list_phase, read_manifest, scan, seal, verify
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "masks").mkdir()
+    (tmp_path / "phase.toml").write_bytes(b"title = 'a'\n")
+    (tmp_path / "cases.csv").write_bytes(b"name\nV1\n")
+    (tmp_path / "masks" / "V1.png").write_bytes(b"pixels")
+    seal(tmp_path, scan(tmp_path))
+    return tmp_path
+
+
+def problems_of(folder):
+    with pytest.raises(PhaseError) as caught:
+        verify(folder, read_manifest(folder))
+    return list(caught.value.problems)
+
+
+def test_the_manifest_holds_size_and_digest_of_every_file(folder):
+    content = json.loads((folder / "manifest.json").read_text())
+    assert content["files"] == {
+        path: {"size": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+        for path, data in [
+            ("cases.csv", b"name\nV1\n"),
+            ("masks/V1.png", b"pixels"),
+            ("phase.toml", b"title = 'a'\n"),
+        ]
+    }
+    manifest = read_manifest(folder)
+    assert manifest.digest == hashlib.sha256((folder / "manifest.json").read_bytes()).hexdigest()
+    verify(folder, manifest)
+
+
+def test_the_nonce_is_random_so_that_guessed_labels_cannot_be_tested(folder, tmp_path_factory):
+    first = json.loads((folder / "manifest.json").read_text())["nonce"]
+    (folder / "manifest.json").unlink()
+    seal(folder, scan(folder))
+    second = json.loads((folder / "manifest.json").read_text())["nonce"]
+    assert first != second
+    assert len(bytes.fromhex(first)) == len(bytes.fromhex(second)) == 16
+
+
+def test_sealing_again_changes_nothing(folder):
+    before = (folder / "manifest.json").read_bytes()
+    manifest = seal(folder, scan(folder))
+    assert (folder / "manifest.json").read_bytes() == before
+    assert manifest == read_manifest(folder)
+    assert sorted(entry.name for entry in folder.iterdir()) == [
+        "cases.csv",
+        "manifest.json",
+        "masks",
+        "phase.toml",
+    ]
+
+
+def test_sealing_after_a_change_draws_a_new_nonce(folder):
+    before = json.loads((folder / "manifest.json").read_text())
+    (folder / "masks" / "V1.png").write_bytes(b"others")
+    seal(folder, scan(folder))
+    after = json.loads((folder / "manifest.json").read_text())
+    assert after["nonce"] != before["nonce"]
+    assert after["files"]["masks/V1.png"] != before["files"]["masks/V1.png"]
+    verify(folder, read_manifest(folder))
+
+
+@pytest.mark.parametrize("name", ["phase.toml", "cases.csv"])
+def test_one_altered_byte_of_a_table(folder, name):
+    path = folder / name
+    path.write_bytes(path.read_bytes()[:-2] + b"\x02\n")
+    assert problems_of(folder) == [f"{name}: differs from the sealed file"]
+
+
+def test_every_difference_is_listed(folder):
+    (folder / "cases.csv").write_bytes(b"name\nV2\n")
+    (folder / "masks" / "V1.png").write_bytes(b"longer pixels")
+    (folder / "masks" / "V2.png").write_bytes(b"")
+    (folder / "phase.toml").unlink()
+    assert sorted(problems_of(folder)) == [
+        "cases.csv: differs from the sealed file",
+        "masks/V1.png: expected 6 bytes as sealed, found 13",
+        "masks/V2.png: is not in the manifest",
+        "phase.toml: is in the manifest and not in the folder",
+    ]
+
+
+def test_what_systems_leave_behind_is_no_part_of_a_phase(folder):
+    (folder / ".DS_Store").write_bytes(b"x")
+    (folder / "masks" / "._V1.png").write_bytes(b"x")
+    (folder / ".git" / "objects").mkdir(parents=True)
+    (folder / ".git" / "objects" / "aa").write_bytes(b"x")
+    assert list(list_phase(folder)) == ["cases.csv", "masks/V1.png", "phase.toml"]
+    verify(folder, read_manifest(folder))
+
+
+def test_a_manifest_in_a_subfolder_is_a_file_like_others(folder):
+    (folder / "masks" / "manifest.json").write_bytes(b"{}")
+    assert problems_of(folder) == ["masks/manifest.json: is not in the manifest"]
+
+
+def test_a_name_that_is_no_text_is_sealed_too(folder):
+    (folder / os.fsdecode(b"masks/\xff.png")).write_bytes(b"x")
+    seal(folder, scan(folder))
+    verify(folder, read_manifest(folder))
+
+
+def test_a_manifest_is_needed(folder):
+    (folder / "manifest.json").unlink()
+    with pytest.raises(PhaseError, match=r"manifest.json: not found in .*; seal the phase first"):
+        read_manifest(folder)
+
+
+DAMAGED = [
+    b"",
+    b"[]",
+    b"{}",
+    b"not json",
+    b"\xff\xfe",
+    b'{"files": []}',
+    b'{"nonce": "", "files": {}}',
+    b'{"nonce": "00112233445566778899aabbccddeeff", "files": {"a": 1}}',
+    b'{"nonce": "00112233445566778899aabbccddeeff", "files": {"a": {"size": "x", "sha256": ""}}}',
+]
+
+
+@pytest.mark.parametrize("data", DAMAGED)
+def test_a_damaged_manifest_is_refused_and_replaced_by_sealing(folder, data):
+    (folder / "manifest.json").write_bytes(data)
+    with pytest.raises(PhaseError, match=r"manifest.json: cannot be read .*; seal the phase again"):
+        read_manifest(folder)
+    seal(folder, scan(folder))
+    verify(folder, read_manifest(folder))
+
+
+def test_a_manifest_without_nonce_is_not_kept(folder):
+    content = json.loads((folder / "manifest.json").read_text())
+    del content["nonce"]
+    (folder / "manifest.json").write_text(json.dumps(content))
+    seal(folder, scan(folder))
+    assert len(json.loads((folder / "manifest.json").read_text())["nonce"]) == 32
+
+
+def test_a_folder_that_cannot_be_listed(tmp_path):
+    with pytest.raises(PhaseError, match=r"cannot be listed"):
+        list_phase(tmp_path / "none")

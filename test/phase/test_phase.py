@@ -1,0 +1,192 @@
+import shutil
+
+import pytest
+
+from evaluation.model.fault import PhaseError
+from evaluation.phase.manifest import scan
+from evaluation.phase.phase import load_phase
+from test.phases import loaded_phase, refuge_phase, replace_in
+
+
+def problems_of(folder):
+    """Return the faults of a phase as it would be sealed now."""
+    with pytest.raises(PhaseError) as caught:
+        load_phase(folder, scan(folder))
+    return list(caught.value.problems)
+
+
+def test_the_form_of_a_phase_holds_no_label(tmp_path):
+    phase = loaded_phase(tmp_path / "phase", columns={"eye": ["left"] * 4})
+    form = phase.form
+    assert (form.challenge, form.phase, form.submission) == ("refuge", "refuge-tiny", "archive")
+    assert form.tasks == ("classification", "segmentation", "fovea")
+    assert form.optional_tasks == ("fovea",)
+    assert form.missing == "reject"
+    assert [(case.name, case.width, case.height) for case in form.cases] == [
+        (f"V000{i}", 16, 12) for i in range(1, 5)
+    ]
+    assert all(dict(case.columns) == {} for case in form.cases)
+    # Only what decides on a submission's looks: the definition of a diameter does not.
+    assert form.options == {"unlisted_labels": "error"}
+    assert phase.rows[0].cells["glaucoma"] == "1"
+
+
+def test_tasks_missing_and_options_come_from_the_configuration(tmp_path):
+    phase = loaded_phase(
+        tmp_path / "phase",
+        keys={"missing": "worst", "tasks": ["segmentation"]},
+        tables='[options]\nunlisted_labels = "disc"\nvertical_diameter = "extent"',
+    )
+    assert phase.form.tasks == ("segmentation",)
+    assert phase.missing == "worst"
+    assert phase.form.options == {"unlisted_labels": "disc"}
+    assert phase.options.model_dump()["vertical_diameter"] == "extent"
+    assert set(phase.reference_paths) == {"segmentation"}
+
+
+@pytest.mark.parametrize(
+    ("keys", "optional"),
+    [
+        ({}, ("fovea",)),
+        ({"tasks": ["fovea"]}, ()),
+        ({"score": "fovea.distance"}, ()),
+        ({"columns": ["fovea.distance"]}, ()),
+        ({"tasks": ["classification", "segmentation"]}, ()),
+        ({"tasks": ["classification", "fovea"]}, ("fovea",)),
+    ],
+)
+def test_a_task_that_the_leaderboard_needs_is_not_optional(tmp_path, keys, optional):
+    assert loaded_phase(tmp_path / "phase", keys=keys).form.optional_tasks == optional
+
+
+@pytest.mark.parametrize(
+    ("keys", "problem"),
+    [
+        ({"score": "classification.accuracy"}, "score: 'classification.accuracy' is not a metric"),
+        ({"score": "auc"}, "score: 'auc' is not a metric"),
+        ({"columns": ["segmentation.dice_cup", "segmentation.dice"]},
+         "columns: 'segmentation.dice' is not a metric"),
+        ({"tasks": ["classification"], "score": "fovea.distance"}, "score: 'fovea.distance' is not a metric"),
+        ({"tasks": ["classification", "detection"]}, "tasks ['classification', 'detection'] are not some of"),
+        ({"tasks": []}, "tasks [] are not some of classification, segmentation, fovea"),
+        ({"challenge": "refuge2"}, "challenge 'refuge2' is unknown; known are "),
+    ],
+)  # fmt: skip
+def test_an_unknown_name_in_the_configuration(tmp_path, keys, problem):
+    (found,) = problems_of(refuge_phase(tmp_path / "phase", keys=keys, sealed=False))
+    assert found.startswith(f"phase.toml: {problem}")
+
+
+def test_an_unknown_metric_in_digits(tmp_path):
+    folder = refuge_phase(tmp_path / "phase", tables='[digits]\n"fovea.error" = 2', sealed=False)
+    (found,) = problems_of(folder)
+    assert found.startswith(
+        "phase.toml: digits: 'fovea.error' is not a metric of this phase; known are class"
+    )
+
+
+@pytest.mark.parametrize(
+    ("table", "problem"),
+    [
+        ("vertical_diameters = 'extent'", "unknown key options.vertical_diameters"),
+        (
+            "vertical_diameter = 'height'",
+            "options.vertical_diameter: input should be 'column_count' or 'extent' (got 'height')",
+        ),
+        ("unlisted_labels = 3", "options.unlisted_labels: input should be 'error' or 'disc' (got 3)"),
+    ],
+)
+def test_options_are_typed(tmp_path, table, problem):
+    folder = refuge_phase(tmp_path / "phase", tables=f"[options]\n{table}", sealed=False)
+    assert problems_of(folder) == [f"phase.toml: {problem}"]
+
+
+def test_reference_files_must_pair_with_the_cases(tmp_path):
+    folder = refuge_phase(tmp_path / "phase", sealed=False)
+    masks = folder / "masks"
+    (masks / "V0001.png").rename(masks / "V0009.png")
+    shutil.copy(masks / "V0002.png", masks / "V0002.bmp")
+    (masks / "V0003.png").rename(masks / "V0003.jpg")
+    (masks / "notes.txt").write_text("seven graders")
+    (masks / "old").mkdir()
+    shutil.copy(masks / "V0002.png", masks / "old" / "V0002.png")
+    assert sorted(problems_of(folder)) == [
+        "masks/V0001.png: is missing, the reference of case V0001",
+        "masks/V0002.png: a second file for case V0002, beside masks/V0002.bmp",
+        "masks/V0003.jpg: belongs to no case of cases.csv",
+        "masks/V0003.png: is missing, the reference of case V0003",
+        "masks/V0009.png: belongs to no case of cases.csv",
+        "masks/notes.txt: belongs to no case of cases.csv",
+    ]
+
+
+def test_a_phase_without_segmentation_needs_no_masks_and_no_size(tmp_path):
+    folder = refuge_phase(tmp_path / "phase", keys={"tasks": ["classification"]}, sealed=False)
+    shutil.rmtree(folder / "masks")
+    (folder / "cases.csv").write_text("name,glaucoma\nV1,0\nV2,1\n")
+    assert load_phase(folder, scan(folder)).reference_paths == {}
+
+
+def test_sizes_are_needed_where_images_are_read(tmp_path):
+    folder = refuge_phase(tmp_path / "phase", sealed=False)
+    text = (folder / "cases.csv").read_text()
+    (folder / "cases.csv").write_text(text.replace("V0002,16,12", "V0002,0,12"))
+    assert problems_of(folder) == ["cases.csv, line 3, width: expected a size in pixels, found '0'"]
+    (folder / "cases.csv").write_text(text.replace("width", "breadth"))
+    (found,) = problems_of(folder)
+    assert found.startswith("cases.csv: column 'width' is missing, which holds the size of the images")
+
+
+def test_all_faults_at_once(tmp_path):
+    folder = refuge_phase(
+        tmp_path / "phase",
+        keys={"score": "classification.f1", "columns": ["auc"]},
+        tables="[options]\nunlisted = 1\n[[subgroups]]\ncolumn = 'camera'",
+        sealed=False,
+    )
+    replace_in(folder / "cases.csv", "fovea_y", "fovea y")
+    (folder / "masks" / "V0004.png").unlink()
+    found = problems_of(folder)
+    assert [problem.split(";")[0].split(", which")[0] for problem in found] == [
+        "phase.toml: unknown key options.unlisted",
+        "phase.toml: score: 'classification.f1' is not a metric of this phase",
+        "phase.toml: columns: 'auc' is not a metric of this phase",
+        "cases.csv: column 'fovea_y' is missing",
+        "cases.csv: column 'camera' is missing",
+        "masks/V0004.png: is missing, the reference of case V0004",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("keys", "of_config"),
+    [
+        ({"seeds": 1}, ["phase.toml: unknown key seeds"]),
+        ({"challenge": "chess"}, ["phase.toml: challenge 'chess' is unknown"]),
+        ({"tasks": ["chess"]},
+         ["phase.toml: tasks ['chess'] are not some of classification, segmentation, fovea"]),
+        ({"score": "auc"}, ["phase.toml: score: 'auc' is not a metric of this phase"]),
+    ],
+)  # fmt: skip
+def test_faults_of_both_tables_are_told_together(tmp_path, keys, of_config):
+    folder = refuge_phase(tmp_path / "phase", keys=keys, sealed=False)
+    replace_in(folder / "cases.csv", "V0002", "V0001")
+    assert [problem.split(";")[0] for problem in problems_of(folder)] == [
+        *of_config,
+        "cases.csv, lines 2, 3: 2 cases named 'v0001'",
+    ]
+
+
+def test_a_sealed_phase_is_verified_when_it_is_loaded(tmp_path):
+    folder = refuge_phase(tmp_path / "phase")
+    load_phase(folder)
+    replace_in(folder / "cases.csv", "V0001,16,12,1", "V0001,16,12,0")
+    with pytest.raises(PhaseError, match=r"cases.csv: differs from the sealed file"):
+        load_phase(folder)
+
+
+def test_a_folder_is_needed(tmp_path):
+    with pytest.raises(PhaseError, match=r"is not a folder"):
+        load_phase(tmp_path / "none")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(PhaseError, match=r"is not a folder"):
+        load_phase(tmp_path / "file")

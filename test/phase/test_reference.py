@@ -1,0 +1,92 @@
+import pytest
+
+from evaluation.fields.point import Point
+from evaluation.model.fault import PhaseError
+from evaluation.model.form import CaseRow
+from evaluation.phase.reference import OpenReference, ReferenceValues, cells_of
+from test.phases import FIELDS, loaded_phase, tiny_cases
+
+
+@pytest.fixture
+def phase(tmp_path):
+    return loaded_phase(tmp_path / "phase")
+
+
+def values_of(phase, position=0):
+    reference = OpenReference(phase.reference, FIELDS)
+    return ReferenceValues(reference, phase.cases.forms[position], phase.rows[position])
+
+
+def test_values_are_read(phase):
+    values = values_of(phase)
+    case = tiny_cases()[0]
+    assert values["glaucoma_risk"] == 1
+    assert values["fovea"] == Point(3.0, 5.5) == case.fovea
+    mask = values["segmentation"]
+    height, width = mask.values.shape
+    cut = case.mask[mask.top : mask.top + height, mask.left : mask.left + width]
+    assert (mask.values == cut).all()
+    assert (mask.values != 255).sum() == (case.mask != 255).sum() == 36
+    assert set(values) == {"glaucoma_risk", "segmentation", "fovea"}
+    assert len(values) == 3
+
+
+def test_a_file_is_opened_only_when_it_is_asked_for(phase):
+    (phase.folder / "masks" / "V0001.png").unlink()
+    values = values_of(phase)
+    assert values["glaucoma_risk"] == 1
+    with pytest.raises(PhaseError, match=r"masks/V0001.png: expected a PNG image, found no such file"):
+        values["segmentation"]
+
+
+def test_a_value_is_read_once(phase):
+    values = values_of(phase)
+    first = values["segmentation"]
+    (phase.folder / "masks" / "V0001.png").unlink()
+    assert values["segmentation"] is first
+
+
+def test_the_digest_of_the_bytes_that_are_read_is_compared(phase):
+    path = phase.folder / "masks" / "V0001.png"
+    data = bytearray(path.read_bytes())
+    data[-20] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(PhaseError, match=r"masks/V0001.png: differs from the sealed file"):
+        values_of(phase)["segmentation"]
+    assert values_of(phase, 1)["segmentation"].values.shape == (6, 6)
+
+
+def test_exchanged_masks_of_equal_size_are_found_out(phase):
+    # Names and sizes agree with the manifest; only the digests do not.
+    first, second = (phase.folder / "masks" / f"V000{number}.png" for number in (1, 2))
+    one, other = first.read_bytes(), second.read_bytes()
+    first.write_bytes(other)
+    second.write_bytes(one)
+    with pytest.raises(PhaseError, match=r"differs from the sealed file"):
+        values_of(phase)["segmentation"]
+
+
+@pytest.mark.parametrize(
+    ("cells", "name", "message"),
+    [
+        ({"glaucoma": "2"}, "glaucoma_risk", "cases.csv, line 7, glaucoma: expected 0 or 1, found 2"),
+        ({"glaucoma": ""}, "glaucoma_risk", "cases.csv, line 7, glaucoma: expected 0 or 1, found nothing"),
+        ({}, "glaucoma_risk", "cases.csv, line 7, glaucoma: expected 0 or 1, found nothing"),
+        (
+            {"fovea_x": "17", "fovea_y": "0"},
+            "fovea",
+            "cases.csv, line 7, fovea_x, fovea_y: expected x from 0 to 16, found x = 17",
+        ),
+    ],
+)
+def test_a_fault_of_the_reference_is_the_organisers(phase, cells, name, message):
+    values = ReferenceValues(OpenReference(phase.reference, FIELDS), phase.cases.forms[0], CaseRow(7, cells))
+    with pytest.raises(PhaseError) as caught:
+        values[name]
+    assert caught.value.problems == (message,)
+
+
+def test_cells_of_a_row():
+    location = FIELDS[2].reference.location
+    source = cells_of(location, CaseRow(4, {"fovea_x": "1", "fovea_y": "2", "glaucoma": "1"}))
+    assert (source.cells, source.file, source.line) == (("1", "2"), "cases.csv", 4)
