@@ -1,0 +1,298 @@
+"""How an unpacked archive is paired with the cases of a phase."""
+
+import shutil
+from collections import Counter
+
+import pytest
+
+from evaluation.model.fault import FaultKind
+from evaluation.model.source import CellsSource, FileSource
+from evaluation.platform.index import index_submission
+from test.phases import loaded_phase, refuge_submission, replace_in
+
+ALL = ("classification", "segmentation", "fovea")
+
+
+@pytest.fixture
+def submission(tmp_path):
+    return refuge_submission(tmp_path / "submission")
+
+
+def index_of(tmp_path, submission, **phase):
+    phase = loaded_phase(tmp_path / "phase", **phase)
+    return index_submission(submission, phase.form, phase.tasks)
+
+
+def messages(index):
+    return [f"{fault.kind.value}: {fault}" for fault in index.faults]
+
+
+def test_every_value_is_found(tmp_path, submission):
+    index = index_of(tmp_path, submission)
+    assert index.faults == ()
+    assert index.tasks == ALL
+    assert [set(of_case) for of_case in index.sources] == [{"glaucoma_risk", "segmentation", "fovea"}] * 4
+    assert index.sources[1] == {
+        "glaucoma_risk": CellsSource(("0.902",), "classification_results.csv", 3, ("Glaucoma Risk",)),
+        "segmentation": FileSource("segmentation/V0002.png"),
+        "fovea": CellsSource(("4.0", "5.5"), "fovea_location_results.csv", 3, ("Fovea_X", "Fovea_Y")),
+    }
+
+
+def test_order_in_the_tables_does_not_matter(tmp_path, submission):
+    path = submission / "classification_results.csv"
+    header, *rows = path.read_text().splitlines()
+    path.write_text("\n".join([header, *reversed(rows)]) + "\n")
+    index = index_of(tmp_path, submission)
+    assert index.faults == ()
+    assert [of_case["glaucoma_risk"].cells for of_case in index.sources] == [
+        ("0.901",),
+        ("0.902",),
+        ("0.103",),
+        ("0.104",),
+    ]
+
+
+def test_letter_case_does_not_matter(tmp_path, submission):
+    (submission / "segmentation").rename(submission / "Segmentation")
+    (submission / "Segmentation" / "V0001.png").rename(submission / "Segmentation" / "v0001.PNG")
+    (submission / "classification_results.csv").rename(submission / "Classification_Results.CSV")
+    replace_in(submission / "fovea_location_results.csv", "V0003", "v0003.JPG")
+    replace_in(submission / "fovea_location_results.csv", "ImageName", "image name")
+    index = index_of(tmp_path, submission)
+    assert messages(index) == []
+    assert index.sources[0]["segmentation"] == FileSource("Segmentation/v0001.PNG")
+
+
+@pytest.mark.parametrize("junk", [".DS_Store", "__MACOSX/._x", "desktop.ini"])
+def test_one_common_folder_is_stripped(tmp_path, submission, junk):
+    outer = tmp_path / "outer"
+    outer.mkdir()
+    submission.rename(outer / "my team")
+    (outer / junk).parent.mkdir(exist_ok=True)
+    (outer / junk).write_bytes(b"x")
+    index = index_of(tmp_path, outer)
+    assert messages(index) == []
+    assert index.root == str(outer / "my team")
+    assert index.sources[0]["segmentation"] == FileSource("segmentation/V0001.png")
+
+
+def test_a_folder_that_the_format_wants_is_not_stripped(tmp_path):
+    submission = refuge_submission(tmp_path / "submission", fields=["segmentation"])
+    index = index_of(tmp_path, submission, keys={"tasks": ["segmentation"]})
+    assert messages(index) == []
+    assert index.root == str(submission)
+
+
+def test_two_outer_folders_are_not_stripped(tmp_path, submission):
+    inner = tmp_path / "outer" / "a" / "b"
+    inner.parent.mkdir(parents=True)
+    submission.rename(inner)
+    index = index_of(tmp_path, tmp_path / "outer")
+    assert Counter(fault.kind for fault in index.faults) == {FaultKind.MISSING: 2}
+
+
+def test_a_bare_table_is_accepted_where_a_phase_asks_for_one_table_only(tmp_path):
+    submission = refuge_submission(tmp_path / "submission", fields=["glaucoma_risk"])
+    (submission / "classification_results.csv").rename(submission / "predictions.csv")
+    index = index_of(tmp_path, submission, keys={"tasks": ["classification"]})
+    assert messages(index) == []
+    assert index.sources[0]["glaucoma_risk"].file == "predictions.csv"
+
+
+def test_a_fault_of_a_bare_table_names_that_table(tmp_path):
+    submission = refuge_submission(tmp_path / "submission", 3, fields=["glaucoma_risk"])
+    (submission / "classification_results.csv").rename(submission / "predictions.csv")
+    index = index_of(tmp_path, submission, keys={"tasks": ["classification"]})
+    assert messages(index) == ["missing: predictions.csv, FileName: expected a row for V0004, found none"]
+
+
+def test_a_bare_table_is_not_accepted_where_a_phase_asks_for_more(tmp_path, submission):
+    (submission / "classification_results.csv").rename(submission / "predictions.csv")
+    assert messages(index_of(tmp_path, submission)) == [
+        "missing: classification_results.csv: expected a table of 4 images, found none"
+    ]
+
+
+@pytest.mark.parametrize("name", ["fovea_location_results.csv", "fovea_localization_results.csv"])
+def test_both_names_of_the_fovea_table(tmp_path, submission, name):
+    (submission / "fovea_location_results.csv").rename(submission / name)
+    index = index_of(tmp_path, submission)
+    assert messages(index) == []
+    assert index.tasks == ALL
+    assert index.sources[3]["fovea"].file == name
+
+
+def test_both_fovea_tables_at_once(tmp_path, submission):
+    shutil.copy(submission / "fovea_location_results.csv", submission / "fovea_localization_results.csv")
+    assert messages(index_of(tmp_path, submission)) == [
+        "duplicate: fovea_location_results.csv: expected one table of this kind, "
+        "found a second one beside fovea_localization_results.csv"
+    ]
+
+
+def test_an_optional_task_may_be_absent(tmp_path, submission):
+    (submission / "fovea_location_results.csv").unlink()
+    index = index_of(tmp_path, submission)
+    assert messages(index) == []
+    assert index.tasks == ("classification", "segmentation")
+
+
+@pytest.mark.parametrize("keys", [{"tasks": ["fovea"]}, {"columns": ["fovea.distance"]}])
+def test_an_optional_task_that_the_leaderboard_needs_may_not(tmp_path, submission, keys):
+    (submission / "fovea_location_results.csv").unlink()
+    index = index_of(tmp_path, submission, keys=keys)
+    assert "missing: fovea_location_results.csv: expected a table of 4 images, found none" in messages(index)
+    assert "fovea" in index.tasks
+
+
+def test_an_optional_task_that_was_begun_must_be_complete(tmp_path):
+    submission = refuge_submission(
+        tmp_path / "submission",
+        change=lambda case, values: {
+            name: value for name, value in values.items() if name != "fovea" or case.number < 4
+        },
+    )
+    assert messages(index_of(tmp_path, submission)) == [
+        "missing: fovea_location_results.csv, ImageName: expected a row for V0004, found none"
+    ]
+
+
+def test_a_damaged_table_of_an_optional_task_is_a_fault(tmp_path, submission):
+    (submission / "fovea_location_results.csv").write_bytes(b"")
+    assert messages(index_of(tmp_path, submission)) == [
+        "unreadable: fovea_location_results.csv: expected a table, found an empty file"
+    ]
+
+
+def test_missing_files_rows_and_whole_parts(tmp_path, submission):
+    (submission / "segmentation" / "V0002.png").unlink()
+    replace_in(submission / "fovea_location_results.csv", "V0003,5.0,5.5\n", "")
+    (submission / "classification_results.csv").unlink()
+    assert messages(index_of(tmp_path, submission)) == [
+        "missing: classification_results.csv: expected a table of 4 images, found none",
+        "missing: segmentation/V0002.bmp: expected a file for this image, found none",
+        "missing: fovea_location_results.csv, ImageName: expected a row for V0003, found none",
+    ]
+
+
+def test_an_empty_submission(tmp_path):
+    (tmp_path / "submission").mkdir()
+    index = index_of(tmp_path, tmp_path / "submission")
+    assert messages(index) == [
+        "missing: classification_results.csv: expected a table of 4 images, found none",
+        "missing: segmentation/: expected 4 files, found none",
+    ]
+
+
+def test_files_that_pair_with_no_case(tmp_path, submission):
+    folder = submission / "segmentation"
+    shutil.copy(folder / "V0001.png", folder / "V0009.png")
+    (folder / "V0002.png").rename(folder / "V0002.jpg")
+    (folder / "deeper").mkdir()
+    (folder / "V0003.png").rename(folder / "deeper" / "V0003.png")
+    expected = "only images of this phase, as segmentation/<image>.bmp (.bmp, .png, .tif)"
+    assert messages(index_of(tmp_path, submission)) == [
+        f"unknown: segmentation/V0002.jpg: expected {expected}, found a file of another name",
+        f"unknown: segmentation/V0009.png: expected {expected}, found a file of another name",
+        f"unknown: segmentation/deeper/V0003.png: expected {expected}, found a file of another name",
+        "missing: segmentation/V0002.bmp: expected a file for this image, found none",
+        "missing: segmentation/V0003.bmp: expected a file for this image, found none",
+    ]
+
+
+def test_two_files_for_one_image(tmp_path, submission):
+    folder = submission / "segmentation"
+    shutil.copy(folder / "V0001.png", folder / "V0001.bmp")
+    shutil.copy(folder / "V0001.png", folder / "v0001.tif")
+    assert messages(index_of(tmp_path, submission)) == [
+        "duplicate: segmentation/V0001.png: expected one file for V0001, "
+        "found a second one beside segmentation/V0001.bmp",
+        "duplicate: segmentation/v0001.tif: expected one file for V0001, "
+        "found a second one beside segmentation/V0001.bmp",
+    ]
+
+
+def test_rows_that_pair_with_no_case_or_with_one_twice(tmp_path, submission):
+    path = submission / "classification_results.csv"
+    path.write_text(path.read_text() + "V0001.jpg,0.5\nimages/V0002,0.5\nV0005,0.5\n,0.5\n")
+    assert messages(index_of(tmp_path, submission)) == [
+        "duplicate: classification_results.csv, line 6, FileName: expected one row for V0001, "
+        "found a second one beside line 2",
+        "duplicate: classification_results.csv, line 7, FileName: expected one row for V0002, "
+        "found a second one beside line 3",
+        "unknown: classification_results.csv, line 8, FileName: expected an image of this phase, "
+        "found 'V0005'",
+        "unknown: classification_results.csv, line 9, FileName: expected an image of this phase, found ''",
+    ]
+
+
+def test_a_missing_column_is_one_fault(tmp_path, submission):
+    replace_in(submission / "fovea_location_results.csv", "Fovea_Y", "Y")
+    replace_in(submission / "classification_results.csv", "Glaucoma Risk", "Risk")
+    assert messages(index_of(tmp_path, submission)) == [
+        'missing: classification_results.csv, line 1: expected column "Glaucoma Risk", '
+        'found "FileName", "Risk"',
+        'missing: fovea_location_results.csv, line 1: expected column "Fovea_Y", '
+        'found "ImageName", "Fovea_X", "Y"',
+    ]
+
+
+@pytest.mark.parametrize("name", ["Classification_Results.csv", "classification_results.csv"])
+def test_a_table_with_a_fault_is_not_missing_as_well(tmp_path, submission, name):
+    (submission / "classification_results.csv").rename(submission / name)
+    (submission / name).write_bytes(b"\xff\xfe")
+    index = index_of(tmp_path, submission)
+    assert [fault.file for fault in index.faults] == [name]
+    assert index.faults[0].kind is not FaultKind.MISSING
+
+
+def test_worst_takes_an_incomplete_submission(tmp_path, submission):
+    (submission / "segmentation" / "V0002.png").unlink()
+    (submission / "classification_results.csv").unlink()
+    index = index_of(tmp_path, submission, keys={"missing": "worst"})
+    assert messages(index) == []
+    assert index.tasks == ALL
+    assert [set(of_case) for of_case in index.sources] == [
+        {"segmentation", "fovea"},
+        {"fovea"},
+        {"segmentation", "fovea"},
+        {"segmentation", "fovea"},
+    ]
+
+
+def test_worst_takes_nothing_that_is_wrong(tmp_path, submission):
+    replace_in(submission / "classification_results.csv", "V0001", "V0009")
+    index = index_of(tmp_path, submission, keys={"missing": "worst"})
+    assert [fault.kind for fault in index.faults] == [FaultKind.UNKNOWN]
+
+
+def test_the_kind_of_a_phase_is_not_inferred_from_a_submission(tmp_path, submission):
+    (submission / "predictions.json").write_text('[{"pk": "1", "outputs": []}]')
+    (submission / "inputs.json").write_text("{")
+    index = index_of(tmp_path, submission)
+    assert messages(index) == []
+    assert index.tasks == ALL
+
+
+def test_links_are_refused_and_not_followed(tmp_path, submission):
+    (submission / "segmentation" / "V0001.png").unlink()
+    (submission / "segmentation" / "V0001.png").symlink_to(tmp_path / "phase" / "masks" / "V0001.png")
+    index = index_of(tmp_path, submission)
+    assert "forbidden: segmentation/V0001.png: expected a regular file, found a symbolic link" in messages(
+        index
+    )
+    assert "segmentation" not in index.sources[0]
+
+
+def test_the_input_folder_itself_may_be_a_link(tmp_path, submission):
+    (tmp_path / "input").symlink_to(submission)
+    assert messages(index_of(tmp_path, tmp_path / "input")) == []
+
+
+def test_an_endless_table_is_cut_off(tmp_path, submission):
+    path = submission / "classification_results.csv"
+    path.write_text("FileName,Glaucoma Risk\n" + "V0001,0.5\n" * 2000)
+    faults = index_of(tmp_path, submission).faults
+    assert FaultKind.TOO_LARGE in {fault.kind for fault in faults}
+    assert len(faults) < 1100

@@ -1,0 +1,73 @@
+import resource
+
+import pytest
+
+from evaluation.platform import machine
+
+MIB = 1 << 20
+
+
+@pytest.fixture
+def granted(monkeypatch, tmp_path):
+    """Return a function that sets what the machine grants."""
+
+    def grant(*, physical, hard=resource.RLIM_INFINITY, cgroup="max", processors=2, quota="max 100000"):
+        pages = {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": physical // 4096}
+        monkeypatch.setattr(machine.os, "sysconf", pages.__getitem__)
+        monkeypatch.setattr(machine.os, "sched_getaffinity", lambda process: set(range(processors)))
+        monkeypatch.setattr(machine.resource, "getrlimit", lambda kind: (hard, hard))
+        (tmp_path / "memory.max").write_text(f"{cgroup}\n")
+        (tmp_path / "cpu.max").write_text(f"{quota}\n")
+        monkeypatch.setattr(machine, "_CGROUP_LIMITS", (str(tmp_path / "memory.max"), str(tmp_path / "none")))
+        monkeypatch.setattr(machine, "_CGROUP_PROCESSORS", str(tmp_path / "cpu.max"))
+
+    return grant
+
+
+@pytest.mark.parametrize(
+    ("processors", "quota", "workers"),
+    [
+        (2, "max 100000", 2),
+        (8, "200000 100000", 2),
+        (8, "150000 100000", 1),
+        (8, "50000 100000", 1),
+        (1, "400000 100000", 1),
+        (4, "", 4),
+        (4, "nonsense", 4),
+    ],
+)
+def test_one_worker_a_processor(granted, processors, quota, workers):
+    granted(physical=8192 * MIB, processors=processors, quota=quota)
+    assert machine.worker_count() == workers
+
+
+@pytest.mark.parametrize(
+    ("limits", "workers", "share"),
+    [
+        ({"physical": 8192 * MIB}, 2, 3712),
+        # The platform's default machine: 7168 MB.
+        ({"physical": 64 << 30, "cgroup": 7168 * MIB}, 2, 3200),
+        ({"physical": 64 << 30, "hard": 7168 * MIB}, 2, 3200),
+        ({"physical": 64 << 30, "hard": 9000 * MIB, "cgroup": 7168 * MIB}, 4, 1600),
+        # Never less than what a worker needs to start.
+        ({"physical": 1024 * MIB}, 4, 512),
+    ],
+)
+def test_memory_is_shared_evenly(granted, limits, workers, share):
+    granted(**limits)
+    assert machine.worker_memory(workers, None) == share * MIB
+
+
+def test_what_the_phase_says_goes_first(granted):
+    granted(physical=1024 * MIB)
+    assert machine.worker_memory(2, 300) == 300 * MIB
+    assert machine.worker_memory(0, 300) is None
+    assert machine.worker_memory(0, None) is None
+
+
+def test_without_control_groups(granted, monkeypatch):
+    granted(physical=8192 * MIB, processors=3)
+    monkeypatch.setattr(machine, "_CGROUP_LIMITS", ("/nonexistent/memory.max",))
+    monkeypatch.setattr(machine, "_CGROUP_PROCESSORS", "/nonexistent/cpu.max")
+    assert machine.worker_count() == 3
+    assert machine.worker_memory(1, None) == (8192 - 768) * MIB

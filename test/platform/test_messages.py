@@ -1,0 +1,109 @@
+import re
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaluation.model.fault import Fault, FaultKind
+from evaluation.platform.messages import organiser_report, participant_line
+
+TEXT = st.text(st.characters(), max_size=400)
+LINES = st.none() | st.integers(1, 10**9)
+FAULT = st.builds(Fault, st.sampled_from(FaultKind), TEXT, TEXT, TEXT, LINES, st.none() | TEXT)
+FAULTS = st.lists(FAULT, min_size=1, max_size=30)
+
+
+def fault(kind, file, line=None):
+    return Fault(kind, file, "this", "that", line)
+
+
+def test_the_participants_line_names_kind_count_and_first_file():
+    faults = [
+        fault(FaultKind.WRONG_SIZE, "b.png"),
+        fault(FaultKind.MISSING, "z.png"),
+        fault(FaultKind.WRONG_SIZE, "a.png"),
+    ]
+    assert participant_line(faults) == (
+        "Submission rejected, 3 faults: 1 missing (first: z.png: expected this, found that); "
+        "2 wrong size (first: a.png: expected this, found that)"
+    )
+    assert participant_line(faults[:1]).startswith("Submission rejected, 1 fault: 1 wrong size (first: b.png")
+
+
+def test_the_order_of_faults_does_not_show():
+    faults = [
+        fault(kind, f"{name}.csv", line) for kind in FaultKind for name in "ab" for line in (10, 9, None)
+    ]
+    assert participant_line(faults) == participant_line(faults[::-1])
+    assert organiser_report(faults) == organiser_report(faults[::-1])
+    report = organiser_report([fault(FaultKind.MALFORMED, "a.csv", line) for line in (10, 9)])
+    assert [line.partition(":")[0] for line in report] == [
+        "malformed (2)",
+        "  a.csv, line 9",
+        "  a.csv, line 10",
+        "Rejected, 2 faults",
+    ]
+
+
+@settings(max_examples=60, deadline=None)
+@given(FAULTS)
+def test_nothing_in_a_submission_breaks_the_line(faults):
+    line = participant_line(faults)
+    assert len(line) <= 1024
+    assert line.isprintable()
+    for kind in {fault.kind for fault in faults}:
+        assert f"{sum(fault.kind is kind for fault in faults)} {kind.value}" in line
+    for line in organiser_report(faults):
+        assert line.isprintable()
+        assert len(line.encode("utf-8")) < 64 * 1024
+
+
+def test_the_longest_line_names_every_kind():
+    faults = [fault(kind, "x" * 500) for kind in FaultKind for _ in range(10**4)]
+    line = participant_line(faults)
+    assert 900 < len(line) <= 1024
+    assert all(f"10000 {kind.value} (first: xxx" in line for kind in FaultKind)
+
+
+def test_control_characters_in_names_are_shown_escaped():
+    report = organiser_report([fault(FaultKind.UNKNOWN, "a\nRejected, 0 faults\r\x1b[2J\u202e.png")])
+    assert len(report) == 3
+    assert report[1] == r"  a\nRejected, 0 faults\r\x1b[2J\u202e.png: expected this, found that"
+
+
+def test_the_report_is_grouped_with_counts_and_the_summary_is_last():
+    faults = [fault(FaultKind.WRONG_VALUE, f"{i}.png") for i in range(3)] + [
+        fault(FaultKind.DUPLICATE, "d.png")
+    ]
+    assert organiser_report(faults) == [
+        "duplicate (1):",
+        "  d.png: expected this, found that",
+        "wrong value (3):",
+        "  0.png: expected this, found that",
+        "  1.png: expected this, found that",
+        "  2.png: expected this, found that",
+        "Rejected, 4 faults: 1 duplicate, 3 wrong value",
+    ]
+
+
+def test_at_most_400_faults_are_listed_and_every_kind_among_them():
+    kinds = list(FaultKind)
+    faults = [fault(kinds[0], f"{i:05}.png") for i in range(5000)] + [
+        fault(kind, "one.png") for kind in kinds[1:]
+    ]
+    report = organiser_report(faults)
+    listed = [line for line in report if line.startswith("  ") and "…" not in line]
+    assert len(listed) <= 400
+    # The platform keeps 500 lines.
+    assert len(report) < 450
+    assert {line.partition(" (")[0] for line in report if line.endswith("):")} == {
+        kind.value for kind in kinds
+    }
+    shown = sum(bool(re.match(r"  \d{5}\.png", line)) for line in report)
+    assert f"  … and {5000 - shown} more" in report
+    assert report[-1].startswith(f"Rejected, {len(faults)} faults: ")
+
+
+def test_one_kind_may_fill_the_report():
+    report = organiser_report([fault(FaultKind.MISSING, f"{i:05}.png") for i in range(401)])
+    assert sum(line.startswith("  0") for line in report) == 400
+    assert report[-2:] == ["  … and 1 more", "Rejected, 401 faults: 401 missing"]

@@ -1,0 +1,197 @@
+import dataclasses
+import errno
+import json
+import math
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation.platform.result_file import (
+    CasesSection,
+    ConfidenceInterval,
+    Estimate,
+    MetricsFile,
+    PhaseSection,
+    RankingSection,
+    plain_key,
+    render,
+    write_atomically,
+    write_metrics,
+)
+
+RESULT = MetricsFile(
+    phase=PhaseSection("refuge", "refuge-tiny", "1", "00", "image", "reject", {}),
+    cases=CasesSection(4, 4, 0),
+    aggregates={"classification": {"auc": Estimate(0.75, ConfidenceInterval(0.5, 1.0, 0.25))}},
+    ranking=RankingSection({"classification": {"auc": 0.75}}),
+)
+
+
+def names_in(folder):
+    return [path.name for path in folder.iterdir()]
+
+
+def test_a_score_is_found_by_its_dotted_path(tmp_path):
+    path = write_metrics(RESULT, tmp_path)
+    assert path == tmp_path / "metrics.json"
+    content = json.loads(path.read_text("ascii"))
+    for key in ["aggregates", "classification", "auc", "value"]:
+        content = content[key]
+    assert content == 0.75
+
+
+def test_absent_values_are_left_out(tmp_path):
+    content = json.loads(write_metrics(RESULT, tmp_path).read_text())
+    assert content["aggregates"]["classification"]["auc"] == {
+        "value": 0.75,
+        "confidence_interval": {"lower": 0.5, "upper": 1.0, "half_width": 0.25},
+    }
+    assert "case" not in content
+    assert "null" not in write_metrics(RESULT, tmp_path).read_text()
+
+
+@pytest.mark.parametrize("key", ["V0001.png", "", "a$b", "$", ".", "a\nb", "a\0", "\ud800", 1, None])
+def test_keys_that_no_path_finds_are_refused(key):
+    with pytest.raises(ValueError, match=r"case: .* cannot be a key of metrics\.json"):
+        render({"case": {key: 1}})
+
+
+def test_keys_in_lists_are_checked_too():
+    with pytest.raises(ValueError, match=r"\.a\[1\]: 'x\.y' cannot be a key"):
+        render({"a": [{}, {"x.y": 1}]})
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("any_keys", [False, True])
+def test_numbers_that_are_not_finite_are_refused(value, any_keys):
+    with pytest.raises(ValueError, match=r"\.a\.b: .* is not finite"):
+        render({"a": {"b": value}}, any_keys)
+    with pytest.raises(ValueError, match="is not finite"):
+        render({"a": [[value]]}, any_keys)
+
+
+@pytest.mark.parametrize("text", ["a\0b", "\ud800", "\x1b[2J"])
+def test_texts_that_a_database_cannot_hold_are_refused(text):
+    with pytest.raises(ValueError, match=r"\.a: .* holds characters that the platform cannot store"):
+        render({"a": text})
+
+
+def test_an_organisers_file_may_have_any_key():
+    assert json.loads(render({"age (years)": 1, "a.b": {"": "two\nlines"}}, any_keys=True)) == {
+        "age (years)": 1,
+        "a.b": {"": "two\nlines"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.1 + 0.2, "0.3"),
+        (1 / 3, "0.333333333333"),
+        (2 / 3 * 1e-9, "6.66666666667e-10"),
+        (123456.7890123456, "123456.789012"),
+        (-0.0, "0.0"),
+        (-1e-320, "-1e-320"),
+        (1.0, "1.0"),
+        (1e300, "1e+300"),
+        (7, "7"),
+        (True, "true"),
+    ],
+)
+def test_floats_have_12_significant_digits(value, text):
+    assert render({"a": value}) == f'{{\n "a": {text}\n}}\n'.encode()
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_rounding_loses_no_more_than_it_says(value):
+    try:
+        written = json.loads(render({"a": value}))["a"]
+    except ValueError:
+        assert abs(value) > 1.797693134862e308  # the largest with 12 digits
+        return
+    assert math.isclose(written, value, rel_tol=5.1e-12, abs_tol=1e-322)
+    assert math.copysign(1, written) == 1 or written < 0
+
+
+def test_other_scripts_are_escaped():
+    assert render({"a": "Zürich"}) == b'{\n "a": "Z\\u00fcrich"\n}\n'
+
+
+@pytest.mark.parametrize(("text", "key"), [("V0001", "V0001"), ("a.b$c", "a_b_c"), ("x.nii.gz", "x_nii_gz")])
+def test_plain_keys(text, key):
+    assert plain_key(text) == key
+
+
+def test_the_output_folder_is_made(tmp_path):
+    assert write_metrics(RESULT, tmp_path / "a" / "b").is_file()
+
+
+def test_an_older_file_is_replaced(tmp_path):
+    (tmp_path / "metrics.json").write_text("old")
+    write_metrics(RESULT, tmp_path)
+    assert (tmp_path / "metrics.json").read_bytes() == render(dataclasses.asdict(RESULT))
+    assert names_in(tmp_path) == ["metrics.json"]
+
+
+def test_a_value_that_cannot_be_written_leaves_what_was_there(tmp_path):
+    (tmp_path / "metrics.json").write_text("old")
+    bad = dataclasses.replace(RESULT, aggregates={"t": {"m": Estimate(math.nan)}})
+    with pytest.raises(ValueError, match="not finite"):
+        write_metrics(bad, tmp_path)
+    assert (tmp_path / "metrics.json").read_text() == "old"
+    assert names_in(tmp_path) == ["metrics.json"]
+
+
+@pytest.mark.parametrize("step", ["fsync", "replace"])
+def test_a_full_disk_leaves_nothing_half_written(tmp_path, monkeypatch, step):
+    def fail(*arguments):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    if step == "fsync":
+        monkeypatch.setattr(os, "fsync", fail)
+    else:
+        monkeypatch.setattr(Path, "replace", fail)
+    with pytest.raises(OSError, match="No space left on device"):
+        write_metrics(RESULT, tmp_path)
+    assert names_in(tmp_path) == []
+
+
+def test_a_real_limit_on_size_leaves_nothing_half_written(tmp_path):
+    # RLIMIT_FSIZE is what a full disk looks like without one: the write itself falls short.
+    program = f"""
+import resource, signal, sys
+from pathlib import Path
+from evaluation.platform.result_file import write_atomically
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, {resource.getrlimit(resource.RLIMIT_FSIZE)[1]}))
+try:
+    write_atomically(Path(sys.argv[1]) / "metrics.json", b"x" * 1_000_000)
+except OSError as error:
+    print(error.strerror)
+"""
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", program, str(tmp_path)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "File too large\n"
+    assert names_in(tmp_path) == []
+
+
+def test_a_folder_that_cannot_be_written_to_is_told_as_such(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OSError, match="file"):
+        write_atomically(tmp_path / "file" / "metrics.json", b"{}")
+
+    def read_only(self, *arguments, **named):
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(self))
+
+    monkeypatch.setattr(Path, "open", read_only)
+    monkeypatch.setattr(Path, "unlink", read_only)
+    with pytest.raises(OSError, match="Read-only file system") as caught:
+        write_atomically(tmp_path / "metrics.json", b"{}")
+    assert caught.value.filename.endswith(".metrics.json.part")
