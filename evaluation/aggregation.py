@@ -22,7 +22,10 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Resampling:
-    """How intervals are computed: seed, number of resamples, fewest cases of a stratum, clusters or None."""
+    """How intervals are computed: seed, number of resamples, fewest cases of a stratum, clusters or None.
+
+    Where there are clusters, a stratum needs as many of these.
+    """
 
     seed: int
     resamples: int
@@ -84,8 +87,7 @@ def _intervals(metrics: Sequence[Metric], table: CaseTable, resampling: Resampli
     strata_of: dict[bytes, Strata] = {}
     for metric in metrics:
         strata = metric.aggregate.strata(table)
-        counts = np.bincount(strata[strata >= 0])
-        if resampling.resamples and counts[counts > 0].min(initial=len(table)) >= resampling.fewest_cases:
+        if resampling.resamples and _fewest(strata, resampling.clusters) >= resampling.fewest_cases:
             key = strata.tobytes()
             strata_of[key] = strata
             groups[key].append(metric)
@@ -94,6 +96,14 @@ def _intervals(metrics: Sequence[Metric], table: CaseTable, resampling: Resampli
         for key, group in groups.items()
         for name, values in _resampled(group, table, strata_of[key], resampling).items()
     }
+
+
+def _fewest(strata: Strata, clusters: NDArray[np.int64] | None) -> int:
+    """Return the number of cases, or of clusters where these are drawn, in the smallest stratum."""
+    units = np.arange(len(strata)) if clusters is None else clusters
+    return min(
+        (len(np.unique(units[strata == stratum])) for stratum in np.unique(strata) if stratum >= 0), default=0
+    )
 
 
 def _resampled(

@@ -105,7 +105,7 @@ def number_of_json(source: JsonSource, value: object, expected: str) -> float:
 
 
 def _shortest(value: float) -> str:
-    """Return the shortest text of a number that no other has, so that 1.0000000000000002 is not shown as 1."""
+    """Return the shortest text that is this number alone: 1.0000000000000002 is not shown as 1."""
     return repr(value).removesuffix(".0")
 
 

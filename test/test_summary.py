@@ -1,0 +1,239 @@
+import hashlib
+import json
+from dataclasses import asdict, replace
+from math import inf
+
+import numpy as np
+import pytest
+
+from evaluation.evaluate import Result, evaluate
+from evaluation.model.case_table import CaseTable
+from evaluation.platform.result_file import render
+from evaluation.summary import case_records, summarise
+from test.phases import loaded_phase, refuge_submission, tiny_cases
+
+
+def likelihoods(case, values):
+    """A submission that is neither perfect nor constant: by number, so that some pairs are out of order."""
+    return values | {"glaucoma_risk": case.number % 7 / 7}
+
+
+def result_of(tmp_path, cases=24, change=likelihoods, **phase):
+    loaded = loaded_phase(tmp_path / "phase", cases, **phase)
+    submission = refuge_submission(tmp_path / "submission", cases, change=change)
+    result = evaluate(loaded, submission, workers=0)
+    assert isinstance(result, Result)
+    return result
+
+
+def content_of(*arguments, **named):
+    result = summarise(result_of(*arguments, **named), "image")
+    return json.loads(render(asdict(result)))
+
+
+def digest_of(phase):
+    return hashlib.sha256((phase / "manifest.json").read_bytes()).hexdigest()
+
+
+def test_the_phase_section(tmp_path):
+    content = content_of(tmp_path, keys={"version": "1.2"}, tables="[options]\nvertical_diameter = 'extent'")
+    section = content["phase"]
+    assert section.pop("manifest") == digest_of(tmp_path / "phase")
+    assert section == {
+        "challenge": "refuge",
+        "name": "refuge-tiny",
+        "version": "1.2",
+        "source": "image",
+        "missing": "reject",
+        "options": {
+            "unlisted_labels": "error",
+            "vertical_diameter": "extent",
+            "sensitivity_at_specificity": "step",
+        },
+    }
+
+
+def test_components_are_the_aggregates_that_the_ranking_uses(tmp_path):
+    content = content_of(tmp_path)
+    expected = {
+        "classification": ["auc"],
+        "segmentation": ["dice_cup", "dice_disc", "vertical_cup_to_disc_ratio_error"],
+    }
+    assert content["ranking"]["components"] == {
+        task: {name: content["aggregates"][task][name]["value"] for name in names}
+        for task, names in expected.items()
+    }
+
+
+def test_digits_round_a_metric_wherever_it_stands(tmp_path):
+    by_eye, digits = '[[subgroups]]\ncolumn = "eye"\n', '[digits]\n"classification.auc" = 2\n'
+    columns = {"eye": ["left", "right"] * 12}
+    options = {"subgroup_minimum": 1, "interval_minimum": 2}
+    plain = content_of(tmp_path / "a", keys=options, columns=columns, tables=by_eye)
+    rounded = content_of(tmp_path / "b", keys=options, columns=columns, tables=digits + by_eye)
+    auc, full = rounded["aggregates"]["classification"]["auc"], plain["aggregates"]["classification"]["auc"]
+    assert auc["value"] == round(full["value"], 2) != full["value"]
+    for end in ("lower", "upper", "half_width"):
+        assert auc["confidence_interval"][end] == round(full["confidence_interval"][end], 2)
+    assert rounded["ranking"]["components"]["classification"]["auc"] == auc["value"]
+    for eye in ("left", "right"):
+        of_eye = plain["subgroups"]["eye"][eye]["classification"]["auc"]
+        assert rounded["subgroups"]["eye"][eye]["classification"]["auc"] == round(of_eye, 2)
+    sensitivity = "reference_sensitivity"
+    assert (
+        rounded["aggregates"]["classification"][sensitivity]
+        == plain["aggregates"]["classification"][sensitivity]
+    )
+
+
+@pytest.mark.parametrize(("detail", "expected"), [("standard", False), ("full", True)])
+def test_public_detail(tmp_path, detail, expected):
+    dice = content_of(tmp_path, keys={"public_detail": detail})["aggregates"]["segmentation"]["dice_cup"]
+    assert "standard_deviation" in dice
+    assert [name in dice for name in ("median", "first_quartile", "third_quartile")] == [expected] * 3
+
+
+def test_nothing_of_a_single_case_is_published_by_default(tmp_path):
+    text = json.dumps(content_of(tmp_path, columns={"eye": ["left", "right"] * 12}))
+    assert "V00" not in text
+    assert "left" not in text
+    assert '"case"' not in text
+
+
+def test_cases_are_published_where_the_phase_says_so(tmp_path):
+    def lost(case, values):
+        return likelihoods(case, values) if case.number > 1 else {}
+
+    content = content_of(tmp_path, change=lost, keys={"publish_cases": True, "missing": "worst"})
+    assert list(content["case"]) == [case.name for case in tiny_cases(24)]
+    assert content["case"]["V0002"] == {
+        "classification": {"likelihood": round(2 / 7, 12), "glaucoma": 1.0},
+        "segmentation": {"dice_cup": 1.0, "dice_disc": 1.0, "vertical_cup_to_disc_ratio_error": 0.0},
+        "fovea": {"distance": 0.0},
+    }
+    # The likelihood of a missing case is −∞ and cannot be published.
+    assert content["case"]["V0001"] == {
+        "classification": {"glaucoma": 1.0},
+        "segmentation": {"dice_cup": 0.0, "dice_disc": 0.0, "vertical_cup_to_disc_ratio_error": 1.0},
+        "fovea": {"distance": 20.0},
+    }
+
+
+def test_cases_with_worst_values_are_one_total(tmp_path):
+    def partly(case, values):
+        if case.number == 2:
+            return {}
+        return {name: value for name, value in values.items() if name != "fovea" or case.number > 3}
+
+    result = result_of(tmp_path, change=partly, keys={"missing": "worst"})
+    assert [outcome.worst for outcome in result.outcomes[:4]] == [
+        ("fovea",),
+        ("classification", "segmentation", "fovea"),
+        ("fovea",),
+        (),
+    ]
+    content = json.loads(render(asdict(summarise(result, "image"))))
+    assert content["cases"] == {"expected": 24, "scored": 21, "worst": 3}
+    # The denominator stays: one Dice of 0 among 24.
+    assert content["aggregates"]["segmentation"]["dice_cup"]["value"] == pytest.approx(23 / 24)
+    assert content["aggregates"]["fovea"]["distance"]["value"] == pytest.approx(3 * 20 / 24)
+
+
+def test_an_optional_task_that_was_not_submitted_is_not_in_the_result(tmp_path):
+    def without_fovea(case, values):
+        return {name: value for name, value in values.items() if name != "fovea"}
+
+    content = content_of(tmp_path, change=without_fovea, keys={"publish_cases": True})
+    assert list(content["aggregates"]) == ["classification", "segmentation"]
+    assert "fovea" not in content["case"]["V0001"]
+    assert content["cases"] == {"expected": 24, "scored": 24, "worst": 0}
+
+
+def test_subgroups_by_value_bin_and_positives(tmp_path):
+    content = content_of(
+        tmp_path,
+        columns={
+            "age": list(range(40, 64)),
+            "Eye side": ["left"] * 18 + ["right"] * 6,
+            "lesion": [1, ""] * 12,
+        },
+        keys={"subgroup_minimum": 6},
+        tables="[[subgroups]]\ncolumn = 'age'\nbins = [52]\n[[subgroups]]\ncolumn = 'Eye side'\n"
+        "[[subgroups]]\ncolumn = 'lesion'\ncompare = 'positives'",
+    )
+    found = content["subgroups"]
+    # The first 12 cases are glaucomatous: neither half by age holds both classes.
+    assert {age: list(tasks) for age, tasks in found["age"].items()} == {
+        "below_52": ["segmentation", "fovea"],
+        "52_and_above": ["segmentation", "fovea"],
+    }
+    assert list(found["eye_side"]["left"]) == ["classification", "segmentation", "fovea"]
+    assert list(found["eye_side"]["right"]) == ["segmentation", "fovea"]
+    assert list(found["lesion"]) == ["1"]
+    assert list(found["lesion"]["1"]) == ["classification"]
+    # Positives 1, 3, 5, …, 11 against all negatives 13 … 24, by number modulo 7.
+    positives, negatives = [n % 7 for n in range(1, 12, 2)], [n % 7 for n in range(13, 25)]
+    wins = sum((p > n) + (p == n) / 2 for p in positives for n in negatives)
+    assert found["lesion"]["1"]["classification"]["auc"] == pytest.approx(wins / 72)
+
+
+def test_clusters_of_the_case_table_widen_the_interval(tmp_path):
+    def by_person(case, values):
+        # Both eyes of a person are equally well segmented.
+        mask = values["segmentation"].copy()
+        rows = np.flatnonzero((mask != 255).any(axis=1))
+        mask[rows[: (case.number - 1) // 2 % 4]] = 255
+        return values | {"segmentation": mask}
+
+    persons = {"cluster": [f"P{i // 2}" for i in range(24)]}
+    single, paired = (
+        content_of(tmp_path / name, change=by_person, columns=columns, keys={"resamples": 2000})
+        for name, columns in (("single", None), ("paired", persons))
+    )
+    widths = [
+        content["aggregates"]["segmentation"]["dice_disc"]["confidence_interval"]["half_width"]
+        for content in (single, paired)
+    ]
+    assert widths[1] / widths[0] == pytest.approx(2**0.5, rel=0.15)
+
+
+def test_an_empty_cluster_cell_is_a_cluster_of_its_own(tmp_path):
+    plain = content_of(tmp_path / "a")
+    empty = content_of(tmp_path / "b", columns={"cluster": [""] * 24})
+    for content in (plain, empty):
+        del content["phase"]["manifest"]
+    assert plain == empty
+
+
+def test_records_of_cases_for_the_organiser(tmp_path):
+    def lost(case, values):
+        if case.number in (1, 20):
+            return {name: value for name, value in values.items() if name != "glaucoma_risk"}
+        return values
+
+    result = result_of(
+        tmp_path, change=lost, keys={"missing": "worst"}, columns={"age (years)": [50] * 24, "a.b": [""] * 24}
+    )
+    records = json.loads(render(case_records(result), any_keys=True))
+    assert (records["challenge"], records["phase"]) == ("refuge", "refuge-tiny")
+    assert records["manifest"] == digest_of(tmp_path / "phase")
+    cases = {record["name"]: record for record in records["cases"]}
+    assert list(cases) == [case.name for case in tiny_cases(24)]
+    assert cases["V0001"]["tasks"]["classification"] == {"likelihood": str(-inf), "glaucoma": 1}
+    assert cases["V0020"]["tasks"]["classification"] == {"likelihood": str(inf), "glaucoma": 0}
+    assert cases["V0020"]["worst"] == ["classification"]
+    assert cases["V0002"]["worst"] == []
+    assert cases["V0002"]["table"]["age (years)"] == "50"
+    assert cases["V0002"]["tasks"]["classification"] == {"likelihood": 0.902, "glaucoma": 1}
+    assert "failure" not in cases["V0001"]
+
+
+def test_published_names_with_dots_become_keys(tmp_path):
+    result = result_of(tmp_path, keys={"publish_cases": True})
+    forms = tuple(replace(case, name=f"{case.name}.v2") for case in result.phase.cases.forms)
+    renamed = replace(result, phase=replace(result.phase, cases=replace(result.phase.cases, forms=forms)))
+    tables = {
+        name: CaseTable([form.name for form in forms], table._rows) for name, table in result.tables.items()
+    }
+    published = summarise(replace(renamed, tables=tables), "image").case
+    assert list(published)[:2] == ["V0001_v2", "V0002_v2"]
