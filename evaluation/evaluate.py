@@ -22,7 +22,8 @@ from evaluation.model.form import CaseForm, CaseRow, Form
 from evaluation.model.outcome import CaseJob, Faulty, OrganiserFault, Outcome, Scored
 from evaluation.phase.phase import Phase
 from evaluation.platform import machine
-from evaluation.platform.index import SubmissionIndex, index_submission
+from evaluation.platform.index import SubmissionIndex
+from evaluation.platform.submission import index_submission
 from evaluation.workers.case_runner import RunSetup
 from evaluation.workers.pool import PoolSettings, Progress, no_progress, run_cases
 

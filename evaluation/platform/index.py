@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from evaluation.model.challenge import Task
 from evaluation.model.fault import Fault
@@ -26,13 +25,6 @@ class SubmissionIndex:
     sources: Sequence[Mapping[str, Source]]
     tasks: tuple[str, ...]
     faults: tuple[Fault, ...]
-
-
-def index_submission(folder: Path, form: Form, tasks: Sequence[Task]) -> SubmissionIndex:
-    """Return the index of a submission; its kind comes from the form, never from the folder."""
-    from evaluation.platform.archive import index_archive
-
-    return index_archive(folder, form, tasks)
 
 
 def participating(form: Form, tasks: Sequence[Task], sources: Sources) -> tuple[Task, ...]:

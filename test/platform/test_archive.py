@@ -7,7 +7,7 @@ import pytest
 
 from evaluation.model.fault import FaultKind
 from evaluation.model.source import CellsSource, FileSource
-from evaluation.platform.index import index_submission
+from evaluation.platform.submission import index_submission
 from test.phases import loaded_phase, refuge_submission, replace_in
 
 ALL = ("classification", "segmentation", "fovea")

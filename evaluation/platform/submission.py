@@ -1,0 +1,16 @@
+"""A submission as the platform hands it over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from evaluation.model.challenge import Task
+from evaluation.model.form import Form
+from evaluation.platform.archive import index_archive
+from evaluation.platform.index import SubmissionIndex
+
+
+def index_submission(folder: Path, form: Form, tasks: Sequence[Task]) -> SubmissionIndex:
+    """Return the index of a submission; its kind comes from the form, never from the folder."""
+    return index_archive(folder, form, tasks)
