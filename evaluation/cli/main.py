@@ -42,6 +42,11 @@ COMMANDS = {
         "Print the main figures of a metrics.json as a table.",
         "python -m evaluation summary output/refuge-onsite/metrics.json",
     ),
+    "schema": Command(
+        "schema_command",
+        "Print the JSON schema of metrics.json.",
+        "python -m evaluation schema > schemas/metrics.schema.json",
+    ),
 }
 
 

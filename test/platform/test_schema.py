@@ -1,0 +1,104 @@
+"""The published JSON schema, the types and a real metrics.json hold together."""
+
+import copy
+import json
+from dataclasses import asdict, fields, is_dataclass
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from evaluation.evaluate import evaluate
+from evaluation.platform import result_file
+from evaluation.platform.result_file import ConfidenceInterval, Estimate, render
+from evaluation.platform.schema import metrics_schema
+from evaluation.summary import summarise
+from test.phases import loaded_phase, refuge_submission
+
+PUBLISHED = Path(__file__).parents[2] / "schemas" / "metrics.schema.json"
+
+
+@pytest.fixture(scope="module")
+def metrics(tmp_path_factory):
+    """A real metrics.json with every section."""
+    folder = tmp_path_factory.mktemp("schema")
+    phase = loaded_phase(
+        folder / "phase",
+        24,
+        keys={"publish_cases": True, "public_detail": "full", "subgroup_minimum": 1},
+        tables="[[subgroups]]\ncolumn = 'glaucoma'",
+    )
+    result = evaluate(phase, refuge_submission(folder / "submission", 24), workers=0)
+    return json.loads(render(asdict(summarise(result, "image"))))
+
+
+@pytest.fixture(scope="module")
+def validator():
+    return Draft202012Validator(json.loads(PUBLISHED.read_text(encoding="utf-8")))
+
+
+def test_the_published_schema_is_that_of_the_types():
+    published = json.loads(PUBLISHED.read_text(encoding="utf-8"))
+    assert published == metrics_schema(), "run: python -m evaluation schema > schemas/metrics.schema.json"
+
+
+def test_the_schema_is_one():
+    Draft202012Validator.check_schema(metrics_schema())
+
+
+def test_a_real_metrics_json_is_valid(metrics, validator):
+    assert set(metrics) == {"phase", "cases", "aggregates", "ranking", "subgroups", "case"}
+    assert list(validator.iter_errors(metrics)) == []
+
+
+def test_every_type_is_in_the_schema():
+    schema = metrics_schema()
+    objects = {**schema["$defs"], "MetricsFile": schema}
+    types = {
+        name: thing
+        for name, thing in vars(result_file).items()
+        if is_dataclass(thing) and thing.__module__ == result_file.__name__
+    }
+    assert set(objects) == set(types)
+    for name, thing in types.items():
+        assert list(objects[name]["properties"]) == [field.name for field in fields(thing)]
+        assert objects[name]["additionalProperties"] is False
+
+
+def test_an_estimate_with_everything_and_with_nothing_more(metrics, validator):
+    interval = ConfidenceInterval(0.0, 1.0, 0.5)
+    for estimate in (Estimate(0.5), Estimate(0.5, interval, {"wilson": interval}, 0.1, 0.5, 0.4, 0.6)):
+        content = copy.deepcopy(metrics)
+        content["aggregates"]["classification"]["auc"] = json.loads(render(asdict(estimate)))
+        assert list(validator.iter_errors(content)) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (["aggregates", "classification", "auc", "value"], None),
+        (["aggregates", "classification", "auc", "value"], True),
+        (["aggregates", "classification", "auc", "value"], "0.5"),
+        (["aggregates", "classification", "auc", "median"], None),
+        (["aggregates", "classification", "auc", "mode"], 0.5),
+        (["aggregates", "classification", "a.b"], {"value": 1}),
+        (["ranking", "components", "classification", "auc"], None),
+        (["case", "V0001.png"], {}),
+        (["case"], None),
+        (["cases", "worst"], 0.5),
+        (["phase", "label"], "x"),
+        (["further"], {}),
+    ],
+)
+def test_what_is_not_allowed(metrics, validator, path, value):
+    content = copy.deepcopy(metrics)
+    inner = content
+    for key in path[:-1]:
+        inner = inner[key]
+    inner[path[-1]] = value
+    assert list(validator.iter_errors(content)) != []
+
+
+@pytest.mark.parametrize("section", ["phase", "cases", "aggregates", "ranking", "subgroups"])
+def test_what_may_not_be_left_out(metrics, validator, section):
+    assert list(validator.iter_errors({key: value for key, value in metrics.items() if key != section})) != []

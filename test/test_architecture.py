@@ -1,0 +1,116 @@
+"""The floors of the package: a module imports only from its own floor and those below."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from test.phases import refuge_phase, refuge_submission
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "evaluation"
+FLOORS = (
+    ("__init__",),
+    ("metrics",),
+    ("model",),
+    ("files", "fields"),
+    ("challenges",),
+    ("phase", "platform"),
+    ("workers",),
+    ("evaluate", "aggregation", "summary", "validate", "ranking", "samples", "fusion"),
+    ("cli",),
+    ("__main__",),
+)
+# Heavy to import, and not needed to score.
+NOT_IN_EVALUATE = ("pandas", "scipy", "sklearn", "rich", "matplotlib")
+
+
+def floor_of(module: str) -> int:
+    part = module.split(".")[1] if "." in module else "__init__"
+    floors = [number for number, parts in enumerate(FLOORS) if part in parts]
+    assert floors, f"{module} stands on no floor"
+    return floors[0]
+
+
+def module_name(path: Path) -> str:
+    parts = list(path.relative_to(ROOT).with_suffix("").parts)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+def imports_of(module: str) -> Iterator[str]:
+    """Yield the modules of the package that a module imports anywhere, inside functions too."""
+    for node in ast.walk(ast.parse(MODULES[module].read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name.split(".")[0] == "evaluation")
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{module} has a relative import"
+            if node.module and node.module.split(".")[0] == "evaluation":
+                for alias in node.names:
+                    inner = f"{node.module}.{alias.name}"
+                    yield inner if inner in MODULES else node.module
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_imports_go_downwards(module):
+    above = [name for name in imports_of(module) if floor_of(name) > floor_of(module)]
+    assert above == []
+
+
+def test_no_module_imports_itself_in_a_circle():
+    graph = {module: set(imports_of(module)) & set(MODULES) for module in MODULES}
+    done: set[str] = set()
+
+    def visit(module: str, path: tuple[str, ...]) -> None:
+        assert module not in path, f"circle: {' → '.join((*path[path.index(module) :], module))}"
+        if module in done:
+            return
+        for inner in sorted(graph[module]):
+            visit(inner, (*path, module))
+        done.add(module)
+
+    for module in graph:
+        visit(module, ())
+    assert done == set(MODULES)
+
+
+def test_metrics_know_neither_files_nor_policy():
+    outside = {
+        name.partition(".")[0]
+        for module in MODULES
+        if module.startswith("evaluation.metrics")
+        for node in ast.walk(ast.parse(MODULES[module].read_text(encoding="utf-8")))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in (
+            [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
+        )
+    }
+    assert "numpy" in outside
+    assert not outside & {"os", "io", "pathlib", "csv", "json", "pydantic", "PIL", "SimpleITK", "pandas"}
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_scoring_imports_nothing_heavy(tmp_path, workers):
+    phase, submission = refuge_phase(tmp_path / "phase", 24), refuge_submission(tmp_path / "submission", 24)
+    arguments = ["evaluate", "--input", str(submission), "--ground-truth", str(phase)]
+    arguments += ["--output", str(tmp_path / "output"), "--workers", str(workers)]
+    program = (
+        "import sys\nfrom evaluation.cli.main import main\n"
+        f"status = main({arguments!r})\n"
+        "print(status, *sorted({name.partition('.')[0] for name in sys.modules}))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True, timeout=120
+    )
+    status, *loaded = done.stdout.splitlines()[-1].split()
+    assert status == "0", done.stdout
+    assert (tmp_path / "output" / "metrics.json").is_file()
+    assert {"evaluation", "numpy"} <= set(loaded)
+    assert not set(loaded) & set(NOT_IN_EVALUATE)
+    # Of the challenges only the one that is scored; images are decoded by workers alone, if there are any.
+    assert workers == 0 or "SimpleITK" not in loaded
