@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
+import traceback
 from pathlib import Path
 
 # Only what is light: the worker server starts first and imports beside this process.
@@ -91,6 +92,10 @@ def run(arguments: argparse.Namespace) -> int:
         return 1
     except OSError as error:
         streams.tell_organiser([f"{error.filename or 'a file'}: {error.strerror}"])
+        streams.tell_participant(_ORGANISERS)
+        return 1
+    except Exception:  # our own fault; the traceback is not for participants
+        streams.tell_organiser(traceback.format_exc().splitlines())
         streams.tell_participant(_ORGANISERS)
         return 1
     failures = [
