@@ -69,6 +69,7 @@ def write_channels(values: NDArray[np.uint8]) -> bytes:
         for page in values:
             writer.write(
                 page,
+                photometric="minisblack",
                 compression="zlib",
                 compressionargs={"level": 9},
                 rowsperstrip=page.shape[0],
