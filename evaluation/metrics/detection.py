@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from evaluation.metrics.box_matching import BoxMatches, Floats, Integers
 
-_ENTRIES_AT_ONCE = 1 << 20
+_ENTRIES_AT_ONCE = 1 << 17  # 1 MB of float64, which stays in the processor's cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +54,20 @@ class DetectionTable:
         counts = np.bincount(images * self.shape[0] + classes, minlength=size).reshape(reference_counts.shape)
         self.prediction_counts: Floats = counts.astype(np.float64)
         self._never_made = missed_predictions
+
+    def of_class(self, position: int) -> DetectionTable:
+        """Return the table of one class alone, whose index there is 0."""
+        chosen = self._class == position
+        never_made = self._never_made
+        return DetectionTable(
+            self._image[chosen],
+            np.zeros(np.count_nonzero(chosen), dtype=np.int64),
+            self.confidence[chosen],
+            BoxMatches(self._iou[chosen], self._claimed[chosen]),
+            self.reference_counts[:, [position]].astype(np.int64),
+            self.thresholds,
+            None if never_made is None else never_made[:, [position]],
+        )
 
     @cached_property
     def true_positives(self) -> tuple[Integers, Integers]:

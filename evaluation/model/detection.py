@@ -134,11 +134,21 @@ def figure_of(
 
 def class_average_precision_of(rules: DetectionRules, position: int) -> Aggregate:
     """Return the AP of one class averaged over the thresholds; images with and without it are strata."""
-    return figure_of(
-        rules,
-        lambda figures: figures.class_average_precision[:, position],
-        lambda table: (rules.table(table).reference_counts[:, position] > 0).astype(np.int64),
-    )
+
+    def values(cases: WeightedCases) -> FloatArray:
+        # Its strata are its own, so that no other metric shares the resamples: no other class is computed.
+        of_class = cases.table.derive(
+            ("class", rules, position), lambda table: rules.table(table).of_class(position)
+        )
+        mean: FloatArray = of_class.average_precision(cases.weights)[:, 0, rules.averaged_positions].mean(
+            axis=1
+        )
+        return mean
+
+    def strata(table: CaseTable) -> Strata:
+        return (rules.table(table).reference_counts[:, position] > 0).astype(np.int64)
+
+    return Aggregate(values, strata, most_cases=MOST_CASES)
 
 
 def detection_details(rules: DetectionRules, table: CaseTable) -> Mapping[str, Any]:

@@ -142,6 +142,15 @@ def test_mean_over_classes_leaves_out_those_that_do_not_exist():
     assert np.isnan(mean_over_classes(np.full((1, 2, 1), math.nan))).all()
 
 
+@settings(max_examples=60, deadline=None)
+@given(st.lists(image, min_size=1, max_size=3), st.integers(0, CLASSES - 1))
+def test_the_table_of_one_class_has_its_figures(images, label):
+    table, ones = table_of(images), np.ones((1, len(images)))
+    of_class = table.of_class(label)
+    for function in (lambda t: t.average_precision(ones), lambda t: t.mean_iou(ones, True)):
+        np.testing.assert_array_equal(function(of_class)[:, 0], function(table)[:, label])
+
+
 @pytest.mark.parametrize("images", [[([], [])], [([(0, 0.5, 0, 0, 1, 1)], [])]])
 def test_without_any_reference_box_nothing_exists(images):
     table = table_of(images)
