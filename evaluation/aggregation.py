@@ -25,12 +25,14 @@ class Resampling:
     """How intervals are computed: seed, number of resamples, fewest cases of a stratum, clusters or None.
 
     Where there are clusters, a stratum needs as many of these.
+    ``most_cases`` replaces the metrics' own numbers of cases above which they have no interval.
     """
 
     seed: int
     resamples: int
     fewest_cases: int
     clusters: NDArray[np.int64] | None = None
+    most_cases: int | None = None
 
 
 @dataclass(frozen=True)
@@ -82,10 +84,16 @@ def subgroup_values(
 
 
 def _intervals(metrics: Sequence[Metric], table: CaseTable, resampling: Resampling) -> dict[str, Interval]:
-    """Return the bootstrap intervals by metric; metrics of equal strata share their resamples."""
+    """Return the bootstrap intervals by metric; metrics of equal strata share their resamples.
+
+    A metric that does not exist in every resample (a class that few images have) has no interval.
+    """
     groups: dict[bytes, list[Metric]] = defaultdict(list)
     strata_of: dict[bytes, Strata] = {}
     for metric in metrics:
+        most_cases = metric.aggregate.most_cases
+        if most_cases is not None and len(table) > (resampling.most_cases or most_cases):
+            continue
         strata = metric.aggregate.strata(table)
         if resampling.resamples and _fewest(strata, resampling.clusters) >= resampling.fewest_cases:
             key = strata.tobytes()
@@ -95,6 +103,7 @@ def _intervals(metrics: Sequence[Metric], table: CaseTable, resampling: Resampli
         name: percentile_interval(values)
         for key, group in groups.items()
         for name, values in _resampled(group, table, strata_of[key], resampling).items()
+        if not np.isnan(values).any()
     }
 
 

@@ -40,6 +40,7 @@ def summarise(result: Result, source: str) -> MetricsFile:
                 config.resamples,
                 config.interval_minimum,
                 _clusters(phase, result.tables[task.name]),
+                config.interval_maximum,
             ),
             config.public_detail == "full",
         )
@@ -66,7 +67,7 @@ def summarise(result: Result, source: str) -> MetricsFile:
 
 
 def case_records(result: Result) -> dict[str, Any]:
-    """Return the organiser's per-case file: every column of every task, and the columns of the case table.
+    """Return the organiser's per-case file: columns of every task and of the case table, and details.
 
     It holds labels. Infinite values (a missing likelihood) are written as text, undefined ones left out.
     """
@@ -76,6 +77,11 @@ def case_records(result: Result) -> dict[str, Any]:
         "phase": phase.config.name,
         "challenge": phase.challenge.name,
         "manifest": phase.manifest.digest,
+        "details": {
+            task.name: dict(details)
+            for task in result.tasks
+            if (details := task.details(result.tables[task.name]))
+        },
         "cases": [
             {
                 "name": case.name,

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from evaluation.aggregation import metric_values
 from evaluation.evaluate import tables_of
+from evaluation.model.case_table import CaseTable
 from evaluation.model.fault import PhaseError
 from evaluation.model.outcome import CaseJob, OrganiserFault, Scored
 from evaluation.phase.manifest import Manifest
@@ -61,7 +63,9 @@ def validate_phase(
     problems += _faults_of_keys(phase)
     if problems:
         raise PhaseError(*problems)
-    missing = _missing_metrics(phase, [outcome for outcome in outcomes if isinstance(outcome, Scored)])
+    scored = [outcome for outcome in outcomes if isinstance(outcome, Scored)]
+    tables = tables_of(phase.tasks, phase.cases.forms, scored)
+    missing = _missing_metrics(phase, tables)
     required = platform_metrics(phase.config, phase.challenge, phase.tasks)
     problems = [
         f"phase.toml: {name} cannot exist: no case of this phase enters it"
@@ -70,9 +74,11 @@ def validate_phase(
     ]
     if problems:
         raise PhaseError(*problems)
-    return Validation(
-        phase, tuple(f"{name} does not exist in this phase: no case enters it" for name in missing)
-    )
+    notices = [f"{name} does not exist in this phase: no case enters it" for name in missing]
+    notices += [
+        f"{task.name}: {notice}" for task in phase.tasks for notice in task.notices(tables[task.name])
+    ]
+    return Validation(phase, tuple(notices))
 
 
 def _faults_of_keys(phase: Phase) -> list[str]:
@@ -92,9 +98,8 @@ def _faults_of_keys(phase: Phase) -> list[str]:
     return problems
 
 
-def _missing_metrics(phase: Phase, outcomes: list[Scored]) -> list[str]:
+def _missing_metrics(phase: Phase, tables: Mapping[str, CaseTable]) -> list[str]:
     """Return the metrics for which no case enters; the reference alone decides that."""
-    tables = tables_of(phase.tasks, phase.cases.forms, outcomes)
     return [
         f"{task.name}.{name}"
         for task in phase.tasks

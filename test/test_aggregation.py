@@ -9,7 +9,7 @@ from evaluation.aggregation import Resampling, Subset, estimate, metric_values, 
 from evaluation.metrics.intervals import Interval, bootstrap_weights
 from evaluation.model.case_table import CaseTable
 from evaluation.model.challenge import Task
-from evaluation.model.metric import Metric, auc_of, f1_of_presence_of, mean_of
+from evaluation.model.metric import Aggregate, Metric, auc_of, f1_of_presence_of, mean_of, sum_of
 
 AUC = Metric("auc", "AUC", auc_of("score", "label"), best=1, worst=0)
 DICE = Metric("dice", "Dice", mean_of("dice"), best=1, worst=0)
@@ -244,3 +244,47 @@ def test_f1_of_presence_is_resampled_over_all_cases():
 
     assert found.value == pytest.approx(f1(np.arange(COUNT)))
     assert interval_of(found) == pytest.approx(tuple(loop(cases, np.zeros(COUNT, int), f1)), abs=1e-12)
+
+
+def one_stratum(cases):
+    return np.zeros(len(cases), dtype=np.int64)
+
+
+def in_the_first_case(cases):
+    return np.where(cases.weights[:, 0] > 0, 1.0, nan)
+
+
+def task_of(aggregate):
+    return Task("task", "", (), lambda p, r: {}, lambda c, r: {}, (Metric("m", "", aggregate, 1, 0),))
+
+
+def test_a_value_that_some_resamples_lack_has_no_interval():
+    task = task_of(Aggregate(in_the_first_case, one_stratum))
+    found = estimate(task, table(), resampling(), full_detail=False)["m"]
+    assert found.value == 1
+    assert found.confidence_interval is None
+
+
+@pytest.mark.parametrize(
+    ("most_cases", "asked_for", "exists"),
+    [(None, None, True), (COUNT - 1, None, False), (COUNT, None, True), (COUNT - 1, COUNT, True)],
+)
+def test_slow_intervals_are_left_out_above_a_number_of_cases(most_cases, asked_for, exists):
+    task = task_of(Aggregate(mean_of("dice").values, one_stratum, most_cases=most_cases))
+    found = estimate(task, table(), Resampling(0, 60, 2, most_cases=asked_for), full_detail=False)["m"]
+    assert (found.confidence_interval is not None) == exists
+
+
+def test_a_subgroup_without_a_value_is_left_out():
+    metrics = task_of(Aggregate(in_the_first_case, one_stratum)).metrics
+    for member, expected in ((0, {"m": 1.0}), (1, {})):
+        subset = Subset(np.arange(COUNT) == member)
+        assert subgroup_values(metrics, table(), subset, fewest_cases=1) == expected
+
+
+def test_sums_leave_out_undefined_cases():
+    cases = table(3, dice=[1.0, nan, 2.0])
+    total = Metric("total", "", sum_of("dice"), 0, inf)
+    assert metric_values([total], cases) == {"total": 3.0}
+    assert sum_of("dice").strata(cases).tolist() == [0, -1, 0]
+    assert np.isnan(metric_values([total], table(2, dice=[nan, nan]))["total"])

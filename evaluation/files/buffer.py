@@ -17,6 +17,7 @@ _EXPECTED_FORMAT = {
     ".tif": "a TIFF image",
     ".tiff": "a TIFF image",
     ".csv": "a table",
+    ".txt": "a text file",
     ".json": "a JSON file",
 }
 
@@ -31,13 +32,15 @@ class ReadBuffer:
     def __init__(self) -> None:
         self._buffer = bytearray()
 
-    def read(self, root: str | os.PathLike[str], path: str, *, limit_bytes: int) -> memoryview:
+    def read(
+        self, root: str | os.PathLike[str], path: str, *, limit_bytes: int, may_be_empty: bool = False
+    ) -> memoryview:
         """Return the bytes of a regular file, read-only and valid until the next call.
 
         `path` is relative to `root`, with ``/`` between folders; no symbolic link below `root` is
         followed, nothing but a regular file is read, and nothing is waited for.
 
-        Raises `ReadError` (forbidden, too large or unreadable; an empty file is unreadable).
+        Raises `ReadError` (forbidden, too large or unreadable; so is an empty file unless it may be empty).
         """
         expected = _EXPECTED_FORMAT.get(os.path.splitext(path)[1].lower(), "a file")  # noqa: PTH122
         try:
@@ -45,20 +48,20 @@ class ReadBuffer:
         except OSError as error:
             raise ReadError(FaultKind.UNREADABLE, expected, _reason(error)) from None
         try:
-            return self._read(descriptor, expected, limit_bytes)
+            return self._read(descriptor, expected, limit_bytes, may_be_empty)
         except OSError as error:
             raise ReadError(FaultKind.UNREADABLE, expected, _reason(error)) from None
         finally:
             os.close(descriptor)
 
-    def _read(self, descriptor: int, expected: str, limit_bytes: int) -> memoryview:
+    def _read(self, descriptor: int, expected: str, limit_bytes: int, may_be_empty: bool) -> memoryview:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise not_regular(status.st_mode)
         size = status.st_size
         if size > limit_bytes:
             raise ReadError(FaultKind.TOO_LARGE, f"at most {limit_bytes} bytes", f"{size} bytes")
-        if size == 0:
+        if size == 0 and not may_be_empty:
             raise ReadError(FaultKind.UNREADABLE, expected, "an empty file")
         if size > len(self._buffer):
             # Views of the old buffer stay valid: it is replaced, not resized.

@@ -7,7 +7,7 @@ import re
 
 from evaluation.model.fault import FaultKind, ReadError
 
-_DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _LONGEST_NUMBER = 100
 
 
@@ -20,7 +20,7 @@ def parse_number(text: str) -> float:
     Raises `ReadError` (malformed).
     """
     stripped = text.strip(" \t")
-    if len(stripped) <= _LONGEST_NUMBER and _DECIMAL.fullmatch(stripped):
+    if len(stripped) <= _LONGEST_NUMBER and DECIMAL.fullmatch(stripped):
         value = float(stripped)
         if math.isfinite(value):
             return value

@@ -43,6 +43,19 @@ def weighted_mean(values: ArrayLike, weights: ArrayLike) -> NDArray[np.float64]:
     return mean
 
 
+def weighted_deviation(values: ArrayLike, weights: ArrayLike) -> NDArray[np.float64]:
+    """Return the standard deviation (ddof = 0) of a per-case column under each row of weights.
+
+    Shapes, NaN cases and errors as of `weighted_mean`; 0 where one case has all the weight.
+    """
+    column = np.asarray(values, dtype=np.float64)
+    defined = column[~np.isnan(column)]
+    # Centred first, since the difference of two large means would lose digits.
+    centred = column - (defined.mean() if defined.size else 0.0)
+    variance = weighted_mean(centred * centred, weights) - weighted_mean(centred, weights) ** 2
+    return np.sqrt(np.maximum(variance, 0.0))
+
+
 def spread(values: ArrayLike) -> Spread:
     """Spread of a column over its defined (not NaN) cases; quantiles by linear interpolation.
 

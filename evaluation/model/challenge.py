@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 from pydantic import Field as OptionField
 
-from evaluation.model.case_table import Row
+from evaluation.model.case_table import CaseTable, Row
 from evaluation.model.field import Field
 from evaluation.model.form import CaseForm
 from evaluation.model.metric import Metric
@@ -43,7 +43,10 @@ class Task:
 
     ``score`` takes the values of the fields by name, submitted and reference, and returns the case's row of
     columns. ``worst`` returns the row of a case whose result is missing or failed (specs: the metric's worst
-    value, never that of an empty prediction). ``cases`` chooses the cases of the task by their form.
+    value, never that of an empty prediction). Its cases are those that have at least one of its fields.
+
+    ``details`` returns what the organiser's per-case file holds beside the columns, the points of a curve for
+    example; ``notices`` what an organiser should know of a reference, one sentence each.
     """
 
     name: str
@@ -52,7 +55,23 @@ class Task:
     score: Callable[[Values, Values], Row]
     worst: Callable[[CaseForm, Values], Row]
     metrics: tuple[Metric, ...]
-    cases: Callable[[CaseForm], bool] = lambda case: True
+    details: Callable[[CaseTable], Mapping[str, Any]] = lambda table: {}
+    notices: Callable[[CaseTable], Sequence[str]] = lambda table: ()
+
+    def fields_for(self, case: CaseForm) -> tuple[Field, ...]:
+        """Return the fields that a case has; none where the case is not of this task."""
+        return tuple(field for field in self.fields if field.cases(case))
+
+
+@dataclass(frozen=True)
+class CaseChoice:
+    """An optional public column of the case table with the values that it may hold.
+
+    The first value is that of a case whose cell is empty, or of all where there is no such column.
+    """
+
+    column: str
+    values: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -60,7 +79,8 @@ class Challenge:
     """The rules of a challenge; one module of `evaluation.challenges` holds each.
 
     ``components`` names the metrics ("task.metric") that its ranking uses, the first being the default score
-    of the platform's leaderboard. ``form_columns`` are the columns of the case table that participants know.
+    of the platform's leaderboard. ``form_columns`` are the columns of the case table that participants know;
+    ``case_choices`` are further ones that a phase can do without.
     """
 
     name: str
@@ -70,6 +90,7 @@ class Challenge:
     components: tuple[str, ...]
     missing: Literal["reject", "worst"] = "reject"
     form_columns: tuple[str, ...] = ()
+    case_choices: tuple[CaseChoice, ...] = ()
     optional_tasks: tuple[str, ...] = ()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -94,12 +95,18 @@ class Reference:
     location: Files | CaseColumns
 
 
+def every_case(case: CaseForm) -> bool:
+    """Return true: the field belongs to every case."""
+    return True
+
+
 @dataclass(frozen=True)
 class Field:
     """One thing that is submitted per case: its kind, and where it lies in a submission and in the reference.
 
     The check, the form, scoring, samples, ensembles and the description of the format all use this one
     declaration. ``archive`` says where it lies in a predictions phase, ``socket`` in an algorithm phase.
+    ``cases`` chooses by their form the cases that have the field.
     """
 
     name: str
@@ -108,3 +115,4 @@ class Field:
     archive: Files | TableColumns
     socket: Socket
     reference: Reference
+    cases: Callable[[CaseForm], bool] = every_case

@@ -25,12 +25,14 @@ class Aggregate:
 
     ``strata`` names for every case the stratum within which it is resampled, −1 where the case does not
     enter. It depends on the reference alone, so that the resamples of all teams of a phase are the same.
-    ``spread_column`` is the column whose mean this is, where it is one.
+    ``spread_column`` is the column whose mean this is, where it is one. ``most_cases`` is the number of cases
+    above which an interval would take too long, unless the phase asks for it.
     """
 
     values: Callable[[WeightedCases], FloatArray]
     strata: Callable[[CaseTable], Strata]
     spread_column: str | None = None
+    most_cases: int | None = None
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,18 @@ def mean_of(column: str) -> Aggregate:
         strata=lambda table: np.where(np.isnan(table[column]), -1, 0),
         spread_column=column,
     )
+
+
+def sum_of(column: str) -> Aggregate:
+    """Return the sum of a column over the cases for which it is defined; NaN where it is for none."""
+
+    def values(cases: WeightedCases) -> FloatArray:
+        column_values = cases.table[column]
+        if np.isnan(column_values).all():
+            return np.full(len(cases.weights), np.nan)
+        return np.asarray(cases.weights @ np.nan_to_num(column_values), dtype=np.float64)
+
+    return Aggregate(values, strata=lambda table: np.where(np.isnan(table[column]), -1, 0))
 
 
 def auc_of(score: str, label: str) -> Aggregate:

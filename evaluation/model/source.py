@@ -40,7 +40,7 @@ Source = FileSource | CellsSource | JsonSource
 class FileAccess(Protocol):
     """Reads files of one folder; the only way in which fields get at bytes."""
 
-    def read(self, path: str, limit_bytes: int) -> memoryview:
+    def read(self, path: str, limit_bytes: int, may_be_empty: bool = False) -> memoryview:
         """Return the bytes of a file, valid until the next call. Raises `ReadError`."""
 
 

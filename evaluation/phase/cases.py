@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from evaluation.model.challenge import CaseChoice
 from evaluation.model.fault import PhaseError
 from evaluation.model.form import CaseForm, CaseRow, name_key
 
@@ -24,7 +25,7 @@ class Cases:
     columns: tuple[str, ...]
 
 
-def read_cases(folder: Path, form_columns: Sequence[str]) -> Cases:
+def read_cases(folder: Path, form_columns: Sequence[str], choices: Sequence[CaseChoice] = ()) -> Cases:
     """Return the case table of a phase folder, sorted by name. Raises `PhaseError` listing every fault."""
     path = folder / FILE_NAME
     try:
@@ -58,7 +59,7 @@ def read_cases(folder: Path, form_columns: Sequence[str]) -> Cases:
         for line, cells in rows
         if len(cells) == len(header)
     ]
-    forms = [_case_form(row, form_columns, problems) for row in table]
+    forms = [_case_form(row, form_columns, choices, problems) for row in table]
     for key, count in Counter(name_key(form.name) for form in forms).items():
         if count > 1:
             lines = [
@@ -71,7 +72,9 @@ def read_cases(folder: Path, form_columns: Sequence[str]) -> Cases:
     return Cases(tuple(forms[i] for i in order), tuple(table[i] for i in order), header)
 
 
-def _case_form(row: CaseRow, form_columns: Sequence[str], problems: list[str]) -> CaseForm:
+def _case_form(
+    row: CaseRow, form_columns: Sequence[str], choices: Sequence[CaseChoice], problems: list[str]
+) -> CaseForm:
     name = row.cells["name"]
     if not name or "/" in name or name.startswith(".") or not name.isprintable():
         problems.append(f"{FILE_NAME}, line {row.line}: {name!r} is not a name for a case")
@@ -84,6 +87,12 @@ def _case_form(row: CaseRow, form_columns: Sequence[str], problems: list[str]) -
             )
             text = "0"
         sizes[column] = int(text)
-    return CaseForm(
-        name, sizes["width"], sizes["height"], {column: row.cells[column] for column in form_columns}
-    )
+    columns = {column: row.cells[column] for column in form_columns}
+    for choice in choices:
+        text = columns[choice.column] = row.cells.get(choice.column) or choice.values[0]
+        if text not in choice.values:
+            expected = " or ".join(choice.values)
+            problems.append(
+                f"{FILE_NAME}, line {row.line}, {choice.column}: expected {expected}, found {text!r}"
+            )
+    return CaseForm(name, sizes["width"], sizes["height"], columns)

@@ -54,7 +54,11 @@ class Limits(_Strict):
 
 
 class PhaseConfig(_Strict):
-    """The keys of `phase.toml`."""
+    """The keys of `phase.toml`.
+
+    Intervals need ``interval_minimum`` cases in every stratum; ``interval_maximum`` replaces the number of
+    cases above which metrics whose resampling is slow have none.
+    """
 
     challenge: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=64)]
@@ -73,6 +77,7 @@ class PhaseConfig(_Strict):
     digits: dict[str, Annotated[int, Field(ge=0, le=12)]] = {}
     subgroups: tuple[Subgroup, ...] = Field(default=(), strict=False)
     interval_minimum: Annotated[int, Field(ge=2)] = 10
+    interval_maximum: Annotated[int, Field(ge=2)] | None = None
     subgroup_minimum: Annotated[int, Field(ge=1)] = 10
     sockets: dict[str, str] = {}
     input_socket: str | None = None

@@ -98,7 +98,7 @@ def load_phase(folder: Path, manifest: Manifest | None = None) -> Phase:
         raise PhaseError(*problems, *_in_config(error), *others) from None
     problems += _unknown_metrics(config, tasks)
     try:
-        cases = read_cases(folder, challenge.form_columns)
+        cases = read_cases(folder, challenge.form_columns, challenge.case_choices)
     except PhaseError as error:
         raise PhaseError(*problems, *error.problems) from None
     problems += _missing_columns(config, tasks, cases)
@@ -169,35 +169,34 @@ def _pair_files(
 ) -> dict[str, dict[str, str]]:
     """Return the reference file of every case by field, adding what is missing, twofold or unpaired."""
     paired: dict[str, dict[str, str]] = {}
-    for task in tasks:
-        for field in task.fields:
-            location = field.reference.location
-            if field.name in paired or not isinstance(location, Files):
+    for field in fields_of(tasks):
+        location = field.reference.location
+        if not isinstance(location, Files):
+            continue
+        cases_of_field = [case for case in cases.forms if field.cases(case)]
+        expected = {
+            location.path(case.name, extension): case
+            for case in cases_of_field
+            for extension in location.extensions
+        }
+        paths = paired[field.name] = {}
+        for path in manifest.files:
+            folder, _, _ = path.rpartition("/")
+            if folder != location.folder:
                 continue
-            expected = {
-                location.path(case.name, extension): case
-                for case in cases.forms
-                if task.cases(case)
-                for extension in location.extensions
-            }
-            paths = paired[field.name] = {}
-            for path in manifest.files:
-                folder, _, _ = path.rpartition("/")
-                if folder != location.folder:
-                    continue
-                case = expected.get(path)
-                if case is None:
-                    if not _belongs_elsewhere(path, field.name, tasks, cases.forms):
-                        problems.append(f"{path}: belongs to no case of cases.csv")
-                elif case.name in paths:
-                    problems.append(f"{path}: a second file for case {case.name}, beside {paths[case.name]}")
-                else:
-                    paths[case.name] = path
-            problems += [
-                f"{location.path(case.name)}: is missing, the reference of case {case.name}"
-                for case in cases.forms
-                if task.cases(case) and case.name not in paths
-            ]
+            case = expected.get(path)
+            if case is None:
+                if not _belongs_elsewhere(path, field.name, tasks, cases.forms):
+                    problems.append(f"{path}: belongs to no case of cases.csv")
+            elif case.name in paths:
+                problems.append(f"{path}: a second file for case {case.name}, beside {paths[case.name]}")
+            else:
+                paths[case.name] = path
+        problems += [
+            f"{location.path(case.name)}: is missing, the reference of case {case.name}"
+            for case in cases_of_field
+            if case.name not in paths
+        ]
     return paired
 
 
@@ -208,5 +207,6 @@ def _belongs_elsewhere(path: str, name: str, tasks: tuple[Task, ...], cases: tup
         for field in fields_of(tasks)
         if field.name != name and isinstance(location := field.reference.location, Files)
         for case in cases
+        if field.cases(case)
         for extension in location.extensions
     )

@@ -33,12 +33,14 @@ class OpenReference:
         self._buffer = ReadBuffer()
         self.fields = {field.name: field for field in fields}
 
-    def read(self, path: str, limit_bytes: int) -> memoryview:
+    def read(self, path: str, limit_bytes: int, may_be_empty: bool = False) -> memoryview:
         """Return the bytes of a reference file after comparing them with the sealed digest.
 
         The limit for participants' files does not hold here. Raises `PhaseError` on a difference.
         """
-        data = self._buffer.read(self._files.folder, path, limit_bytes=_LARGEST_FILE)
+        data = self._buffer.read(
+            self._files.folder, path, limit_bytes=_LARGEST_FILE, may_be_empty=may_be_empty
+        )
         if sha256_of(data) != self._files.digests.get(path):
             raise PhaseError(f"{path}: differs from the sealed file")
         return data

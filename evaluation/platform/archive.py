@@ -54,7 +54,7 @@ def _index_files(
         name = path[len(prefix) :]
         stem = _stem(name, layout)
         position = None if stem is None else form.names.get(name_key(stem))
-        if stem is None or position is None:
+        if position is None or not field.cases(form.cases[position]):
             expected = f"only images of this phase, as {layout.path('<image>')}"
             if len(layout.extensions) > 1:
                 expected += f" ({', '.join(layout.extensions)})"
@@ -107,7 +107,7 @@ def _index_table(
     lines: dict[int, int] = {}
     for row in table.rows:
         position = form.names.get(name_key(PurePosixPath(row.cells[0]).name))
-        if position is None:
+        if position is None or not field.cases(form.cases[position]):
             faults.append(
                 Fault(
                     FaultKind.UNKNOWN,
@@ -147,11 +147,7 @@ def _missing(
     unreadable = {fault.file for fault in faults}
     missing = []
     for field in fields_of(tasks):
-        cases = [
-            position
-            for position, case in enumerate(form.cases)
-            if any(field in task.fields and task.cases(case) for task in tasks)
-        ]
+        cases = [position for position, case in enumerate(form.cases) if field.cases(case)]
         absent = [position for position in cases if field.name not in sources[position]]
         layout = field.archive
         if isinstance(layout, Files):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from evaluation.model.field import CaseColumns, Field, Files, TableColumns
+from evaluation.model.field import CaseColumns, Field, Files, Kind, TableColumns
 
 Values = Mapping[str, Any]
 
@@ -40,7 +40,8 @@ class ArchiveWriter:
             if item.name not in values:
                 continue
             if isinstance(item.archive, Files):
-                _write_file(self.folder, item, item.archive, case, values, self.extensions.get(item.name))
+                path = self.folder / item.archive.path(case, self.extensions.get(item.name))
+                _write_file(path, item.kind, values[item.name])
             else:
                 cells = item.kind.write_cells(values[item.name])
                 self._rows.setdefault(item.name, {})[case] = cells
@@ -66,11 +67,14 @@ def write_phase(
         columns = dict(case.columns)
         for item in fields:
             location = item.reference.location
+            if item.name not in case.reference:
+                continue
             if isinstance(location, CaseColumns):
                 cells = item.reference.kind.write_cells(case.reference[item.name])
                 columns |= zip(location.columns, cells, strict=True)
             else:
-                _write_file(folder, item, location, case.name, case.reference, None)
+                path = folder / location.path(case.name)
+                _write_file(path, item.reference.kind, case.reference[item.name])
         header = ["name", *columns]
         rows.append([case.name, *columns.values()])
     write_csv(folder / "cases.csv", header, rows)
@@ -85,9 +89,6 @@ def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[str]]) 
         writer.writerows(rows)
 
 
-def _write_file(
-    folder: Path, item: Field, layout: Files, case: str, values: Values, extension: str | None
-) -> None:
-    path = folder / layout.path(case, extension)
+def _write_file(path: Path, kind: Kind, value: Any) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(item.kind.write_file(values[item.name], path.suffix))
+    path.write_bytes(kind.write_file(value, path.suffix))

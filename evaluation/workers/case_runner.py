@@ -39,9 +39,9 @@ class SubmissionFiles:
         self._root = root
         self._buffer = ReadBuffer()
 
-    def read(self, path: str, limit_bytes: int) -> memoryview:
+    def read(self, path: str, limit_bytes: int, may_be_empty: bool = False) -> memoryview:
         """Return the bytes of a file, valid until the next call. Raises `ReadError`."""
-        return self._buffer.read(self._root, path, limit_bytes=limit_bytes)
+        return self._buffer.read(self._root, path, limit_bytes=limit_bytes, may_be_empty=may_be_empty)
 
 
 class CaseRunner:
@@ -94,8 +94,9 @@ class CaseRunner:
     def _validate(self, job: CaseJob, reference: ReferenceValues) -> tuple[str, ...]:
         """Read every reference value of a case and return what is wrong with them."""
         problems: list[str] = []
-        wanted = fields_of(task for task in self._tasks if task.cases(job.case))
-        for field in wanted:
+        for field in self._fields:
+            if not field.cases(job.case):
+                continue
             try:
                 reference[field.name]
             except PhaseError as error:
@@ -106,9 +107,10 @@ class CaseRunner:
         rows = {}
         worst = []
         for task in self._tasks:
-            if not task.cases(job.case):
+            fields = task.fields_for(job.case)
+            if not fields:
                 continue
-            if all(field.name in predictions for field in task.fields):
+            if all(field.name in predictions for field in fields):
                 rows[task.name] = task.score(predictions, reference)
             else:
                 rows[task.name] = task.worst(job.case, reference)

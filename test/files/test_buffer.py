@@ -116,3 +116,8 @@ def test_a_file_without_permission_is_unreadable(root):
     (root / "disc" / "a.png").chmod(0)
     with pytest.raises(ReadError, match="found a file that may not be read"):
         ReadBuffer().read(root, "disc/a.png", limit_bytes=LIMIT)
+
+
+def test_a_file_may_be_empty_where_that_means_something(tmp_path):
+    (tmp_path / "boxes.txt").write_bytes(b"")
+    assert bytes(ReadBuffer().read(tmp_path, "boxes.txt", limit_bytes=10, may_be_empty=True)) == b""

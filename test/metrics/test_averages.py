@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.metrics.averages import Spread, spread, weighted_mean
+from evaluation.metrics.averages import Spread, spread, weighted_deviation, weighted_mean
 
 NAN = math.nan
 
@@ -66,3 +66,15 @@ def test_spread_by_hand(values, expected):
     for name, value in zip(names, expected, strict=True):
         assert getattr(found, name) == pytest.approx(value, nan_ok=True), name
         assert type(getattr(found, name)) is float
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 12))
+def test_weighted_deviation_is_that_of_the_copies(seed, cases):
+    generator = np.random.default_rng(seed)
+    values = generator.random(cases) + 1000
+    values[generator.random(cases) < 0.2] = np.nan
+    weights = generator.integers(0, 4, (3, cases))
+    copies = [np.repeat(values, row)[~np.isnan(np.repeat(values, row))] for row in weights]
+    expected = [np.std(of_row) if of_row.size else np.nan for of_row in copies]
+    np.testing.assert_allclose(weighted_deviation(values, weights), expected, atol=1e-9)

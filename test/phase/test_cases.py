@@ -1,5 +1,6 @@
 import pytest
 
+from evaluation.model.challenge import CaseChoice
 from evaluation.model.fault import PhaseError
 from evaluation.model.form import CaseForm
 from evaluation.phase.cases import read_cases
@@ -107,3 +108,19 @@ def test_a_file_that_cannot_be_read(tmp_path):
         read_cases(tmp_path, ())
     with pytest.raises(PhaseError, match=r"cases.csv: cannot be read"):
         read(tmp_path, 'name\n"V1\n')
+
+
+SET = CaseChoice("set", ("first", "second"))
+
+
+def test_a_choice_may_be_left_out_or_empty(tmp_path):
+    for text in ("name\nV1\n", "name,set\nV1,\n", "name,set\nV1,first\n"):
+        (tmp_path / "cases.csv").write_text(text)
+        assert read_cases(tmp_path, (), [SET]).forms == (CaseForm("V1", columns={"set": "first"}),)
+
+
+def test_a_choice_holds_nothing_else(tmp_path):
+    (tmp_path / "cases.csv").write_text("name,set\nV1,second\nV2,third\n")
+    with pytest.raises(PhaseError) as caught:
+        read_cases(tmp_path, (), [SET])
+    assert caught.value.problems == ("cases.csv, line 3, set: expected first or second, found 'third'",)

@@ -1,0 +1,177 @@
+"""Precision, recall and overlap of detections over images, for all classes and IoU thresholds at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evaluation.metrics.box_matching import BoxMatches, Floats, Integers
+
+_ENTRIES_AT_ONCE = 1 << 17  # 1 MB of float64, which stays in the processor's cache
+
+
+@dataclass(frozen=True, slots=True)
+class PrecisionRecall:
+    """The points of a precision–recall curve at its true positives, by descending confidence.
+
+    Between two of them recall stays and precision falls; ``precision`` is the raw one, not the envelope.
+    """
+
+    confidence: Floats
+    recall: Floats
+    precision: Floats
+
+
+class DetectionTable:
+    """Matched detections of all images, sorted once; every figure of detection is a function of it.
+
+    images, classes, confidence: shape (detections,), in the order that resolves ties; matches of
+    `match_boxes`. reference_counts: shape (images, classes), boxes of each class. thresholds: shape
+    (thresholds,), in (0, 1]. missed_predictions: None, or shape (images, classes): detections that were never
+    made, which `mean_iou` counts with IoU 0 (an image without a result).
+    """
+
+    def __init__(
+        self,
+        images: Integers,
+        classes: Integers,
+        confidence: Floats,
+        matches: BoxMatches,
+        reference_counts: Integers,
+        thresholds: ArrayLike,
+        missed_predictions: Integers | None = None,
+    ) -> None:
+        self.thresholds = np.asarray(thresholds, dtype=np.float64)
+        self.reference_counts = reference_counts.astype(np.float64)
+        self.shape = (reference_counts.shape[1], self.thresholds.size)
+        order = np.lexsort((-confidence, classes))
+        self._image, self._class, self.confidence = images[order], classes[order], confidence[order]
+        self._iou, self._claimed = matches.iou[order], matches.claimed[order]
+        size = reference_counts.size
+        counts = np.bincount(images * self.shape[0] + classes, minlength=size).reshape(reference_counts.shape)
+        self.prediction_counts: Floats = counts.astype(np.float64)
+        self._never_made = missed_predictions
+
+    def of_class(self, position: int) -> DetectionTable:
+        """Return the table of one class alone, whose index there is 0."""
+        chosen = self._class == position
+        never_made = self._never_made
+        return DetectionTable(
+            self._image[chosen],
+            np.zeros(np.count_nonzero(chosen), dtype=np.int64),
+            self.confidence[chosen],
+            BoxMatches(self._iou[chosen], self._claimed[chosen]),
+            self.reference_counts[:, [position]].astype(np.int64),
+            self.thresholds,
+            None if never_made is None else never_made[:, [position]],
+        )
+
+    @cached_property
+    def true_positives(self) -> tuple[Integers, Integers]:
+        """Positions of the true positives and their segment class · thresholds + threshold, by segment."""
+        found = (self._claimed[:, None] < self.thresholds) & (self.thresholds <= self._iou[:, None])
+        position, threshold = np.nonzero(found)
+        segment = self._class[position] * self.thresholds.size + threshold
+        order = np.argsort(segment, kind="stable")
+        return position[order], segment[order]
+
+    @cached_property
+    def _sums_per_image(self) -> tuple[Floats, Floats]:
+        """IoU and number of the true positives, shape (images, classes · thresholds)."""
+        position, segment = self.true_positives
+        segments = self.shape[0] * self.shape[1]
+        cell = self._image[position] * segments + segment
+        size = self.reference_counts.shape[0] * segments
+        overlap = np.asarray(np.bincount(cell, self._iou[position], size), dtype=np.float64)
+        number = np.bincount(cell, minlength=size).astype(np.float64)
+        return overlap.reshape(-1, segments), number.reshape(-1, segments)
+
+    def average_precision(self, weights: NDArray[np.number]) -> Floats:
+        """Area under the precision–recall curve with its envelope, at all unique recall values.
+
+        weights: shape (resamples, images), whole numbers; an image of weight w counts as w copies. Returns
+        shape (resamples, classes, thresholds) in [0, 1]; NaN where a class has no reference box of weight.
+        Source: EDD2020, Eq. 3 (PASCAL VOC from 2010 on).
+        """
+        matrix = np.asarray(weights, dtype=np.float64)
+        position, segment = self.true_positives
+        rows = max(1, _ENTRIES_AT_ONCE // max(1, self.confidence.size + position.size))
+        area = np.zeros((matrix.shape[0], self.shape[0] * self.shape[1]))
+        if position.size:
+            starts = np.flatnonzero(np.diff(segment, prepend=-1))
+            for top in range(0, matrix.shape[0], rows):
+                precision, weight = self._precision(matrix[top : top + rows], starts)
+                for start, end in zip(starts, [*starts[1:], position.size], strict=True):
+                    # The envelope: the best precision at this recall or any higher one.
+                    backwards = precision[:, start:end][:, ::-1]
+                    np.maximum.accumulate(backwards, axis=1, out=backwards)
+                sums = np.add.reduceat(precision * weight, starts, axis=1)
+                area[top : top + rows, segment[starts]] = sums
+        boxes = matrix @ self.reference_counts
+        return _ratio(area.reshape(-1, *self.shape), boxes[:, :, None])
+
+    def mean_iou(self, weights: NDArray[np.number], with_missed: bool) -> Floats:
+        """Mean IoU of the detections, false positives counting 0; shape (resamples, classes, thresholds).
+
+        weights as of `average_precision`. With ``with_missed`` the denominator is TP + FP + FN, else TP + FP,
+        and a class with reference boxes but no detection has 0. NaN where a class has no reference box of
+        weight. Source: EDD2020's IoU_d; with missed boxes its Eq. 2.
+        """
+        matrix = np.asarray(weights, dtype=np.float64)
+        overlap, number = ((matrix @ sums).reshape(-1, *self.shape) for sums in self._sums_per_image)
+        made = self.prediction_counts
+        if self._never_made is not None:
+            made = made + self._never_made
+        boxes = (matrix @ self.reference_counts)[:, :, None]
+        predictions = (matrix @ made)[:, :, None]
+        denominator = predictions + (boxes - number if with_missed else 0.0)
+        mean = np.divide(overlap, denominator, out=np.zeros_like(overlap), where=denominator > 0)
+        return np.where(boxes > 0, mean, np.nan)
+
+    def precision_recall(
+        self, weights: NDArray[np.number], class_index: int, threshold_index: int
+    ) -> PrecisionRecall:
+        """Points of one curve under one row of weights, shape (images,); none without a reference box."""
+        position, segment = self.true_positives
+        starts = np.flatnonzero(np.diff(segment, prepend=-1))
+        matrix = np.asarray(weights, dtype=np.float64)[None]
+        chosen = segment == class_index * self.shape[1] + threshold_index
+        boxes = float((matrix @ self.reference_counts)[0, class_index])
+        if not chosen.any() or boxes == 0:
+            return PrecisionRecall(np.zeros(0), np.zeros(0), np.zeros(0))
+        precision, weight = self._precision(matrix, starts)
+        return PrecisionRecall(
+            self.confidence[position[chosen]], np.cumsum(weight[0, chosen]) / boxes, precision[0, chosen]
+        )
+
+    def _precision(self, weights: Floats, starts: Integers) -> tuple[Floats, Floats]:
+        """Return raw precision at, and weight of, every true positive; shape (rows, true positives)."""
+        position, _ = self.true_positives
+        of_detection = weights[:, self._image]
+        weight = of_detection[:, position]
+        made = _running_sum(of_detection, np.flatnonzero(np.diff(self._class, prepend=-1)))[:, position]
+        right = _running_sum(weight, starts)
+        return np.divide(right, made, out=np.zeros_like(right), where=made > 0), weight
+
+
+def mean_over_classes(values: Floats) -> Floats:
+    """Mean over the classes that exist: (…, classes, thresholds) to (…, thresholds); NaN where none does."""
+    existing = ~np.isnan(values)
+    return _ratio(np.where(existing, values, 0.0).sum(axis=-2), existing.sum(axis=-2).astype(np.float64))
+
+
+def _running_sum(values: Floats, starts: Integers) -> Floats:
+    """Return the sums along axis 1, beginning anew at every start; exact for whole numbers."""
+    total = np.cumsum(values, axis=1)
+    before = total[:, starts] - values[:, starts]
+    lengths = np.diff(starts, append=values.shape[1])
+    return total - np.repeat(before, lengths, axis=1)
+
+
+def _ratio(numerator: Floats, denominator: Floats) -> Floats:
+    result = np.full(np.broadcast_shapes(numerator.shape, denominator.shape), np.nan)
+    np.divide(numerator, denominator, out=result, where=denominator > 0)
+    return result

@@ -1,0 +1,53 @@
+import numpy as np
+import pytest
+
+from evaluation.fields.multilabel_mask import MultilabelMask
+from evaluation.files.tiff_channels import write_channels
+from evaluation.model.fault import FormFault
+from evaluation.model.form import CaseForm
+from evaluation.model.source import FileSource
+
+KIND = MultilabelMask(("BE", "HGD", "polyp"))
+
+
+class Files:
+    def __init__(self, data):
+        self.data = data
+
+    def read(self, path, limit_bytes, may_be_empty=False):
+        return memoryview(self.data)
+
+
+def read(values):
+    return KIND.read(
+        FileSource("semantic_masks/E1_mask.tif"), CaseForm("E1", 5, 4), Files(write_channels(values))
+    )
+
+
+def test_each_class_is_a_region_of_its_own():
+    mask = np.zeros((3, 4, 5), bool)
+    mask[0, 1:3, 2:5] = True
+    mask[2, 2, 2] = True
+    regions = KIND.read(FileSource("m.tif"), CaseForm("E1", 5, 4), Files(KIND.write_file(mask, ".tif")))
+    assert [(region.pixels.shape, region.corner) for region in regions] == [
+        ((2, 3), (1, 2)),
+        ((0, 0), (0, 0)),
+        ((1, 1), (2, 2)),
+    ]
+    assert all(region.pixels.all() for region in regions)
+
+
+def test_other_values_are_faults_of_their_channels():
+    values = np.zeros((3, 4, 5), np.uint8)
+    values[0, 0, 0], values[0, 1, 1], values[2, 3, 4] = 1, 255, 128
+    with pytest.raises(FormFault) as caught:
+        read(values)
+    assert list(map(str, caught.value.faults)) == [
+        "semantic_masks/E1_mask.tif, channel BE: expected values 0 or 255 only, found 1",
+        "semantic_masks/E1_mask.tif, channel polyp: expected values 0 or 255 only, found 128",
+    ]
+
+
+def test_another_size_is_a_fault():
+    with pytest.raises(FormFault, match="expected 5 × 4 pixels, found 6 × 4 pixels"):
+        read(np.zeros((3, 4, 6), np.uint8))

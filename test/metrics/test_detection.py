@@ -1,0 +1,158 @@
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaluation.metrics import detection
+from evaluation.metrics.box_matching import match_boxes
+from evaluation.metrics.detection import DetectionTable, mean_over_classes
+from test.metrics import plain_detection as plain
+
+CLASSES = 3
+THRESHOLDS = [Fraction(number, 100) for number in range(25, 80, 5)]
+
+
+def table_of(images, missed=None):
+    predicted = [(n, *row) for n, (rows, _) in enumerate(images) for row in rows]
+    reference = [(n, *row) for n, (_, rows) in enumerate(images) for row in rows]
+    detections = np.array(predicted, dtype=np.float64).reshape(-1, 7)
+    boxes = np.array(reference, dtype=np.float64).reshape(-1, 6)
+    number, classes = detections[:, 0].astype(int), detections[:, 1].astype(int)
+    groups = boxes[:, 0].astype(int) * CLASSES + boxes[:, 1].astype(int)
+    matches = match_boxes(
+        detections[:, 3:], number * CLASSES + classes, detections[:, 2], boxes[:, 2:], groups, True
+    )
+    counts = np.bincount(groups, minlength=len(images) * CLASSES).reshape(-1, CLASSES)
+    thresholds = [float(threshold) for threshold in THRESHOLDS]
+    return DetectionTable(number, classes, detections[:, 2], matches, counts, thresholds, missed)
+
+
+# Few places and confidences, so that boxes coincide, overlap equally and tie; some have one pixel.
+corners = st.tuples(*[st.integers(0, 4)] * 4).map(
+    lambda c: (min(c[0], c[2]), min(c[1], c[3]), max(c[0], c[2]), max(c[1], c[3]))
+)
+prediction = st.tuples(st.integers(0, CLASSES - 1), st.sampled_from([0.1, 0.5, 0.9]), corners)
+reference = st.tuples(st.integers(0, CLASSES - 1), corners)
+image = st.tuples(
+    st.lists(prediction.map(lambda p: (p[0], p[1], *p[2])), max_size=6),
+    st.lists(reference.map(lambda r: (r[0], *r[1])), max_size=4),
+)
+
+
+def expected(function, images, names, *arguments):
+    values = [
+        [function(images, names, label, threshold, *arguments) for threshold in THRESHOLDS]
+        for label in range(CLASSES)
+    ]
+    return np.array([[math.nan if v is None else float(v) for v in row] for row in values])
+
+
+@settings(max_examples=1500, deadline=None)
+@given(st.lists(image, min_size=1, max_size=4))
+def test_agrees_with_the_plain_rules(images):
+    table, ones = table_of(images), np.ones((1, len(images)))
+    names = range(len(images))
+    np.testing.assert_allclose(
+        table.average_precision(ones)[0], expected(plain.average_precision, images, names), atol=1e-12
+    )
+    for with_missed in (False, True):
+        np.testing.assert_allclose(
+            table.mean_iou(ones, with_missed)[0],
+            expected(plain.mean_iou, images, names, with_missed),
+            atol=1e-12,
+        )
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.lists(st.tuples(image, st.integers(0, 3)), min_size=1, max_size=4))
+def test_weights_count_copies_of_an_image(weighted):
+    images, weights = zip(*weighted, strict=True)
+    copies = [image for image, weight in weighted for _ in range(weight)]
+    names = [name for name, weight in enumerate(weights) for _ in range(weight)]
+    rows = np.array([weights, np.ones(len(images))])
+    table = table_of(images)
+    np.testing.assert_allclose(
+        table.average_precision(rows)[0], expected(plain.average_precision, copies, names), atol=1e-12
+    )
+    np.testing.assert_allclose(
+        table.mean_iou(rows, True)[0], expected(plain.mean_iou, copies, names, True), atol=1e-12
+    )
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(image, min_size=1, max_size=3), st.integers(0, CLASSES - 1), st.integers(0, 10))
+def test_points_of_the_curve_are_those_of_the_plain_rules(images, label, position):
+    judged, boxes = plain.judge(images, range(len(images)), label, THRESHOLDS[position])
+    found = table_of(images).precision_recall(np.ones(len(images)), label, position)
+    ranks = [rank for rank, detection in enumerate(judged, start=1) if detection.right]
+    assert found.confidence.tolist() == [judged[rank - 1].confidence for rank in ranks]
+    np.testing.assert_allclose(found.precision, [n / rank for n, rank in enumerate(ranks, start=1)])
+    np.testing.assert_allclose(found.recall, [n / boxes for n in range(1, len(ranks) + 1)])
+
+
+def test_a_curve_by_hand():
+    # Right, wrong, right, of three boxes: precision 1, 1/2, 2/3 at recall 1/3, 1/3, 2/3.
+    references = [(0, 0, 0, 9, 9), (0, 20, 0, 29, 9), (0, 40, 0, 49, 9)]
+    predictions = [(0, 0.7, 20, 0, 29, 9), (0, 0.8, 60, 0, 69, 9), (0, 0.9, 0, 0, 9, 9)]
+    found = table_of([(predictions, references)]).average_precision(np.ones((1, 1)))
+    np.testing.assert_allclose(found[0, 0], 1 / 3 + 1 / 3 * 2 / 3)
+    assert np.isnan(found[0, 1:]).all()
+
+
+def test_confidences_are_compared_as_numbers():
+    # As texts, "9.9e-05" sorts before "0.9".
+    predictions = [(0, 9.9e-05, 50, 50, 59, 59), (0, 0.9, 0, 0, 9, 9)]
+    found = table_of([(predictions, [(0, 0, 0, 9, 9)])]).average_precision(np.ones((1, 1)))
+    assert found[0, 0].tolist() == [1] * 11
+
+
+def test_detections_never_made_count_in_the_mean_iou_only():
+    images = [([(0, 0.9, 0, 0, 9, 9)], [(0, 0, 0, 9, 9)]), ([], [(0, 0, 0, 9, 9)])]
+    without, with_them = table_of(images), table_of(images, np.array([[0, 0, 0], [1, 0, 0]]))
+    ones = np.ones((1, 2))
+    assert without.average_precision(ones)[0, 0, 0] == with_them.average_precision(ones)[0, 0, 0] == 0.5
+    assert without.mean_iou(ones, False)[0, 0, 0] == 1
+    assert with_them.mean_iou(ones, False)[0, 0, 0] == 0.5
+
+
+def test_blocks_of_resamples_do_not_change_the_result(monkeypatch):
+    generator = np.random.default_rng(1)
+
+    def rows(number, with_confidence):
+        first = generator.integers(0, 4, (number, 2))
+        extent = generator.integers(0, 3, (number, 2))
+        columns = [generator.integers(0, CLASSES, number), first, first + extent]
+        if with_confidence:
+            columns.insert(1, generator.random(number))
+        return np.column_stack(columns).tolist()
+
+    table = table_of([(rows(8, True), rows(4, False)) for _ in range(10)])
+    weights = generator.integers(0, 3, (20, 10))
+    whole = table.average_precision(weights)
+    monkeypatch.setattr(detection, "_ENTRIES_AT_ONCE", 1)
+    np.testing.assert_allclose(table.average_precision(weights), whole, rtol=1e-13)
+
+
+def test_mean_over_classes_leaves_out_those_that_do_not_exist():
+    values = np.array([[[0.5, 1], [math.nan, math.nan], [1, 0]]])
+    assert mean_over_classes(values).tolist() == [[0.75, 0.5]]
+    assert np.isnan(mean_over_classes(np.full((1, 2, 1), math.nan))).all()
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(image, min_size=1, max_size=3), st.integers(0, CLASSES - 1))
+def test_the_table_of_one_class_has_its_figures(images, label):
+    table, ones = table_of(images), np.ones((1, len(images)))
+    of_class = table.of_class(label)
+    for function in (lambda t: t.average_precision(ones), lambda t: t.mean_iou(ones, True)):
+        np.testing.assert_array_equal(function(of_class)[:, 0], function(table)[:, label])
+
+
+@pytest.mark.parametrize("images", [[([], [])], [([(0, 0.5, 0, 0, 1, 1)], [])]])
+def test_without_any_reference_box_nothing_exists(images):
+    table = table_of(images)
+    assert np.isnan(table.average_precision(np.ones((1, 1)))).all()
+    assert np.isnan(table.mean_iou(np.ones((1, 1)), False)).all()
