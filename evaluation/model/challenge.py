@@ -44,6 +44,9 @@ class Task:
     ``score`` takes the values of the fields by name, submitted and reference, and returns the case's row of
     columns. ``worst`` returns the row of a case whose result is missing or failed (specs: the metric's worst
     value, never that of an empty prediction). ``cases`` chooses the cases of the task by their form.
+
+    With ``independent_fields`` no column depends on two fields: ``score`` is given those that were submitted
+    and returns their columns, and only the columns of the missing ones take their worst values.
     """
 
     name: str
@@ -53,6 +56,7 @@ class Task:
     worst: Callable[[CaseForm, Values], Row]
     metrics: tuple[Metric, ...]
     cases: Callable[[CaseForm], bool] = lambda case: True
+    independent_fields: bool = False
 
 
 @dataclass(frozen=True)

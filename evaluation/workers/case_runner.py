@@ -108,9 +108,11 @@ class CaseRunner:
         for task in self._tasks:
             if not task.cases(job.case):
                 continue
-            if all(field.name in predictions for field in task.fields):
-                rows[task.name] = task.score(predictions, reference)
-            else:
-                rows[task.name] = task.worst(job.case, reference)
+            submitted = [field.name in predictions for field in task.fields]
+            scorable = all(submitted) or (task.independent_fields and any(submitted))
+            row = task.score(predictions, reference) if scorable else {}
+            if not all(submitted):
+                row = {**task.worst(job.case, reference), **row}
                 worst.append(task.name)
+            rows[task.name] = row
         return Scored(rows, tuple(worst))
