@@ -116,6 +116,9 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
     """Write a phase and submissions below ``arguments.output`` and return their folders."""
     if not 0 <= arguments.noise < 0.5:
         raise ValueError(f"--noise: expected at least 0 and below 0.5, found {arguments.noise}")
+    fewest = len(SETS[arguments.set].severities) + 1  # one of each severity and one without AMD
+    if arguments.cases < fewest:
+        raise ValueError(f"--cases: expected at least {fewest}, found {arguments.cases}")
     rng = np.random.Generator(np.random.PCG64(arguments.seed))
     eyes = _draw_eyes(arguments, rng)
     amd = np.array([bool(severity) for severity in eyes.severity])
