@@ -541,3 +541,14 @@ def test_few_empty_masks_and_only_small_ones_are_remembered(monkeypatch):
     large = np.full((300, 300), 255, dtype=np.uint8)
     read_cropped(memoryview(write_grey(large, ".bmp")), "a.bmp", Size(300, 300), 255)
     assert [size.width for _, size, _ in remembered] == [3, 4, 5]
+
+
+def test_decoded_pixels_outlive_the_decoder():
+    image = RANDOM.integers(0, 256, (300, 400), dtype=np.uint8)
+    data = memoryview(write_grey(image, ".png"))
+    decoded = [read_grey(data, "a.png", None) for _ in range(5)]
+    for _ in range(20):  # would take over the memory of images that nobody holds
+        read_grey(memoryview(write_grey(255 - image, ".png")), "b.png", None)
+    for pixels in decoded:
+        np.testing.assert_array_equal(pixels, image)
+        assert not pixels.flags.writeable
