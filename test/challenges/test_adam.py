@@ -326,6 +326,29 @@ def test_a_phase_of_one_task_needs_nothing_of_the_others(task, tmp_path):
     assert metrics == {f"{task}.{metric.name}": metric.best for metric in TASKS[task].metrics}
 
 
+@pytest.mark.parametrize("task", ["disc", "lesions"])
+def test_the_one_folder_of_a_phase_may_have_been_stripped_by_the_platform(task, tmp_path):
+    perfect = everything(**{name: mask((1, 1)) for name in STRUCTURES})
+    phase = Phase(tmp_path, [Image(perfect, perfect), Image()], (task,))
+    expected = phase.metrics()
+    outer = phase.submission / task
+    for path in sorted(outer.iterdir()):
+        path.rename(phase.submission / path.name)
+    outer.rmdir()
+    assert phase.metrics() == expected
+    (stray,) = sorted(phase.submission.rglob("T1.png"))[:1]
+    stray.rename(stray.with_name("T9.png"))
+    found = stray.with_name("T9.png").relative_to(phase.submission).as_posix()
+    assert [fault.split(":")[0] for fault in phase.faults()] == [found, f"{task}/{found.replace('T9', 'T1')}"]
+
+
+def test_with_tables_beside_them_no_folder_is_taken_for_stripped(tmp_path):
+    phase = Phase(tmp_path, [Image(), Image()], ("disc", "fovea"))
+    for path in sorted((phase.submission / "disc").iterdir()):
+        path.rename(phase.submission / path.name)
+    assert phase.faults() == ["disc/: expected 2 files, found none"]
+
+
 def test_folders_and_tables_have_the_names_that_the_phase_gives(tmp_path):
     options = """
         classification_file = "amd.csv"
