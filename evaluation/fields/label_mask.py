@@ -9,8 +9,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.files.crop import CroppedMask, crop, distinct_values
-from evaluation.files.masks import read_grey, write_grey
+from evaluation.files.crop import CroppedMask, distinct_values
+from evaluation.files.masks import read_cropped, write_grey
 from evaluation.files.size import Size
 from evaluation.model.fault import Fault, FaultKind, FormFault, ReadError
 from evaluation.model.field import Kind
@@ -42,14 +42,12 @@ class LabelMask(Kind):
         size = Size(case.width, case.height)
         try:
             data = files.read(source.path, 4 * size.width * size.height + _HEADER_ALLOWANCE)
-            mask = crop(read_grey(data, source.path, size), self.background)
+            mask = read_cropped(data, source.path, size, self.background)
         except ReadError as error:
             raise FormFault(error.fault(source.path)) from None
         return self._listed(mask, source.path)
 
     def _listed(self, mask: CroppedMask, path: str) -> CroppedMask:
-        # A copy of the box, since the image lies in a buffer that the next file overwrites.
-        mask = replace(mask, values=mask.values.copy())
         listed = {*self.labels, self.background}
         unlisted = [value for value in distinct_values(mask.values) if value not in listed]
         if not unlisted:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from evaluation.fields.number import json_kind, number_of_cell, number_of_json
@@ -15,10 +15,11 @@ from evaluation.model.source import CellsSource, FileAccess, JsonSource, Source,
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A position in pixels; x to the right, y downwards."""
+    """A position in pixels; x to the right, y downwards. A point that was read knows its image's width."""
 
     x: float
     y: float
+    image_width: int = field(default=0, compare=False)
 
 
 def distance(first: Point, second: Point) -> float:
@@ -50,7 +51,7 @@ class PointInImage(Kind):
                 faults += fault.faults
         if faults:
             raise FormFault(faults)
-        return Point(*values)
+        return Point(values[0], values[1], case.width)
 
     def write_cells(self, value: Point) -> tuple[str, ...]:
         """Return x and y as the shortest texts that read back the same."""

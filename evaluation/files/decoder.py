@@ -60,10 +60,19 @@ def _from_memory_file(data: bytes | memoryview, image_format: ImageFormat) -> ND
         reader = SimpleITK.ImageFileReader()
         reader.SetImageIO(f"{image_format}ImageIO")
         reader.SetFileName(f"/proc/self/fd/{descriptor}")
-        pixels: NDArray[np.uint8] = SimpleITK.GetArrayFromImage(reader.Execute())
+        image = reader.Execute()
     finally:
         os.close(descriptor)
+    pixels: NDArray[np.uint8] = np.asarray(_PixelsOf(image, SimpleITK.GetArrayViewFromImage(image)))
     return pixels
+
+
+class _PixelsOf:
+    """Keeps an image alive as long as the array that is made of this object, so that no pixel is copied."""
+
+    def __init__(self, image: object, view: NDArray[np.uint8]) -> None:
+        self._image = image
+        self.__array_interface__ = view.__array_interface__
 
 
 def _with_pillow(data: bytes | memoryview) -> NDArray[np.uint8]:

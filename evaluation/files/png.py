@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 import zlib
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,6 +75,18 @@ def read_png(data: memoryview, size: Size | None) -> NDArray[np.uint8]:
 
 def write_png(image: NDArray[np.uint8]) -> bytes:
     """Return grey values (y, x) as a small 8-bit PNG image without metadata."""
+    height, width = image.shape
+    if image.size and (image == image[0, 0]).all():
+        return _write_uniform(Size(width, height), int(image[0, 0]))
+    return _write_rows(image)
+
+
+@lru_cache(maxsize=16)
+def _write_uniform(size: Size, value: int) -> bytes:
+    return _write_rows(np.full((size.height, size.width), value, dtype=np.uint8))
+
+
+def _write_rows(image: NDArray[np.uint8]) -> bytes:
     height, width = image.shape
     rows = np.empty((height, width + 1), dtype=np.uint8)
     rows[:, 0] = _UP

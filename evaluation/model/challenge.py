@@ -45,6 +45,9 @@ class Task:
     columns. ``worst`` returns the row of a case whose result is missing or failed (specs: the metric's worst
     value, never that of an empty prediction). Its cases are those that have at least one of its fields.
 
+    With ``independent_fields`` no column depends on two fields: ``score`` is given those that were submitted
+    and returns their columns, and only the columns of the missing ones take their worst values.
+
     ``details`` returns what the organiser's per-case file holds beside the columns, the points of a curve for
     example; ``notices`` what an organiser should know of a reference, one sentence each.
     """
@@ -55,6 +58,7 @@ class Task:
     score: Callable[[Values, Values], Row]
     worst: Callable[[CaseForm, Values], Row]
     metrics: tuple[Metric, ...]
+    independent_fields: bool = False
     details: Callable[[CaseTable], Mapping[str, Any]] = lambda table: {}
     notices: Callable[[CaseTable], Sequence[str]] = lambda table: ()
 

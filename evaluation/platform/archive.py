@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
@@ -26,10 +27,11 @@ def index_archive(folder: Path, form: Form, tasks: Sequence[Task]) -> Submission
     fields = fields_of(tasks)
     listing = strip_common_folder(list_files(folder), _known_folders(fields))
     faults = list(listing.faults)
+    lost = _lost_folder(fields, listing)
     sources: Sources = [{} for _ in form.cases]
     for field in fields:
         if isinstance(field.archive, Files):
-            _index_files(field, field.archive, listing, form, sources, faults)
+            _index_files(field, field.archive, lost, listing, form, sources, faults)
         else:
             _index_table(field, field.archive, listing, form, fields, sources, faults)
     present = participating(form, tasks, sources)
@@ -43,11 +45,32 @@ def _known_folders(fields: Sequence[Field]) -> set[str]:
     return {folder.casefold() for folder in folders} | folders
 
 
+def _lost_folder(fields: Sequence[Field], listing: Listing) -> str:
+    """Return the folder, with its slash, that holds all of a format and that the platform has stripped.
+
+    A phase of one task may ask for ``disc/<image>.png`` alone; then its files arrive without the folder.
+    """
+    layouts = [field.archive for field in fields]
+    folders = [layout.folder.casefold() for layout in layouts if isinstance(layout, Files)]
+    if not folders or len(folders) < len(layouts):
+        return ""
+    common = posixpath.commonpath(folders)
+    if not common or any(path.casefold().startswith(f"{common}/") for path in listing.files):
+        return ""
+    return f"{common}/"
+
+
 def _index_files(
-    field: Field, layout: Files, listing: Listing, form: Form, sources: Sources, faults: list[Fault]
+    field: Field,
+    layout: Files,
+    lost: str,
+    listing: Listing,
+    form: Form,
+    sources: Sources,
+    faults: list[Fault],
 ) -> None:
     """Pair the files of a folder with cases by name; what pairs with none is a fault."""
-    prefix = layout.folder.casefold() + "/"
+    prefix = f"{layout.folder.casefold()}/".removeprefix(lost)
     for path in listing.files:
         if not path.casefold().startswith(prefix):
             continue

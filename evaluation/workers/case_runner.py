@@ -110,9 +110,11 @@ class CaseRunner:
             fields = task.fields_for(job.case)
             if not fields:
                 continue
-            if all(field.name in predictions for field in fields):
-                rows[task.name] = task.score(predictions, reference)
-            else:
-                rows[task.name] = task.worst(job.case, reference)
+            submitted = [field.name in predictions for field in fields]
+            scorable = all(submitted) or (task.independent_fields and any(submitted))
+            row = task.score(predictions, reference) if scorable else {}
+            if not all(submitted):
+                row = {**task.worst(job.case, reference), **row}
                 worst.append(task.name)
+            rows[task.name] = row
         return Scored(rows, tuple(worst))

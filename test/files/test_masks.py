@@ -12,7 +12,9 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from PIL import Image
 
 from evaluation.files import decoder
-from evaluation.files.masks import Size, read_grey, write_grey
+from evaluation.files import masks as masks_module
+from evaluation.files.crop import crop
+from evaluation.files.masks import Size, read_cropped, read_grey, write_grey
 from evaluation.model.fault import FaultKind, ReadError
 
 RANDOM = np.random.default_rng(20180916)
@@ -476,3 +478,77 @@ def test_damage_is_a_read_error_or_an_image(name, draw):
 def test_writing_another_format_is_refused():
     with pytest.raises(ValueError, match=r"found \.jpg"):
         write_grey(MASK, ".jpg")
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(arrays(np.uint8, (2, 3), elements=st.sampled_from([0, 128, 255])), min_size=1, max_size=4),
+    st.sampled_from([0, 128, 255]),
+    st.sampled_from([".bmp", ".png", ".tif"]),
+)
+def test_a_cropped_mask_is_the_crop_of_the_image_however_often_it_is_read(images, background, extension):
+    for image in images * 2:
+        data = memoryview(write_grey(image, extension))
+        mask = read_cropped(data, f"a{extension}", Size(3, 2), background)
+        expected = crop(image, background)
+        np.testing.assert_array_equal(mask.values, expected.values)
+        assert (mask.top, mask.left, mask.size) == (expected.top, expected.left, expected.size)
+
+
+def test_a_cropped_mask_does_not_hold_on_to_the_whole_image():
+    image = np.full((50, 60), 255, dtype=np.uint8)
+    image[20:23, 30:34] = 0
+    for picture in (image, np.full_like(image, 255)):
+        for extension in (".bmp", ".png"):
+            buffer = bytearray(write_grey(picture, extension))
+            values = read_cropped(memoryview(buffer), f"a{extension}", Size(60, 50), 255).values
+            before = values.copy()
+            buffer[:] = bytes(len(buffer))
+            assert values.base is None
+            np.testing.assert_array_equal(values, before)
+
+
+def test_the_same_empty_mask_is_decoded_once_for_each_size_and_background(monkeypatch):
+    decoded = []
+
+    def counting(data, path, size):
+        decoded.append(path)
+        return read_grey(data, path, size)
+
+    monkeypatch.setattr(masks_module, "read_grey", counting)
+    monkeypatch.setattr(masks_module, "_known_empty", {})
+    white, dotted = np.full((4, 5), 255, dtype=np.uint8), np.full((4, 5), 255, dtype=np.uint8)
+    dotted[1, 1] = 0
+    empty, full = (memoryview(write_grey(image, ".png")) for image in (white, dotted))
+    for name in "abc":
+        assert not read_cropped(empty, name, Size(5, 4), 255).values.size
+        assert read_cropped(full, name, Size(5, 4), 255).values.shape == (1, 1)
+    assert decoded == ["a", "a", "b", "c"]
+    assert read_cropped(empty, "black", Size(5, 4), 0).values.shape == (4, 5)
+    for _ in range(2):
+        with pytest.raises(ReadError, match="expected 6 × 4 pixels, found 5 × 4 pixels"):
+            read_cropped(empty, "size", Size(6, 4), 255)
+
+
+def test_few_empty_masks_and_only_small_ones_are_remembered(monkeypatch):
+    remembered = {}
+    monkeypatch.setattr(masks_module, "_known_empty", remembered)
+    monkeypatch.setattr(masks_module, "_MOST_REMEMBERED", 3)
+    for width in range(1, 6):
+        image = np.full((2, width), 255, dtype=np.uint8)
+        read_cropped(memoryview(write_grey(image, ".png")), "a.png", Size(width, 2), 255)
+    assert [size.width for _, size, _ in remembered] == [3, 4, 5]
+    large = np.full((300, 300), 255, dtype=np.uint8)
+    read_cropped(memoryview(write_grey(large, ".bmp")), "a.bmp", Size(300, 300), 255)
+    assert [size.width for _, size, _ in remembered] == [3, 4, 5]
+
+
+def test_decoded_pixels_outlive_the_decoder():
+    image = RANDOM.integers(0, 256, (300, 400), dtype=np.uint8)
+    data = memoryview(write_grey(image, ".png"))
+    decoded = [read_grey(data, "a.png", None) for _ in range(5)]
+    for _ in range(20):  # would take over the memory of images that nobody holds
+        read_grey(memoryview(write_grey(255 - image, ".png")), "b.png", None)
+    for pixels in decoded:
+        np.testing.assert_array_equal(pixels, image)
+        assert not pixels.flags.writeable
