@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 from pydantic import Field as OptionField
 
 from evaluation.model.case_table import Row
-from evaluation.model.field import Field
+from evaluation.model.field import AnyField, Field, HiddenField
 from evaluation.model.form import CaseForm
 from evaluation.model.metric import Metric
 
@@ -44,6 +44,7 @@ class Task:
     ``score`` takes the values of the fields by name, submitted and reference, and returns the case's row of
     columns. ``worst`` returns the row of a case whose result is missing or failed (specs: the metric's worst
     value, never that of an empty prediction). ``cases`` chooses the cases of the task by their form.
+    ``hidden`` are labels that scoring needs beside those of the fields.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Task:
     worst: Callable[[CaseForm, Values], Row]
     metrics: tuple[Metric, ...]
     cases: Callable[[CaseForm], bool] = lambda case: True
+    hidden: tuple[HiddenField, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -76,3 +78,10 @@ class Challenge:
 def fields_of(tasks: Iterable[Task]) -> tuple[Field, ...]:
     """Return the fields of the given tasks, each once, in their order."""
     return tuple({field.name: field for task in tasks for field in task.fields}.values())
+
+
+def references_of(tasks: Iterable[Task]) -> tuple[AnyField, ...]:
+    """Return everything of the given tasks that has a reference: their fields, then their hidden fields."""
+    tasks = tuple(tasks)
+    hidden = {field.name: field for task in tasks for field in task.hidden}
+    return (*fields_of(tasks), *hidden.values())

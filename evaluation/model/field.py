@@ -88,10 +88,14 @@ class CaseColumns:
 
 @dataclass(frozen=True)
 class Reference:
-    """Where a field's reference lies in the phase folder, and of which kind it is."""
+    """Where a field's reference lies in the phase folder, and of which kind it is.
+
+    An optional one may be missing for some cases; its value is then None.
+    """
 
     kind: Kind
     location: Files | CaseColumns
+    optional: bool = False
 
 
 @dataclass(frozen=True)
@@ -108,3 +112,14 @@ class Field:
     archive: Files | TableColumns
     socket: Socket
     reference: Reference
+
+
+@dataclass(frozen=True)
+class HiddenField:
+    """A label that scoring needs beside those of the submitted fields, such as a single reader's marks."""
+
+    name: str
+    reference: Reference
+
+
+AnyField = Field | HiddenField
