@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from evaluation.model.field import CaseColumns, Field, Files, TableColumns
+from evaluation.model.field import AnyField, CaseColumns, Field, Files, Kind, TableColumns
 
 Values = Mapping[str, Any]
 
@@ -40,7 +40,8 @@ class ArchiveWriter:
             if item.name not in values:
                 continue
             if isinstance(item.archive, Files):
-                _write_file(self.folder, item, item.archive, case, values, self.extensions.get(item.name))
+                value = values[item.name]
+                _write_file(self.folder, item.kind, item.archive, case, value, self.extensions.get(item.name))
             else:
                 cells = item.kind.write_cells(values[item.name])
                 self._rows.setdefault(item.name, {})[case] = cells
@@ -55,7 +56,7 @@ class ArchiveWriter:
 
 
 def write_phase(
-    folder: Path, configuration: str, fields: Sequence[Field], cases: Iterable[SampleCase]
+    folder: Path, configuration: str, fields: Sequence[AnyField], cases: Iterable[SampleCase]
 ) -> None:
     """Write a phase folder: `phase.toml`, `cases.csv` and the reference files; it is not sealed."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -65,12 +66,14 @@ def write_phase(
     for case in cases:
         columns = dict(case.columns)
         for item in fields:
-            location = item.reference.location
+            kind, location = item.reference.kind, item.reference.location
+            if item.reference.optional and item.name not in case.reference:
+                continue
             if isinstance(location, CaseColumns):
-                cells = item.reference.kind.write_cells(case.reference[item.name])
+                cells = kind.write_cells(case.reference[item.name])
                 columns |= zip(location.columns, cells, strict=True)
             else:
-                _write_file(folder, item, location, case.name, case.reference, None)
+                _write_file(folder, kind, location, case.name, case.reference[item.name], None)
         header = ["name", *columns]
         rows.append([case.name, *columns.values()])
     write_csv(folder / "cases.csv", header, rows)
@@ -86,8 +89,8 @@ def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[str]]) 
 
 
 def _write_file(
-    folder: Path, item: Field, layout: Files, case: str, values: Values, extension: str | None
+    folder: Path, kind: Kind, layout: Files, case: str, value: Any, extension: str | None
 ) -> None:
     path = folder / layout.path(case, extension)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(item.kind.write_file(values[item.name], path.suffix))
+    path.write_bytes(kind.write_file(value, extension or layout.extensions[0]))
