@@ -57,10 +57,11 @@ class ComponentCounter:
 
         ``touching`` is what can touch a component, ``levels`` the level of every pixel (none: 0).
         """
-        rows, columns = np.nonzero(mask)
-        if not len(rows):
+        marked = np.flatnonzero(mask)  # several times as fast as finding rows and columns
+        if not len(marked):
             self._end()
             return
+        rows, columns = np.divmod(marked, mask.shape[1])
         positions = (rows + corner[0]) * self._stride + columns + corner[1]
         first = np.flatnonzero(np.diff(positions, prepend=-2) != 1)
         last = np.append(first[1:], len(positions)) - 1

@@ -17,6 +17,9 @@ LARGEST_WINDOW_VOXELS = 1 << 20
 MOST_SURFACE_VOXELS = 1 << 22
 """A prediction with more surface than this is noise: it takes the worst distance, the diagonal."""
 
+MOST_MEASURED = 1 << 18
+"""Of larger surfaces every k-th voxel in the order (z, y, x) is measured, against the whole other surface."""
+
 _PERCENTILE = 0.95
 _NEIGHBOURS = (
     (slice(None, -2), slice(1, -1)),
@@ -50,7 +53,8 @@ def surface_distances(
     A voxel is of the surface if one of its 6 neighbours is outside of the region or of the volume. The
     definition is that of grand_challenge_metrics (`hausdorff_distance_measures`: percentile and modified
     distance), which computes small volumes; larger ones, for which its distance transform would need
-    gigabytes, are searched with a k-d tree of the surface voxels.
+    gigabytes, are searched with a k-d tree of the surface voxels: exactly up to a quarter of a million of
+    them, from more at every second, third, … voxel of the surface.
 
     An empty reference has no distance (NaN); an empty prediction, or one of more than 4 million surface
     voxels, has the volume's diagonal.
@@ -94,7 +98,7 @@ def nearest_distances(
     scaled = [voxels * np.asarray(spacing_mm) for voxels in (first, second)]
     directed = []
     for here, there in (scaled, scaled[::-1]):
-        distances, _ = KDTree(there, balanced_tree=False, compact_nodes=False).query(here)
+        distances, _ = KDTree(there).query(here[:: -(-len(here) // MOST_MEASURED)])
         directed.append(np.sort(distances))
     return SurfaceDistances(
         max(float(distances[int((len(distances) - 1) * _PERCENTILE)]) for distances in directed),
@@ -123,7 +127,7 @@ def surface_voxels(planes: Sequence[CroppedPlane], most: float = math.inf) -> ND
         enclosed = before & (empty if padded is None else padded[inner])
         for neighbour in _NEIGHBOURS:
             enclosed &= here[neighbour]
-        rows, columns = np.nonzero(here[inner] & ~enclosed)
+        rows, columns = np.divmod(np.flatnonzero(here[inner] & ~enclosed), empty.shape[1])
         voxels = np.empty((len(rows), 3), dtype=np.int32)
         voxels[:, 0], voxels[:, 1], voxels[:, 2] = z, rows + box.top, columns + box.left
         found.append(voxels)
