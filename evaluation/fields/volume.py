@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,8 @@ class Volume:
 class ConfidenceVolume(Kind):
     """A confidence in [0, 1] for every voxel, or a binary mask; float64 is read as float32."""
 
+    needs_size: ClassVar[bool] = True
+
     slab_bytes: int = SLAB_BYTES
 
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> tuple[CroppedPlane, ...]:
@@ -68,6 +70,8 @@ class ConfidenceVolume(Kind):
 @dataclass(frozen=True)
 class ReferenceVolume(Kind):
     """Values from ``minimum`` to ``maximum``, or 0; whole numbers only if ``whole`` says so."""
+
+    needs_size: ClassVar[bool] = True
 
     minimum: float
     maximum: float
@@ -185,8 +189,6 @@ def geometry_of(case: CaseForm) -> Geometry:
         raise PhaseError(f"{place}, b_scans: expected a number of B-scans, found {case.columns['b_scans']!r}")
     if spacing is None or min(spacing) <= 0:
         raise PhaseError(f"{place}, spacing_mm: expected three lengths, found {case.columns['spacing_mm']!r}")
-    if case.width < 1 or case.height < 1:
-        raise PhaseError(f"{place}: expected a width and a height in pixels")
     return Geometry(
         (int(depth[0]), case.height, case.width),
         spacing,  # type: ignore[arg-type]  # three, as checked

@@ -10,7 +10,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from evaluation.challenges import challenge_named, select_tasks
-from evaluation.model.challenge import Challenge, Options, Task, references_of
+from evaluation.model.challenge import Challenge, Options, Task, fields_of, references_of
 from evaluation.model.fault import PhaseError
 from evaluation.model.field import CaseColumns, Files
 from evaluation.model.form import CaseForm, CaseRow, Form
