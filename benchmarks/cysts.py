@@ -46,7 +46,7 @@ def main() -> None:
             "floor: read with SimpleITK, two threads": [*part, "read"],
             "rival: plain NumPy and SciPy, one process": [*part, "plain"],
         }
-        print(f"{arguments.cases} volumes at real sizes, compressed .mha: float map against confidence and level")
+        print(f"{arguments.cases} volumes at real sizes, compressed .mha: a float map, confidence and level")
         report(measure(commands, arguments.runs), "evaluate (2 workers, distances, intervals)")
 
 

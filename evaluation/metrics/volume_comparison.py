@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from evaluation.metrics.components import LEVELS, ComponentCounter
 from evaluation.metrics.confidence import ConfidenceSums
-from evaluation.metrics.cropped_plane import NOTHING, CroppedPlane, box_of_content
+from evaluation.metrics.cropped_plane import NOTHING, Box, CroppedPlane, box_of_content
 from evaluation.metrics.overlap import OverlapCounts
 
 Counts = NDArray[np.int64]
@@ -85,8 +85,6 @@ class VolumeComparison:
         box = of_reference.union(prediction.box)
         for reader in readers:
             box = box.union(box_of_content(reader))
-        if box.is_empty:
-            box = NOTHING
         predicted, levels, true = prediction.within(box), level[box.slices], confidence[box.slices]
         marked, annotated = predicted >= self._marked_from, levels > 0
         if ((true > 0) & ~annotated).any():
@@ -98,8 +96,8 @@ class VolumeComparison:
         corner = (box.top, box.left)
         self._cysts.add(annotated, marked, corner, levels)
         self._predicted.add(marked, annotated, corner)
-        self._predicted_planes.append(CroppedPlane(marked, box))
-        self._reference_planes.append(CroppedPlane(annotated, box))
+        self._predicted_planes.append(_cropped(marked, box))
+        self._reference_planes.append(_cropped(annotated, box))
         if readers:
             of_readers = [reader[box.slices] > 0 for reader in readers]
             for row, of_reader in enumerate([*of_readers, np.logical_and.reduce(of_readers)]):
@@ -138,6 +136,15 @@ class VolumeComparison:
         for value, count in zip(values.tolist(), counts.tolist(), strict=True):
             if value > 0:
                 self._distinct[value] = self._distinct.get(value, 0) + count
+
+
+def _cropped(mask: NDArray[np.bool_], box: Box) -> CroppedPlane:
+    """Return a mask that lies in a box as a plane cut to its own content, copied so that no more is kept."""
+    own = box_of_content(mask)
+    if own.is_empty:
+        return CroppedPlane(np.zeros((0, 0), dtype=np.bool_), NOTHING)
+    placed = Box(own.top + box.top, own.bottom + box.top, own.left + box.left, own.right + box.left)
+    return CroppedPlane(mask[own.slices].copy(), placed)
 
 
 def _counts(prediction: NDArray[np.bool_], reference: NDArray[np.bool_]) -> Counts:
