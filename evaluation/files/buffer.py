@@ -19,6 +19,8 @@ _EXPECTED_FORMAT = {
     ".csv": "a table",
     ".txt": "a text file",
     ".json": "a JSON file",
+    ".mha": "a MetaImage volume",
+    ".gz": "a compressed NIfTI volume",
 }
 
 
@@ -42,27 +44,15 @@ class ReadBuffer:
 
         Raises `ReadError` (forbidden, too large or unreadable; so is an empty file unless it may be empty).
         """
-        expected = _EXPECTED_FORMAT.get(os.path.splitext(path)[1].lower(), "a file")  # noqa: PTH122
+        descriptor, size = open_regular_file(os.fspath(root), path, limit_bytes, may_be_empty)
         try:
-            descriptor = _open_below(os.fspath(root), path)
+            return self._read(descriptor, size)
         except OSError as error:
-            raise ReadError(FaultKind.UNREADABLE, expected, _reason(error)) from None
-        try:
-            return self._read(descriptor, expected, limit_bytes, may_be_empty)
-        except OSError as error:
-            raise ReadError(FaultKind.UNREADABLE, expected, _reason(error)) from None
+            raise unreadable(path, error) from None
         finally:
             os.close(descriptor)
 
-    def _read(self, descriptor: int, expected: str, limit_bytes: int, may_be_empty: bool) -> memoryview:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise not_regular(status.st_mode)
-        size = status.st_size
-        if size > limit_bytes:
-            raise ReadError(FaultKind.TOO_LARGE, f"at most {limit_bytes} bytes", f"{size} bytes")
-        if size == 0 and not may_be_empty:
-            raise ReadError(FaultKind.UNREADABLE, expected, "an empty file")
+    def _read(self, descriptor: int, size: int) -> memoryview:
         if size > len(self._buffer):
             # Views of the old buffer stay valid: it is replaced, not resized.
             self._buffer = bytearray(max(size, len(self._buffer) * 3 // 2))
@@ -74,6 +64,35 @@ class ReadBuffer:
                 raise ReadError(FaultKind.UNREADABLE, f"{size} bytes", f"{filled} bytes")
             filled += count
         return view.toreadonly()
+
+
+def open_regular_file(root: str, path: str, limit_bytes: int, may_be_empty: bool = False) -> tuple[int, int]:
+    """Return a descriptor and the size in bytes of a regular file below `root`, see `ReadBuffer.read`."""
+    try:
+        descriptor = _open_below(root, path)
+    except OSError as error:
+        raise unreadable(path, error) from None
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise not_regular(status.st_mode)
+        if status.st_size > limit_bytes:
+            raise ReadError(FaultKind.TOO_LARGE, f"at most {limit_bytes} bytes", f"{status.st_size} bytes")
+        if status.st_size == 0 and not may_be_empty:
+            raise ReadError(FaultKind.UNREADABLE, _expected(path), "an empty file")
+    except ReadError:
+        os.close(descriptor)
+        raise
+    return descriptor, status.st_size
+
+
+def unreadable(path: str, error: OSError) -> ReadError:
+    """Return the error for a file that the system does not let us read."""
+    return ReadError(FaultKind.UNREADABLE, _expected(path), _reason(error))
+
+
+def _expected(path: str) -> str:
+    return _EXPECTED_FORMAT.get(os.path.splitext(path)[1].lower(), "a file")  # noqa: PTH122
 
 
 def not_regular(mode: int) -> ReadError:

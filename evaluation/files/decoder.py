@@ -31,7 +31,7 @@ def decode(
     """
     image = f"a {image_format} image"
     try:
-        with _silenced_libraries():
+        with silenced_libraries():
             if _HAS_MEMORY_FILES and not pillow:
                 pixels = _from_memory_file(data, image_format)
             else:
@@ -85,7 +85,7 @@ def _with_pillow(data: bytes | memoryview) -> NDArray[np.uint8]:
 
 
 @contextmanager
-def _silenced_libraries() -> Iterator[None]:
+def silenced_libraries() -> Iterator[None]:
     """Point descriptor 2 at nothing: libpng and libtiff print there what they think of the data."""
     saved = os.dup(2)
     nothing = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)

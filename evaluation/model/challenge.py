@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 from pydantic import Field as OptionField
 
 from evaluation.model.case_table import CaseTable, Row
-from evaluation.model.field import Field
+from evaluation.model.field import AnyField, Field, HiddenField
 from evaluation.model.form import CaseForm
 from evaluation.model.metric import Metric
 
@@ -42,8 +42,9 @@ class Task:
     """A part of a challenge that is scored by itself.
 
     ``score`` takes the values of the fields by name, submitted and reference, and returns the case's row of
-    columns. ``worst`` returns the row of a case whose result is missing or failed (specs: the metric's worst
-    value, never that of an empty prediction). Its cases are those that have at least one of its fields.
+    columns. ``worst`` returns the row of a case whose result is missing or failed: the metrics' worst
+    values, never those of an empty prediction. Its cases are those that have at least one of its fields.
+    ``hidden`` are labels that scoring needs beside those of the fields.
 
     With ``independent_fields`` no column depends on two fields: ``score`` is given those that were submitted
     and returns their columns, and only the columns of the missing ones take their worst values.
@@ -58,6 +59,7 @@ class Task:
     score: Callable[[Values, Values], Row]
     worst: Callable[[CaseForm, Values], Row]
     metrics: tuple[Metric, ...]
+    hidden: tuple[HiddenField, ...] = ()
     independent_fields: bool = False
     details: Callable[[CaseTable], Mapping[str, Any]] = lambda table: {}
     notices: Callable[[CaseTable], Sequence[str]] = lambda table: ()
@@ -101,3 +103,10 @@ class Challenge:
 def fields_of(tasks: Iterable[Task]) -> tuple[Field, ...]:
     """Return the fields of the given tasks, each once, in their order."""
     return tuple({field.name: field for task in tasks for field in task.fields}.values())
+
+
+def references_of(tasks: Iterable[Task]) -> tuple[AnyField, ...]:
+    """Return everything of the given tasks that has a reference: their fields, then their hidden fields."""
+    tasks = tuple(tasks)
+    hidden = {field.name: field for task in tasks for field in task.hidden}
+    return (*fields_of(tasks), *hidden.values())

@@ -89,10 +89,14 @@ class CaseColumns:
 
 @dataclass(frozen=True)
 class Reference:
-    """Where a field's reference lies in the phase folder, and of which kind it is."""
+    """Where a field's reference lies in the phase folder, and of which kind it is.
+
+    An optional one may be missing for some cases; its value is then None.
+    """
 
     kind: Kind
     location: Files | CaseColumns
+    optional: bool = False
 
 
 def every_case(case: CaseForm) -> bool:
@@ -116,3 +120,15 @@ class Field:
     socket: Socket
     reference: Reference
     cases: Callable[[CaseForm], bool] = every_case
+
+
+@dataclass(frozen=True)
+class HiddenField:
+    """A label that scoring needs beside those of the submitted fields, such as a single reader's marks."""
+
+    name: str
+    reference: Reference
+    cases: Callable[[CaseForm], bool] = every_case
+
+
+AnyField = Field | HiddenField

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -37,11 +38,28 @@ class JsonSource:
 Source = FileSource | CellsSource | JsonSource
 
 
+class ByteStream(Protocol):
+    """A file that is read once, from its start to its end."""
+
+    @property
+    def size(self) -> int:
+        """Size of the whole file in bytes."""
+
+    def readinto(self, view: memoryview) -> int:
+        """Fill a view of bytes as far as the file goes and return how many it were. Raises `ReadError`."""
+
+    def read(self, count: int) -> bytes:
+        """Return the next bytes, at most so many. Raises `ReadError`."""
+
+
 class FileAccess(Protocol):
     """Reads files of one folder; the only way in which fields get at bytes."""
 
     def read(self, path: str, limit_bytes: int, may_be_empty: bool = False) -> memoryview:
         """Return the bytes of a file, valid until the next call. Raises `ReadError`."""
+
+    def open(self, path: str, limit_bytes: int) -> AbstractContextManager[ByteStream]:
+        """Return a file to be read in pieces, for what is too large to be held. Raises `ReadError`."""
 
 
 def file_of(source: Source) -> str:

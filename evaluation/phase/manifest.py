@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from evaluation.files.digest import sha256_of
+from evaluation.files.digest import sha256_of, sha256_of_file
 from evaluation.model.fault import PhaseError
 from evaluation.phase import cases, config
 from evaluation.platform.result_file import write_atomically
@@ -40,10 +40,7 @@ class Manifest:
 def scan(folder: Path) -> Manifest:
     """Return the manifest that a phase folder would have now; nothing is written, its digest is empty."""
     return Manifest(
-        {
-            path: SealedFile(size, sha256_of((folder / path).read_bytes()))
-            for path, size in list_phase(folder).items()
-        },
+        {path: SealedFile(size, sha256_of_file(folder / path)) for path, size in list_phase(folder).items()},
         digest="",
     )
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from evaluation.challenges import challenge_named, select_tasks
-from evaluation.model.challenge import Challenge, Options, Task, fields_of
+from evaluation.model.challenge import Challenge, Options, Task, fields_of, references_of
 from evaluation.model.fault import PhaseError
 from evaluation.model.field import CaseColumns, Files
 from evaluation.model.form import CaseForm, CaseRow, Form
@@ -139,7 +139,7 @@ def _unknown_metrics(config: PhaseConfig, tasks: tuple[Task, ...]) -> list[str]:
 def _missing_columns(config: PhaseConfig, tasks: tuple[Task, ...], cases: Cases) -> list[str]:
     wanted = {
         column: f"the reference of {field.name}"
-        for field in fields_of(tasks)
+        for field in references_of(tasks)
         if isinstance(location := field.reference.location, CaseColumns)
         for column in location.columns
     }
@@ -169,7 +169,7 @@ def _pair_files(
 ) -> dict[str, dict[str, str]]:
     """Return the reference file of every case by field, adding what is missing, twofold or unpaired."""
     paired: dict[str, dict[str, str]] = {}
-    for field in fields_of(tasks):
+    for field in references_of(tasks):
         location = field.reference.location
         if not isinstance(location, Files):
             continue
@@ -195,7 +195,7 @@ def _pair_files(
         problems += [
             f"{location.path(case.name)}: is missing, the reference of case {case.name}"
             for case in cases_of_field
-            if case.name not in paths
+            if case.name not in paths and not field.reference.optional
         ]
     return paired
 
@@ -204,7 +204,7 @@ def _belongs_elsewhere(path: str, name: str, tasks: tuple[Task, ...], cases: tup
     """Return whether a file is the reference of another field that shares the folder."""
     return any(
         path == location.path(case.name, extension)
-        for field in fields_of(tasks)
+        for field in references_of(tasks)
         if field.name != name and isinstance(location := field.reference.location, Files)
         for case in cases
         if field.cases(case)

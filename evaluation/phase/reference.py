@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from evaluation.files.buffer import ReadBuffer
 from evaluation.files.digest import sha256_of
+from evaluation.files.stream import FileStream
 from evaluation.model.fault import FormFault, PhaseError, ReadError
-from evaluation.model.field import CaseColumns, Field, Files
+from evaluation.model.field import AnyField, CaseColumns, Files
 from evaluation.model.form import CaseForm, CaseRow
 from evaluation.model.source import CellsSource, FileSource
 
@@ -28,7 +31,7 @@ class ReferenceFiles:
 class OpenReference:
     """Reads reference values in one process, with a buffer of its own."""
 
-    def __init__(self, files: ReferenceFiles, fields: Sequence[Field]) -> None:
+    def __init__(self, files: ReferenceFiles, fields: Sequence[AnyField]) -> None:
         self._files = files
         self._buffer = ReadBuffer()
         self.fields = {field.name: field for field in fields}
@@ -45,12 +48,28 @@ class OpenReference:
             raise PhaseError(f"{path}: differs from the sealed file")
         return data
 
-    def value(self, field: Field, case: CaseForm, row: CaseRow) -> Any:
+    @contextmanager
+    def open(self, path: str, limit_bytes: int) -> Iterator[FileStream]:
+        """Yield a reference file to be read in pieces, whose digest is computed on the way.
+
+        What is left unread is read at the end. Raises `PhaseError` there if the digest is not the sealed one.
+        """
+        digest = hashlib.sha256()
+        with FileStream(self._files.folder, path, _LARGEST_FILE, digest.update) as stream:
+            yield stream
+            stream.drain()
+        if digest.hexdigest() != self._files.digests.get(path):
+            raise PhaseError(f"{path}: differs from the sealed file")
+
+    def value(self, field: AnyField, case: CaseForm, row: CaseRow) -> Any:
         """Return one reference value. Raises `PhaseError` with what is wrong with it."""
         location = field.reference.location
         try:
             if isinstance(location, Files):
-                source: FileSource | CellsSource = FileSource(self._files.paths[field.name][case.name])
+                paths = self._files.paths[field.name]
+                if field.reference.optional and case.name not in paths:
+                    return None
+                source: FileSource | CellsSource = FileSource(paths[case.name])
             else:
                 source = cells_of(location, row)
             return field.reference.kind.read(source, case, self)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from evaluation.model.field import CaseColumns, Field, Files, Kind, TableColumns
+from evaluation.model.field import AnyField, CaseColumns, Field, Files, Kind, TableColumns
 
 Values = Mapping[str, Any]
 
@@ -40,8 +40,8 @@ class ArchiveWriter:
             if item.name not in values:
                 continue
             if isinstance(item.archive, Files):
-                path = self.folder / item.archive.path(case, self.extensions.get(item.name))
-                _write_file(path, item.kind, values[item.name])
+                extension = self.extensions.get(item.name, item.archive.extensions[0])
+                _write_file(self.folder, item.kind, item.archive, case, values[item.name], extension)
             else:
                 cells = item.kind.write_cells(values[item.name])
                 self._rows.setdefault(item.name, {})[case] = cells
@@ -56,7 +56,7 @@ class ArchiveWriter:
 
 
 def write_phase(
-    folder: Path, configuration: str, fields: Sequence[Field], cases: Iterable[SampleCase]
+    folder: Path, configuration: str, fields: Sequence[AnyField], cases: Iterable[SampleCase]
 ) -> None:
     """Write a phase folder: `phase.toml`, `cases.csv` and the reference files; it is not sealed."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -66,15 +66,15 @@ def write_phase(
     for case in cases:
         columns = dict(case.columns)
         for item in fields:
-            location = item.reference.location
+            kind, location = item.reference.kind, item.reference.location
             if item.name not in case.reference:
                 continue
             if isinstance(location, CaseColumns):
-                cells = item.reference.kind.write_cells(case.reference[item.name])
+                cells = kind.write_cells(case.reference[item.name])
                 columns |= zip(location.columns, cells, strict=True)
             else:
-                path = folder / location.path(case.name)
-                _write_file(path, item.reference.kind, case.reference[item.name])
+                value = case.reference[item.name]
+                _write_file(folder, kind, location, case.name, value, location.extensions[0])
         header = ["name", *columns]
         rows.append([case.name, *columns.values()])
     write_csv(folder / "cases.csv", header, rows)
@@ -89,6 +89,7 @@ def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[str]]) 
         writer.writerows(rows)
 
 
-def _write_file(path: Path, kind: Kind, value: Any) -> None:
+def _write_file(folder: Path, kind: Kind, layout: Files, case: str, value: Any, extension: str) -> None:
+    path = folder / layout.path(case, extension)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(kind.write_file(value, path.suffix))
+    path.write_bytes(kind.write_file(value, extension))

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from evaluation.files.buffer import ReadBuffer
-from evaluation.model.challenge import Task, Values, fields_of
+from evaluation.files.stream import FileStream
+from evaluation.model.challenge import Task, Values, fields_of, references_of
 from evaluation.model.fault import Fault, FaultKind, FormFault, PhaseError
 from evaluation.model.form import Form
 from evaluation.model.outcome import CaseJob, Died, Faulty, OrganiserFault, Outcome, Scored
@@ -43,6 +44,10 @@ class SubmissionFiles:
         """Return the bytes of a file, valid until the next call. Raises `ReadError`."""
         return self._buffer.read(self._root, path, limit_bytes=limit_bytes, may_be_empty=may_be_empty)
 
+    def open(self, path: str, limit_bytes: int) -> FileStream:
+        """Return a file to be read in pieces. Raises `ReadError`."""
+        return FileStream(self._root, path, limit_bytes)
+
 
 class CaseRunner:
     """Runs cases of one phase and submission; lets no exception out."""
@@ -51,7 +56,7 @@ class CaseRunner:
         self._tasks = tasks
         self._fields = fields_of(tasks)
         self._files = SubmissionFiles(setup.submission)
-        self._reference = OpenReference(setup.reference, self._fields) if setup.reference else None
+        self._reference = OpenReference(setup.reference, references_of(tasks)) if setup.reference else None
 
     def run(self, job: CaseJob, read_only: bool = False) -> Outcome:
         """Return the outcome of one case; ``read_only`` stops before the reference is opened."""
@@ -71,6 +76,8 @@ class CaseRunner:
             return Died(f"stopped by {type(stop).__name__}")
         except PhaseError as error:
             return OrganiserFault(error.problems)
+        except FormFault as fault:  # predictions have been read: this is of a reference read while scoring
+            return OrganiserFault(tuple(map(str, fault.faults)))
         except Exception:
             return OrganiserFault((f"case {job.case.name}: {traceback.format_exc(limit=-8)}",))
 
@@ -84,7 +91,7 @@ class CaseRunner:
                 predictions[field.name] = field.kind.read(source, job.case, self._files)
             except FormFault as fault:
                 faults += fault.faults
-            except (MemoryError, TypeError):
+            except (MemoryError, TypeError, PhaseError):
                 raise
             except Exception as error:  # a decoder may raise anything on a hostile file
                 found = f"one that cannot be decoded ({type(error).__name__})"
@@ -94,7 +101,7 @@ class CaseRunner:
     def _validate(self, job: CaseJob, reference: ReferenceValues) -> tuple[str, ...]:
         """Read every reference value of a case and return what is wrong with them."""
         problems: list[str] = []
-        for field in self._fields:
+        for field in references_of(self._tasks):
             if not field.cases(job.case):
                 continue
             try:

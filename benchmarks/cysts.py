@@ -1,0 +1,106 @@
+"""SD-OCT cysts at real sizes: 26 volumes of up to 256 × 885 × 512 voxels, whole process to metrics.json.
+
+    python -m benchmarks.cysts [--cases 26] [--runs 3]
+
+Against the floor of only reading the same files (prediction, confidence, level) with SimpleITK on two
+threads, and a rival of the kind that organisers write: whole arrays in memory, Eq. 3 and the Dice by NumPy,
+components by SciPy, one process, no distances, no check of values. Files are compressed MetaImages.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from benchmarks.measure import measure, report
+
+
+def main() -> None:
+    """Make the sample, time the commands and print the table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--cases", type=int, default=26)
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--only", choices=sorted(_PARTS), help=argparse.SUPPRESS)
+    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.only:
+        _PARTS[arguments.only](arguments.folder)
+        return
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        phase = _sample(folder, arguments.cases)
+        evaluate = [
+            *(sys.executable, "-m", "evaluation", "evaluate"),
+            *("--input", str(folder / "submissions" / "good")),
+            *("--ground-truth", str(phase), "--output", str(folder)),
+        ]
+        part = [sys.executable, "-m", "benchmarks.cysts", "--folder", temporary, "--only"]
+        commands = {
+            "evaluate (2 workers, distances, intervals)": evaluate,
+            "floor: read with SimpleITK, two threads": [*part, "read"],
+            "rival: plain NumPy and SciPy, one process": [*part, "plain"],
+        }
+        print(f"{arguments.cases} volumes at real sizes, compressed .mha: a float map, confidence and level")
+        report(measure(commands, arguments.runs), "evaluate (2 workers, distances, intervals)")
+
+
+def _sample(folder: Path, cases: int) -> Path:
+    run = [sys.executable, "-m", "evaluation"]
+    sample = [*run, "sample", "cysts", "--output", str(folder), "--name", "cysts-full", "--cases", str(cases)]
+    subprocess.run(sample, check=True, stdout=subprocess.DEVNULL)
+    phase = folder / "ground-truth" / "cysts-full"
+    subprocess.run([*run, "seal", str(phase)], check=True, stdout=subprocess.DEVNULL)
+    return phase
+
+
+def _files(folder: Path) -> list[tuple[Path, Path, Path]]:
+    phase = folder / "ground-truth" / "cysts-full"
+    return [
+        (path, phase / "confidence" / path.name, phase / "level" / path.name)
+        for path in sorted((folder / "submissions" / "good" / "cysts").iterdir())
+    ]
+
+
+def _read(folder: Path) -> None:
+    import SimpleITK
+
+    SimpleITK.ProcessObject.SetGlobalDefaultNumberOfThreads(1)
+
+    def read(paths: tuple[Path, ...]) -> None:
+        for path in paths:
+            SimpleITK.ReadImage(str(path))
+
+    with ThreadPoolExecutor(2) as threads:
+        list(threads.map(read, _files(folder)))
+
+
+def _plain(folder: Path) -> None:
+    import numpy as np
+    import SimpleITK
+    from scipy import ndimage
+
+    rows = []
+    for paths in _files(folder):
+        a, b, level = (SimpleITK.GetArrayFromImage(SimpleITK.ReadImage(str(path))) for path in paths)
+        weighted = 2 * (a * b).sum(dtype=float) / ((a * a).sum(dtype=float) + (b * b).sum(dtype=float))
+        marked, annotated = a > 0, level > 0
+        both = marked & annotated
+        dice = 2 * both.sum() / (marked.sum() + annotated.sum())
+        cysts, number = ndimage.label(annotated, np.ones((3, 3, 3)))
+        found = len(np.unique(cysts[both]))
+        predicted, of_prediction = ndimage.label(marked, np.ones((3, 3, 3)))
+        rows.append((weighted, dice, found / number, of_prediction - len(np.unique(predicted[both]))))
+    np.mean(rows, axis=0)
+
+
+_PARTS = {"read": _read, "plain": _plain}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,145 @@
+"""Distances between the surfaces of two regions of a volume, in mm."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.metrics.cropped_plane import Box, CroppedPlane
+
+LARGEST_WINDOW_VOXELS = 1 << 20
+"""Up to here the library's dense distance transform is used; it needs some 60 bytes a voxel."""
+
+MOST_SURFACE_VOXELS = 1 << 22
+"""A prediction with more surface than this is noise: it takes the worst distance, the diagonal."""
+
+MOST_MEASURED = 1 << 18
+"""Of larger surfaces every k-th voxel in the order (z, y, x) is measured, against the whole other surface."""
+
+_PERCENTILE = 0.95
+_NEIGHBOURS = (
+    (slice(None, -2), slice(1, -1)),
+    (slice(2, None), slice(1, -1)),
+    (slice(1, -1), slice(None, -2)),
+    (slice(1, -1), slice(2, None)),
+)
+
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class SurfaceDistances:
+    """Both figures in mm, each the larger of the two directions.
+
+    ``hausdorff_95``: 95th percentile of the distances from one surface to the other; ``mean``: their mean.
+    """
+
+    hausdorff_95: float
+    mean: float
+
+
+def surface_distances(
+    prediction: Sequence[CroppedPlane],
+    reference: Sequence[CroppedPlane],
+    spacing_mm: tuple[float, float, float],
+    diagonal_mm: float,
+) -> SurfaceDistances:
+    """Return the surface distances of two regions given as boolean planes; spacing is (z, y, x).
+
+    A voxel is of the surface if one of its 6 neighbours is outside of the region or of the volume. The
+    definition is that of grand_challenge_metrics (`hausdorff_distance_measures`: percentile and modified
+    distance), which computes small volumes; larger ones, for which its distance transform would need
+    gigabytes, are searched with a k-d tree of the surface voxels: exactly up to a quarter of a million of
+    them, from more at every second, third, … voxel of the surface.
+
+    An empty reference has no distance (NaN); an empty prediction, or one of more than 4 million surface
+    voxels, has the volume's diagonal.
+    """
+    predicted, true = _extent(prediction), _extent(reference)
+    if true.is_empty:
+        return SurfaceDistances(math.nan, math.nan)
+    if predicted.is_empty:
+        return SurfaceDistances(diagonal_mm, diagonal_mm)
+    box = predicted.union(true)
+    occupied = [
+        z for z in range(len(reference)) if not (prediction[z].box.is_empty and reference[z].box.is_empty)
+    ]
+    planes = slice(occupied[0], occupied[-1] + 1)
+    window = (planes.stop - planes.start) * (box.bottom - box.top) * (box.right - box.left)
+    if window <= LARGEST_WINDOW_VOXELS:
+        return _dense(
+            np.stack([plane.within(box) for plane in prediction[planes]]),
+            np.stack([plane.within(box) for plane in reference[planes]]),
+            spacing_mm,
+        )
+    first = surface_voxels(prediction, MOST_SURFACE_VOXELS)
+    if len(first) > MOST_SURFACE_VOXELS:
+        return SurfaceDistances(diagonal_mm, diagonal_mm)
+    return nearest_distances(first, surface_voxels(reference), spacing_mm)
+
+
+def _dense(prediction: Bools, reference: Bools, spacing_mm: tuple[float, float, float]) -> SurfaceDistances:
+    from grand_challenge_metrics.stats import hausdorff_distance_measures  # imports SciPy
+
+    measures = hausdorff_distance_measures(prediction, reference, spacing_mm, percentile=_PERCENTILE)
+    return SurfaceDistances(float(measures.percentile_distance), float(measures.modified_distance))
+
+
+def nearest_distances(
+    first: NDArray[np.int32], second: NDArray[np.int32], spacing_mm: tuple[float, float, float]
+) -> SurfaceDistances:
+    """Return the distances between two sets of voxels (n, 3), neither of them empty."""
+    from scipy.spatial import KDTree  # 0.3 s that only volumes need
+
+    scaled = [voxels * np.asarray(spacing_mm) for voxels in (first, second)]
+    directed = []
+    for here, there in (scaled, scaled[::-1]):
+        distances, _ = KDTree(there).query(here[:: -(-len(here) // MOST_MEASURED)])
+        directed.append(np.sort(distances))
+    return SurfaceDistances(
+        max(float(distances[int((len(distances) - 1) * _PERCENTILE)]) for distances in directed),
+        max(float(distances.mean()) for distances in directed),
+    )
+
+
+def surface_voxels(planes: Sequence[CroppedPlane], most: float = math.inf) -> NDArray[np.int32]:
+    """Return the surface voxels (z, y, x) of a region given as boolean planes, in order, shape (n, 3).
+
+    The search ends at the first plane with which there are more than ``most``.
+    """
+    box = _extent(planes)
+    around = Box(box.top - 1, box.bottom + 1, box.left - 1, box.right + 1)
+    inner = (slice(1, -1), slice(1, -1))
+    empty = np.zeros((box.bottom - box.top, box.right - box.left), dtype=np.bool_)
+    found = []
+    before, padded = empty, None
+    for z, plane in enumerate(planes):
+        if plane.box.is_empty:
+            before, padded = empty, None
+            continue
+        here = plane.within(around) if padded is None else padded
+        has_next = z + 1 < len(planes) and not planes[z + 1].box.is_empty
+        padded = planes[z + 1].within(around) if has_next else None
+        enclosed = before & (empty if padded is None else padded[inner])
+        for neighbour in _NEIGHBOURS:
+            enclosed &= here[neighbour]
+        rows, columns = np.divmod(np.flatnonzero(here[inner] & ~enclosed), empty.shape[1])
+        voxels = np.empty((len(rows), 3), dtype=np.int32)
+        voxels[:, 0], voxels[:, 1], voxels[:, 2] = z, rows + box.top, columns + box.left
+        found.append(voxels)
+        if sum(map(len, found)) > most:
+            break
+        before = here[inner]
+    return np.concatenate(found) if found else np.zeros((0, 3), dtype=np.int32)
+
+
+def _extent(planes: Sequence[CroppedPlane]) -> Box:
+    """Return the smallest box around the boxes of all planes."""
+    box = Box(0, 0, 0, 0)
+    for plane in planes:
+        box = box.union(plane.box)
+    return box

@@ -1,0 +1,90 @@
+import numpy as np
+import pytest
+import SimpleITK
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import ndimage
+
+from evaluation.metrics.components import LEVELS, ComponentCounter
+from evaluation.metrics.cropped_plane import box_of_content
+
+SHAPES = st.tuples(st.integers(1, 4), st.integers(1, 6), st.integers(1, 6))
+MASKS = SHAPES.flatmap(lambda shape: arrays(np.bool_, shape))
+
+
+def counted(mask, touching, levels, across_planes, cropped=True):
+    counter = ComponentCounter(mask.shape[2], across_planes)
+    for plane, by, level in zip(mask, touching, levels, strict=True):
+        box = box_of_content(plane) if cropped else None
+        cut = box.slices if box else (slice(None), slice(None))
+        corner = (box.top, box.left) if box else (0, 0)
+        counter.add(plane[cut], by[cut], corner, level[cut])
+    return counter.counts()
+
+
+def expected(mask, touching, levels, across_planes):
+    """SciPy's components, looked at one by one."""
+    structure = np.ones((3, 3, 3), dtype=bool)
+    if not across_planes:
+        structure[[0, 2]] = False
+    labels, number = ndimage.label(mask, structure)
+    counts = np.zeros((LEVELS, 2), dtype=int)
+    for component in range(1, number + 1):
+        inside = labels == component
+        counts[levels[inside].max(), int(touching[inside].any())] += 1
+    return counts
+
+
+@pytest.mark.parametrize("cropped", [True, False])
+@pytest.mark.parametrize("across_planes", [True, False])
+@given(data=st.data(), mask=MASKS)
+@settings(max_examples=60, deadline=None)
+def test_components_are_those_of_scipy(cropped, across_planes, data, mask):
+    touching = data.draw(arrays(np.bool_, mask.shape))
+    levels = np.where(mask, data.draw(arrays(np.uint8, mask.shape, elements=st.integers(1, 5))), 0)
+    found = counted(mask, touching, levels, across_planes, cropped)
+    np.testing.assert_array_equal(found, expected(mask, touching, levels, across_planes))
+
+
+def test_a_large_random_volume_has_the_components_of_simpleitk():
+    mask = np.random.default_rng(3).random((12, 40, 50)) < 0.12
+    image = SimpleITK.GetImageFromArray(mask.astype(np.uint8))
+    components = SimpleITK.ConnectedComponentImageFilter()
+    components.FullyConnectedOn()
+    components.Execute(image)
+    nothing = np.zeros_like(mask)
+    found = counted(mask, nothing, nothing.astype(np.uint8), across_planes=True)
+    assert components.GetObjectCount() > 50
+    assert found.sum() == components.GetObjectCount()
+
+
+def test_two_arms_that_meet_in_a_later_plane_are_one_component():
+    mask = np.zeros((3, 1, 5), dtype=bool)
+    mask[0, 0, [0, 4]] = True
+    mask[1, 0, [0, 4]] = True
+    mask[2] = True
+    touching = np.zeros_like(mask)
+    touching[0, 0, 4] = True  # touched in one arm, so the whole is
+    levels = np.where(mask, np.uint8(2), np.uint8(0))
+    levels[2, 0, 2] = 5
+    counts = counted(mask, touching, levels, across_planes=True)
+    assert counts[5].tolist() == [0, 1]
+    assert counts.sum() == 1
+    apart = counted(mask, touching, levels, across_planes=False)
+    assert apart[2].tolist() == [3, 1]
+    assert apart[5].tolist() == [1, 0]
+
+
+def test_an_empty_plane_parts_components():
+    mask = np.zeros((3, 2, 2), dtype=bool)
+    mask[[0, 2]] = True
+    levels = mask.astype(np.uint8)
+    assert counted(mask, mask, levels, across_planes=True)[1].tolist() == [0, 2]
+
+
+def test_the_end_of_a_row_does_not_touch_the_start_of_the_next():
+    mask = np.zeros((1, 2, 3), dtype=bool)
+    mask[0, 0, 2] = mask[0, 1, 0] = True
+    nothing = np.zeros_like(mask)
+    assert counted(mask, nothing, nothing.astype(np.uint8), False, cropped=False).sum() == 2
