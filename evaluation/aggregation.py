@@ -47,7 +47,7 @@ def estimate(task: Task, table: CaseTable, resampling: Resampling, full_detail: 
     """Return every metric of a task that exists for these cases, by name."""
     values = metric_values(task.metrics, table)
     existing = [metric for metric in task.metrics if not math.isnan(values[metric.name])]
-    intervals = _intervals(existing, table, resampling)
+    intervals = _intervals([metric for metric in existing if metric.resampled], table, resampling)
     return {
         metric.name: _estimate(metric, table, values[metric.name], intervals.get(metric.name), full_detail)
         for metric in existing
@@ -69,13 +69,12 @@ def subgroup_values(
         strata = metric.aggregate.strata(table)
         members = subset.members
         if subset.against_all_negatives:
-            if not set(np.unique(strata)) >= {0, 1}:
+            if not ((strata == 0).any() and (strata == 1).any()):
                 continue
             members = (members & (strata == 1)) | (strata == 0)
-        counts = [
-            np.count_nonzero(members & (strata == stratum)) for stratum in np.unique(strata) if stratum >= 0
-        ]
-        if counts and min(counts) >= fewest_cases:
+        present = np.bincount(strata[strata >= 0]) > 0
+        counts = np.bincount(strata[members & (strata >= 0)], minlength=present.size)[present]
+        if counts.min(initial=len(table)) >= fewest_cases and counts.size:
             cases = WeightedCases(table, members[np.newaxis].astype(np.int64))
             value = float(metric.aggregate.values(cases)[0])
             if not math.isnan(value):
@@ -119,9 +118,13 @@ def _resampled(
     metrics: Sequence[Metric], table: CaseTable, strata: Strata, resampling: Resampling
 ) -> Mapping[str, FloatArray]:
     blocks: dict[str, list[FloatArray]] = defaultdict(list)
-    for weights in bootstrap_weights(
-        strata, resampling.clusters, resampling.seed, resampling.resamples, None
-    ):
+    clusters = resampling.clusters
+    if (strata < 0).any():
+        # Cases that do not enter take no part in the draws: leaving them out changes nothing but the time.
+        members = np.flatnonzero(strata >= 0)
+        table, strata = table.take(members), strata[members]
+        clusters = None if clusters is None else clusters[members]
+    for weights in bootstrap_weights(strata, clusters, resampling.seed, resampling.resamples, None):
         cases = WeightedCases(table, weights)
         for metric in metrics:
             blocks[metric.name].append(metric.aggregate.values(cases))

@@ -120,7 +120,8 @@ def _faults(index: SubmissionIndex, outcomes: Sequence[Outcome]) -> tuple[Fault,
     ]:
         raise PhaseError(*problems)
     of_cases = (outcome.faults for outcome in outcomes if isinstance(outcome, Faulty))
-    return (*index.faults, *itertools.chain.from_iterable(of_cases))
+    # The cases of a stack all tell what is wrong with their file.
+    return tuple(dict.fromkeys([*index.faults, *itertools.chain.from_iterable(of_cases)]))
 
 
 def tables_of(

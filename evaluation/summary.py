@@ -31,6 +31,7 @@ _CLUSTER = "cluster"
 def summarise(result: Result, source: str) -> MetricsFile:
     """Return the content of `metrics.json`; ``source`` is where the reference came from, image or tarball."""
     phase, config = result.phase, result.phase.config
+    clusters = _clusters(phase)
     aggregates = {
         task.name: estimate(
             task,
@@ -39,7 +40,7 @@ def summarise(result: Result, source: str) -> MetricsFile:
                 config.seed,
                 config.resamples,
                 config.interval_minimum,
-                _clusters(phase, result.tables[task.name]),
+                None if clusters is None else _numbers(clusters, result.tables[task.name]),
                 config.interval_maximum,
             ),
             config.public_detail == "full",
@@ -60,7 +61,7 @@ def summarise(result: Result, source: str) -> MetricsFile:
         ),
         cases=CasesSection(len(phase.rows), len(phase.rows) - worst, worst),
         aggregates=aggregates,
-        ranking=RankingSection(_components(phase, aggregates)),
+        ranking=RankingSection(_components(phase, aggregates), _composites(result, aggregates) or None),
         subgroups=_subgroups(result),
         case=_public_cases(result) if config.publish_cases else None,
     )
@@ -115,14 +116,38 @@ def _components(phase: Phase, aggregates: Estimates) -> dict[str, dict[str, floa
     return components
 
 
-def _clusters(phase: Phase, table: CaseTable) -> NDArray[np.int64] | None:
-    """Return the cluster of every case of a table as an integer, None where the phase has no such column."""
+def _composites(result: Result, aggregates: Estimates) -> dict[str, float]:
+    """Return the composites whose metrics all exist, made of these as they are published."""
+    values = {
+        f"{task}.{name}": estimate.value
+        for task, metrics in aggregates.items()
+        for name, estimate in metrics.items()
+    }
+    digits = result.phase.config.digits
+    return {
+        composite.name: _round(
+            composite.combine(*(values[name] for name in composite.metrics)), digits.get(composite.name)
+        )
+        for composite in result.phase.challenge.composites_of(result.tasks)
+        if values.keys() >= set(composite.metrics)
+    }
+
+
+def _clusters(phase: Phase) -> dict[str, int] | None:
+    """Return the cluster of every case by its name, None where the phase has no such column."""
     if _CLUSTER not in phase.cases.columns:
         return None
-    named = {case.name: row.cells[_CLUSTER] for case, row in zip(phase.cases.forms, phase.rows, strict=True)}
     # An empty cell is a cluster of its own: a person of whom there is one image only.
-    labels = [named[name] or f"\0{name}" for name in table.names]
-    return np.unique(labels, return_inverse=True)[1].astype(np.int64)
+    labels = {
+        case.name: row.cells[_CLUSTER] or f"\0{case.name}"
+        for case, row in zip(phase.cases.forms, phase.rows, strict=True)
+    }
+    numbers = {label: number for number, label in enumerate(sorted(set(labels.values())))}
+    return {name: numbers[label] for name, label in labels.items()}
+
+
+def _numbers(clusters: Mapping[str, int], table: CaseTable) -> NDArray[np.int64]:
+    return np.array([clusters[name] for name in table.names], dtype=np.int64)
 
 
 def _subgroups(result: Result) -> dict[str, dict[str, dict[str, dict[str, float]]]]:

@@ -11,11 +11,12 @@ from pathlib import Path
 from evaluation.aggregation import metric_values
 from evaluation.evaluate import tables_of
 from evaluation.model.case_table import CaseTable
+from evaluation.model.challenge import fields_of
 from evaluation.model.fault import PhaseError
 from evaluation.model.outcome import CaseJob, OrganiserFault, Scored
 from evaluation.phase.manifest import Manifest
 from evaluation.phase.phase import Phase, load_phase
-from evaluation.phase.settings import platform_metrics
+from evaluation.phase.settings import needed_metrics
 from evaluation.phase.subgroups import subgroup_faults
 from evaluation.platform import machine
 from evaluation.platform.result_file import plain_key
@@ -41,6 +42,8 @@ def validate_phase(
     Raises `PhaseError` listing every fault.
     """
     phase = load_phase(folder, scanned)
+    if phase.form.submission == "algorithm" and any(f.socket.stacked for f in fields_of(phase.tasks)):
+        _ = phase.form.stacks  # raises where the mapping does not hold together
     setup = RunSetup(
         form=phase.form,
         tasks=phase.form.tasks,
@@ -66,7 +69,7 @@ def validate_phase(
     scored = [outcome for outcome in outcomes if isinstance(outcome, Scored)]
     tables = tables_of(phase.tasks, phase.cases.forms, scored)
     missing = _missing_metrics(phase, tables)
-    required = platform_metrics(phase.config, phase.challenge, phase.tasks)
+    required = needed_metrics(phase.config, phase.challenge, phase.tasks)
     problems = [
         f"phase.toml: {name} cannot exist: no case of this phase enters it"
         for name in missing

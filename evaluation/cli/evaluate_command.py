@@ -9,7 +9,7 @@ from pathlib import Path
 
 # Only what is light: the worker server starts first and imports beside this process.
 from evaluation.platform.streams import Streams
-from evaluation.workers.warm_up import warm_up
+from evaluation.workers.warm_up import collect_rarely, warm_up
 
 INPUT = Path("/input")
 OUTPUT = Path("/output")
@@ -59,6 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
     started = time.monotonic()
     if arguments.workers != 0:
         warm_up()
+    collect_rarely()
     streams = Streams()
     from evaluation.cli.progress import progress_bar
     from evaluation.evaluate import Rejection, evaluate

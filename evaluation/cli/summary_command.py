@@ -30,6 +30,10 @@ def run(arguments: argparse.Namespace) -> int:
             for task, metrics in content["aggregates"].items()
             for name, estimate in metrics.items()
         ]
+        rows += [
+            ("composite", name, value, None, None)
+            for name, value in content["ranking"].get("composites", {}).items()
+        ]
         cases = content["cases"]
         title = f"{content['phase']['name']}: {cases['scored']} of {cases['expected']} cases scored"
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:

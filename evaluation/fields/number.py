@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from evaluation.files.json_files import json_kind
 from evaluation.files.numbers import parse_number
 from evaluation.model.fault import FaultKind, ReadError
 from evaluation.model.field import Kind
@@ -107,18 +108,3 @@ def number_of_json(source: JsonSource, value: object, expected: str) -> float:
 def _shortest(value: float) -> str:
     """Return the shortest text that is this number alone: 1.0000000000000002 is not shown as 1."""
     return repr(value).removesuffix(".0")
-
-
-def json_kind(value: object) -> str:
-    """Return what a JSON value is, in JSON's own words."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return f"the text {value!r}"
-    if isinstance(value, list):
-        return f"a list of {len(value)}"
-    if isinstance(value, dict):
-        return "an object"
-    return f"the number {value!r}"

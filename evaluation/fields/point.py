@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from evaluation.fields.number import json_kind, number_of_cell, number_of_json
+from evaluation.fields.number import number_of_cell, number_of_json
+from evaluation.files.json_files import json_kind
 from evaluation.metrics.distance import euclidean_distance
 from evaluation.model.fault import Fault, FaultKind, FormFault
 from evaluation.model.field import Kind

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Sequence
 
 from evaluation.model.fault import FaultKind, ReadError
 
@@ -14,12 +15,12 @@ _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _EXPECTED_FORMAT = {
     ".bmp": "a BMP image",
     ".png": "a PNG image",
+    ".mha": "a MetaImage",
     ".tif": "a TIFF image",
     ".tiff": "a TIFF image",
     ".csv": "a table",
     ".txt": "a text file",
     ".json": "a JSON file",
-    ".mha": "a MetaImage volume",
     ".gz": "a compressed NIfTI volume",
 }
 
@@ -88,7 +89,7 @@ def open_regular_file(root: str, path: str, limit_bytes: int, may_be_empty: bool
 
 def unreadable(path: str, error: OSError) -> ReadError:
     """Return the error for a file that the system does not let us read."""
-    return ReadError(FaultKind.UNREADABLE, _expected(path), _reason(error))
+    return read_error(error, _expected(path))
 
 
 def _expected(path: str) -> str:
@@ -109,17 +110,45 @@ def not_regular(mode: int) -> ReadError:
     return ReadError(FaultKind.FORBIDDEN, "a regular file", found)
 
 
-def _open_below(root: str, path: str) -> int:
-    """Return a descriptor of the file; every folder on the way is opened relative to the one before."""
+def open_folder(root: str, path: str) -> int:
+    """Return a descriptor of a folder below ``root``; no symbolic link on the way is followed.
+
+    Raises `ReadError` for a path out of the folder or through a link, `OSError` where there is none.
+    """
+    return _open_folders(root, _parts(path))
+
+
+def _parts(path: str) -> list[str]:
     parts = path.split("/")
     if "\0" in path or any(part in ("", ".", "..") for part in parts):
         raise ReadError(FaultKind.FORBIDDEN, "a path inside the folder", f'"{path}"')
+    return parts
+
+
+def _open_folders(root: str, names: Sequence[str]) -> int:
     folder = os.open(root, _FOLDER_FLAGS)
     try:
-        for name in parts[:-1]:
+        for name in names:
             inner = _open_entry(name, _FOLDER_FLAGS | os.O_NOFOLLOW, folder)
             os.close(folder)
             folder = inner
+    except (OSError, ReadError):
+        os.close(folder)
+        raise
+    return folder
+
+
+def read_error(error: OSError, expected: str) -> ReadError:
+    """Return the error for a file or folder that the system does not open."""
+    kind = FaultKind.MISSING if error.errno == errno.ENOENT else FaultKind.UNREADABLE
+    return ReadError(kind, expected, _reason(error))
+
+
+def _open_below(root: str, path: str) -> int:
+    """Return a descriptor of the file; every folder on the way is opened relative to the one before."""
+    parts = _parts(path)
+    folder = _open_folders(root, parts[:-1])
+    try:
         return _open_entry(parts[-1], _FILE_FLAGS, folder)
     finally:
         os.close(folder)

@@ -16,11 +16,12 @@ _STRING_OR_BRACKET = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[{]|[\]}]', re.
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
-def parse_json(data: bytes | bytearray | memoryview) -> object:
+def parse_json(data: bytes | bytearray | memoryview, *, finite: bool = True) -> object:
     """Return the value of a JSON document in UTF-8, with or without a byte order mark.
 
     Refused are repeated keys, NaN and Infinity, numbers beyond the range of a float or of more than
-    400 digits, lone surrogates and nesting deeper than 64 levels.
+    400 digits, lone surrogates and nesting deeper than 64 levels. Without ``finite``, NaN and numbers beyond
+    a float are left to the reader of the values, who can say which one it is.
 
     Raises `ReadError` (unreadable, malformed or too large), with the line where one is known.
     """
@@ -35,8 +36,8 @@ def parse_json(data: bytes | bytearray | memoryview) -> object:
         value: object = json.loads(
             text,
             object_pairs_hook=_unique,
-            parse_constant=_refuse_constant,
-            parse_float=_finite,
+            parse_constant=_refuse_constant if finite else None,
+            parse_float=_finite if finite else None,
             parse_int=_bounded,
         )
     except json.JSONDecodeError as error:
@@ -99,3 +100,18 @@ def _refuse_lone_surrogates(value: object) -> None:
         json.dumps(value, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError:
         raise ReadError(FaultKind.MALFORMED, "Unicode text", "a lone surrogate") from None
+
+
+def json_kind(value: object) -> str:
+    """Return what a JSON value is, in JSON's own words."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return f"the text {value!r}"
+    if isinstance(value, list):
+        return f"a list of {len(value)}"
+    if isinstance(value, dict):
+        return "an object"
+    return f"the number {value!r}"

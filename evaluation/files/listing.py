@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from evaluation.files.buffer import not_regular
-from evaluation.model.fault import Fault, FaultKind
+from evaluation.files.buffer import not_regular, open_folder, read_error
+from evaluation.model.fault import Fault, FaultKind, ReadError
 
 MOST_ENTRIES = 100_000
 DEEPEST_FOLDER = 8
@@ -73,6 +74,29 @@ def list_files(root: str | os.PathLike[str]) -> Listing:
     return Listing(resolved, tuple(sorted(files)), tuple(sorted(faults, key=lambda fault: fault.file)))
 
 
+def list_folder(root: str, path: str) -> list[str]:
+    """Return the sorted names of the regular files in one folder below ``root``; links are not followed.
+
+    What operating systems leave behind is skipped. Raises `ReadError` (missing, forbidden, unreadable or too
+    large), also for an entry that is no regular file.
+    """
+    try:
+        folder = open_folder(root, path)
+    except OSError as error:
+        raise read_error(error, "a folder") from None
+    try:
+        names = sorted(name for name in os.listdir(folder) if not _ignored(name))  # noqa: PTH208
+        if len(names) > MOST_ENTRIES:
+            raise ReadError(FaultKind.TOO_LARGE, f"at most {MOST_ENTRIES} files", "more")
+        for name in names:
+            mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+            if not stat.S_ISREG(mode):
+                raise not_regular(mode)
+    finally:
+        os.close(folder)
+    return names
+
+
 def strip_common_folder(listing: Listing, known: Collection[str]) -> Listing:
     """Return the listing from inside the one folder that holds everything, if there is such a folder.
 
@@ -98,12 +122,16 @@ def _scan(root: str, folder: str, remaining: int) -> list[os.DirEntry[str]]:
     entries: list[os.DirEntry[str]] = []
     with os.scandir(os.path.join(root, folder)) as found:  # noqa: PTH118
         for entry in found:
-            if entry.name in _IGNORED_NAMES or entry.name.startswith("._"):
+            if _ignored(entry.name):
                 continue
             if len(entries) == remaining:
                 raise _too_large(".", f"at most {MOST_ENTRIES} files and folders", "more")
             entries.append(entry)
     return sorted(entries, key=lambda entry: entry.name)
+
+
+def _ignored(name: str) -> bool:
+    return name in _IGNORED_NAMES or name.startswith("._")
 
 
 def _forbidden(path: str, entry: os.DirEntry[str]) -> Fault:

@@ -8,9 +8,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.files import bmp, png, tiff_tags
+from evaluation.files import bmp, metaimage, png, tiff_tags
 from evaluation.files.bmp import read_bmp, write_bmp
 from evaluation.files.crop import CroppedMask, crop
+from evaluation.files.metaimage import read_metaimage, write_metaimage
 from evaluation.files.png import read_png, write_png
 from evaluation.files.size import Size
 from evaluation.files.tiff import read_tiff, write_tiff
@@ -18,7 +19,7 @@ from evaluation.model.fault import FaultKind, ReadError
 
 __all__ = ["EXTENSIONS", "Size", "read_cropped", "read_grey", "write_grey"]
 
-EXTENSIONS = (".bmp", ".png", ".tif", ".tiff")
+EXTENSIONS = (".bmp", ".png", ".tif", ".tiff", ".mha")
 
 _OTHER_CONTENTS = (
     (b"\xff\xd8\xff", "a JPEG image (lossy: its values are not exact)"),
@@ -26,7 +27,6 @@ _OTHER_CONTENTS = (
     (b"RIFF", "a WebP image"),
     (b"\x1f\x8b", "a gzip archive"),
     (b"PK\x03\x04", "a zip archive"),
-    (b"ObjectType", "a MetaImage"),
     (b"%PDF", "a PDF document"),
 )
 
@@ -56,7 +56,7 @@ def read_cropped(data: memoryview, path: str, size: Size, background: int) -> Cr
 
 
 def read_grey(data: memoryview, path: str, size: Size | None) -> NDArray[np.uint8]:
-    """Return the grey values (y, x) of a BMP, PNG or TIFF image, possibly as a view of `data`.
+    """Return the grey values (y, x) of a BMP, PNG, TIFF or MetaImage file, possibly as a view of `data`.
 
     The content decides on the format, whatever the extension of `path`: only the pixels count. The size
     in the header is compared with `size` before any pixel is decoded; without one, a fixed number of
@@ -70,18 +70,34 @@ def read_grey(data: memoryview, path: str, size: Size | None) -> NDArray[np.uint
         return read_png(data, size)
     if bytes(data[:4]) in tiff_tags.MAGICS:
         return read_tiff(data, size)
-    names = {".bmp": "a BMP image", ".png": "a PNG image", ".tif": "a TIFF image", ".tiff": "a TIFF image"}
+    if data[: len(metaimage.MAGIC)] == metaimage.MAGIC:
+        return read_metaimage(data, size)
+    names = {
+        ".bmp": "a BMP image",
+        ".png": "a PNG image",
+        ".tif": "a TIFF image",
+        ".tiff": "a TIFF image",
+        ".mha": "a MetaImage",
+    }
     extension = os.path.splitext(path)[1].lower()  # noqa: PTH122
     found = next((name for magic, name in _OTHER_CONTENTS if data[: len(magic)] == magic), "other content")
-    raise ReadError(FaultKind.UNREADABLE, names.get(extension, "a BMP, PNG or TIFF image"), found)
+    raise ReadError(
+        FaultKind.UNREADABLE, names.get(extension, "a BMP, PNG or TIFF image or a MetaImage"), found
+    )
 
 
 def write_grey(image: NDArray[np.uint8], extension: str) -> bytes:
-    """Return grey values (y, x) as a file of the format with that extension (``.bmp``, ``.png``, ``.tif``).
+    """Return grey values (y, x) as a file of the format with that extension (one of `EXTENSIONS`).
 
     The same array gives the same bytes. Raises `ValueError` for any other extension.
     """
-    writers = {".bmp": write_bmp, ".png": write_png, ".tif": write_tiff, ".tiff": write_tiff}
+    writers = {
+        ".bmp": write_bmp,
+        ".png": write_png,
+        ".tif": write_tiff,
+        ".tiff": write_tiff,
+        ".mha": write_metaimage,
+    }
     if extension not in writers:
         raise ValueError(f"expected one of {', '.join(EXTENSIONS)}, found {extension}")
     return writers[extension](np.ascontiguousarray(image))

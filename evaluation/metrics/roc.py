@@ -46,7 +46,7 @@ class RocPoints:
 
 
 @dataclass(frozen=True, slots=True)
-class _WeightedCounts:
+class WeightedCounts:
     """Weights in the order of a `RocTable`: per row, or per row and (not missing) positive."""
 
     positive: NDArray[np.float64]  # (resamples, positives): weight of each positive
@@ -92,19 +92,21 @@ def roc_table(score: ArrayLike, positive: ArrayLike) -> RocTable:
     )
 
 
-def auc(table: RocTable, weights: ArrayLike) -> NDArray[np.float64]:
+def auc(table: RocTable, weights: ArrayLike | WeightedCounts) -> NDArray[np.float64]:
     """Area under the ROC curve: the share of (positive, negative) pairs in the right order, ties counting ½.
 
     weights: shape (resamples, cases), at least 0. Returns shape (resamples,) in [0, 1]; NaN in a row where a
     class has total weight 0. A missing positive (−inf) loses all its pairs, against a missing negative too.
     Source: the Mann–Whitney U statistic (Bamber 1975, J. Math. Psychol. 12:387).
     """
-    counts = _weighted_counts(table, weights)
+    counts = _counts(table, weights)
     twice_won = np.einsum("ij,ij->i", counts.positive, counts.below + counts.up_to)
     return _ratio(twice_won, 2.0 * counts.positives * counts.negatives)
 
 
-def sensitivity_at_specificity(table: RocTable, weights: ArrayLike, target: Fraction) -> NDArray[np.float64]:
+def sensitivity_at_specificity(
+    table: RocTable, weights: ArrayLike | WeightedCounts, target: Fraction
+) -> NDArray[np.float64]:
     """Highest sensitivity over the thresholds "score ≥ t" whose specificity is at least `target`.
 
     A group of tied scores is never split. The threshold above every score counts too, with sensitivity 0, so
@@ -116,7 +118,7 @@ def sensitivity_at_specificity(table: RocTable, weights: ArrayLike, target: Frac
     class has total weight 0. Raises ValueError unless 0 ≤ target ≤ 1.
     """
     _check_target(target)
-    counts = _weighted_counts(table, weights)
+    counts = _counts(table, weights)
     # Specificity never falls as t rises, so at the best t exactly those positives are detected
     # whose own score would be a good enough threshold.
     needed = target.numerator * counts.negatives
@@ -125,7 +127,7 @@ def sensitivity_at_specificity(table: RocTable, weights: ArrayLike, target: Frac
 
 
 def sensitivity_at_specificity_interpolated(
-    table: RocTable, weights: ArrayLike, target: Fraction
+    table: RocTable, weights: ArrayLike | WeightedCounts, target: Fraction
 ) -> NDArray[np.float64]:
     """Sensitivity on the ROC polyline at a false-positive rate of 1 − `target`; its top at a vertical step.
 
@@ -137,7 +139,7 @@ def sensitivity_at_specificity_interpolated(
     class has total weight 0. Raises ValueError unless 0 ≤ target ≤ 1.
     """
     _check_target(target)
-    counts = _weighted_counts(table, weights)
+    counts = _counts(table, weights)
     # For each positive: of the false positives that are allowed, those left for its tied group once all
     # negatives with a higher score are spent, and the negatives in that group; both times the denominator.
     needed = target.numerator * counts.negatives
@@ -179,7 +181,11 @@ def _ascending(score: NDArray[np.float64], chosen: NDArray[np.bool_]) -> NDArray
     return cases[np.argsort(score[cases], kind="stable")]
 
 
-def _weighted_counts(table: RocTable, weights: ArrayLike) -> _WeightedCounts:
+def weighted_counts(table: RocTable, weights: ArrayLike) -> WeightedCounts:
+    """Return what every figure of the curve needs of a matrix of weights of shape (resamples, cases).
+
+    Where several figures are wanted under the same weights, they can all be given this in place of them.
+    """
     matrix = np.asarray(weights)
     if matrix.ndim != 2 or matrix.shape[1] != table.score.size:
         raise ValueError(f"weights: expected shape (resamples, {table.score.size}), found {matrix.shape}")
@@ -188,7 +194,7 @@ def _weighted_counts(table: RocTable, weights: ArrayLike) -> _WeightedCounts:
     cumulative = np.zeros((matrix.shape[0], table.segment_starts.size + 1))
     segments = np.add.reduceat(negative, table.segment_starts, axis=1)
     np.cumsum(segments, axis=1, out=cumulative[:, 1:])
-    return _WeightedCounts(
+    return WeightedCounts(
         positive=positive,
         below=_columns(cumulative, table.segments_below),
         up_to=_columns(cumulative, table.segments_up_to),
@@ -197,12 +203,16 @@ def _weighted_counts(table: RocTable, weights: ArrayLike) -> _WeightedCounts:
     )
 
 
+def _counts(table: RocTable, weights: ArrayLike | WeightedCounts) -> WeightedCounts:
+    return weights if isinstance(weights, WeightedCounts) else weighted_counts(table, weights)
+
+
 def _columns(matrix: NDArray[np.generic], order: NDArray[np.intp]) -> NDArray[np.float64]:
     # With mode "clip" numpy skips a second pass for the bounds; the orders are within them by construction.
     return np.take(matrix, order, axis=1, mode="clip").astype(np.float64, copy=False)
 
 
-def _where_both(counts: _WeightedCounts) -> NDArray[np.float64]:
+def _where_both(counts: WeightedCounts) -> NDArray[np.float64]:
     return np.where(counts.negatives > 0, counts.positives, 0.0)
 
 

@@ -44,6 +44,11 @@ class CaseTable:
         """Return a column whose entries are not plain numbers."""
         return [row[column] for row in self._rows]
 
+    def take(self, positions: NDArray[np.intp]) -> CaseTable:
+        """Return the table of some of the cases."""
+        chosen = positions.tolist()
+        return CaseTable([self.names[i] for i in chosen], [self._rows[i] for i in chosen])
+
     def derive(self, key: object, function: Callable[[CaseTable], Derived]) -> Derived:
         """Return ``function(self)``, computed at the first call with this key and kept."""
         if key not in self._derived:

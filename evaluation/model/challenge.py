@@ -50,7 +50,8 @@ class Task:
     and returns their columns, and only the columns of the missing ones take their worst values.
 
     ``details`` returns what the organiser's per-case file holds beside the columns, the points of a curve for
-    example; ``notices`` what an organiser should know of a reference, one sentence each.
+    example, or counts that only the reference knows; ``notices`` what an organiser should know of a
+    reference, one sentence each.
     """
 
     name: str
@@ -81,12 +82,28 @@ class CaseChoice:
 
 
 @dataclass(frozen=True)
+class Composite:
+    """One figure made of several metrics ("task.metric"), which ``combine`` takes in their order.
+
+    It exists where all of them do, and is written to the section ``ranking`` of metrics.json.
+    """
+
+    name: str
+    title: str
+    metrics: tuple[str, ...]
+    combine: Callable[..., float]
+    best: float
+    worst: float
+
+
+@dataclass(frozen=True)
 class Challenge:
     """The rules of a challenge; one module of `evaluation.challenges` holds each.
 
-    ``components`` names the metrics ("task.metric") that its ranking uses, the first being the default score
-    of the platform's leaderboard. ``form_columns`` are the columns of the case table that participants know;
-    ``case_choices`` are further ones that a phase can do without.
+    ``components`` names the metrics ("task.metric") that its ranking uses. ``score`` names the metric or
+    composite that is the default score of the platform's leaderboard, else it is the first component.
+    ``form_columns`` are the columns of the case table that participants know; ``case_choices`` are further
+    ones that a phase can do without.
     """
 
     name: str
@@ -98,6 +115,13 @@ class Challenge:
     form_columns: tuple[str, ...] = ()
     case_choices: tuple[CaseChoice, ...] = ()
     optional_tasks: tuple[str, ...] = ()
+    composites: tuple[Composite, ...] = ()
+    score: str | None = None
+
+    def composites_of(self, tasks: Iterable[Task]) -> tuple[Composite, ...]:
+        """Return the composites all of whose metrics belong to the given tasks."""
+        known = {f"{task.name}.{metric.name}" for task in tasks for metric in task.metrics}
+        return tuple(composite for composite in self.composites if known.issuperset(composite.metrics))
 
 
 def fields_of(tasks: Iterable[Task]) -> tuple[Field, ...]:

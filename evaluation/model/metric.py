@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from evaluation.metrics import roc
 from evaluation.metrics.averages import weighted_mean
 from evaluation.metrics.detection_counts import f1_of_presence
-from evaluation.metrics.intervals import Interval
+from evaluation.metrics.intervals import Interval, wilson_interval
 from evaluation.model.case_table import CaseTable, FloatArray, WeightedCases
 
 Strata = NDArray[np.int64]
@@ -39,9 +39,10 @@ class Aggregate:
 class Metric:
     """One figure of a task; ``best`` and ``worst`` bound it, and their order says which way is better.
 
-    ``worst`` may be infinite (a distance). ``fixed_intervals`` gives further intervals by name, such as
-    Wilson's for a proportion. Where the reference leaves nothing to average the metric does not exist:
-    its value is NaN and it is left out of every output.
+    ``worst`` may be infinite (a distance). With ``resampled`` it has a bootstrap interval;
+    ``fixed_intervals`` gives further intervals by name, such as Wilson's for a proportion. Where the
+    reference leaves nothing to average the metric does not exist: its value is NaN and it is left out of
+    every output.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Metric:
     best: float
     worst: float
     fixed_intervals: Callable[[CaseTable], dict[str, Interval]] | None = None
+    resampled: bool = True
 
     @property
     def better(self) -> Literal["higher", "lower"]:
@@ -78,10 +80,37 @@ def sum_of(column: str) -> Aggregate:
     return Aggregate(values, strata=lambda table: np.where(np.isnan(table[column]), -1, 0))
 
 
+def proportion_of(column: str) -> Aggregate:
+    """Return the share of ones in a column of zeros and ones (NaN: left out)."""
+    return replace(mean_of(column), spread_column=None)
+
+
+def wilson_of(column: str) -> Callable[[CaseTable], dict[str, Interval]]:
+    """Return the Wilson interval of `proportion_of` a column, as ``wilson``."""
+
+    def intervals(table: CaseTable) -> dict[str, Interval]:
+        defined = table[column][~np.isnan(table[column])]
+        return {"wilson": wilson_interval(float(defined.sum()), defined.size)}
+
+    return intervals
+
+
+def wilson_at_threshold(sensitivity: Aggregate, label: str) -> Callable[[CaseTable], dict[str, Interval]]:
+    """Return the Wilson interval of a sensitivity as if its threshold were given, not found on the cases."""
+
+    def intervals(table: CaseTable) -> dict[str, Interval]:
+        positives = int(np.count_nonzero(table[label] == 1))
+        cases = WeightedCases(table, np.ones((1, len(table)), dtype=np.int64))
+        detected = round(float(sensitivity.values(cases)[0]) * positives)
+        return {"wilson_threshold_held_fixed": wilson_interval(detected, positives)}
+
+    return intervals
+
+
 def auc_of(score: str, label: str) -> Aggregate:
     """Return the area under the ROC curve of a score column against a 0/1 label column (NaN: left out)."""
     return Aggregate(
-        values=lambda cases: roc.auc(_roc_table(cases.table, score, label), _labelled(cases, label)),
+        values=lambda cases: roc.auc(_roc_table(cases.table, score, label), _roc_counts(cases, score, label)),
         strata=lambda table: strata_of_labels(table, label),
     )
 
@@ -95,7 +124,9 @@ def sensitivity_at_specificity_of(
         "interpolated": roc.sensitivity_at_specificity_interpolated,
     }[definition]
     return Aggregate(
-        values=lambda cases: function(_roc_table(cases.table, score, label), _labelled(cases, label), target),
+        values=lambda cases: function(
+            _roc_table(cases.table, score, label), _roc_counts(cases, score, label), target
+        ),
         strata=lambda table: strata_of_labels(table, label),
     )
 
@@ -124,6 +155,10 @@ def _roc_table(table: CaseTable, score: str, label: str) -> roc.RocTable:
     return table.derive(("roc", score, label), build)
 
 
-def _labelled(cases: WeightedCases, label: str) -> NDArray[np.int64]:
-    labelled = ~np.isnan(cases.table[label])
-    return cases.weights if labelled.all() else cases.weights[:, labelled]
+def _roc_counts(cases: WeightedCases, score: str, label: str) -> roc.WeightedCounts:
+    def count(cases: WeightedCases) -> roc.WeightedCounts:
+        labelled = ~np.isnan(cases.table[label])
+        weights = cases.weights if labelled.all() else cases.weights[:, labelled]
+        return roc.weighted_counts(_roc_table(cases.table, score, label), weights)
+
+    return cases.derive(("roc", score, label), count)

@@ -28,14 +28,35 @@ class CellsSource:
 
 @dataclass(frozen=True, slots=True)
 class JsonSource:
-    """A value that came out of a JSON file, at ``place`` in it (for example ``[3]``)."""
+    """A value that came out of a JSON file, at ``place`` and, in a list of several cases, at ``index``."""
 
     value: Any
     file: str
     place: str = ""
+    index: int | None = None
 
 
-Source = FileSource | CellsSource | JsonSource
+@dataclass(frozen=True, slots=True)
+class StackSource:
+    """The values of a stack of cases in a list of ``entries``; the form says which entry is whose."""
+
+    values: Any
+    file: str
+    place: str
+    entries: int
+
+
+@dataclass(frozen=True, slots=True)
+class JsonFileSource:
+    """A JSON file that is still to be read: one value, or where ``entries`` is given those of a stack."""
+
+    path: str
+    place: str
+    limit_bytes: int
+    entries: int | None = None
+
+
+Source = FileSource | CellsSource | JsonSource | StackSource | JsonFileSource
 
 
 class ByteStream(Protocol):
@@ -64,7 +85,7 @@ class FileAccess(Protocol):
 
 def file_of(source: Source) -> str:
     """Return the path of the file in which a source lies."""
-    return source.path if isinstance(source, FileSource) else source.file
+    return source.path if isinstance(source, FileSource | JsonFileSource) else source.file
 
 
 def fault_at(source: Source, expected: str, found: str, kind: FaultKind = FaultKind.WRONG_VALUE) -> FormFault:
@@ -73,5 +94,8 @@ def fault_at(source: Source, expected: str, found: str, kind: FaultKind = FaultK
     if isinstance(source, CellsSource):
         line, field = source.line, ", ".join(source.columns)
     elif isinstance(source, JsonSource):
-        field = source.place or None
+        index = "" if source.index is None else f"index {source.index}"
+        field = ", ".join(part for part in (source.place, index) if part) or None
+    elif isinstance(source, StackSource | JsonFileSource):
+        field = source.place
     return FormFault(Fault(kind, file_of(source), expected, found, line, field))

@@ -32,7 +32,7 @@ def read_cases(folder: Path, form_columns: Sequence[str], choices: Sequence[Case
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.reader(file, strict=True)
             header = tuple(cell.strip() for cell in next(reader, []))
-            rows = [(reader.line_num, cells) for cells in reader if any(cell.strip() for cell in cells)]
+            rows = [(reader.line_num, cells) for cells in reader if any(map(str.strip, cells))]
     except FileNotFoundError:
         raise PhaseError(f"{FILE_NAME}: not found in {folder}") from None
     except (OSError, UnicodeDecodeError, csv.Error) as error:
@@ -55,16 +55,15 @@ def read_cases(folder: Path, form_columns: Sequence[str], choices: Sequence[Case
     if not {"name", *form_columns} <= set(header):
         raise PhaseError(*problems)
     table = [
-        CaseRow(line, dict(zip(header, (cell.strip() for cell in cells), strict=True)))
+        CaseRow(line, dict(zip(header, map(str.strip, cells), strict=True)))
         for line, cells in rows
         if len(cells) == len(header)
     ]
     forms = [_case_form(row, form_columns, choices, problems) for row in table]
-    for key, count in Counter(name_key(form.name) for form in forms).items():
+    keys = [name_key(form.name) for form in forms]
+    for key, count in Counter(keys).items():
         if count > 1:
-            lines = [
-                str(row.line) for row, form in zip(table, forms, strict=True) if name_key(form.name) == key
-            ]
+            lines = [str(row.line) for row, other in zip(table, keys, strict=True) if other == key]
             problems.append(f"{FILE_NAME}, lines {', '.join(lines)}: {count} cases named {key!r}")
     if problems:
         raise PhaseError(*problems)

@@ -48,6 +48,7 @@ class Phase:
             sockets=self.config.sockets,
             cases=self.cases.forms,
             optional_tasks=optional_tasks(self.config, self.challenge, self.tasks),
+            input_socket=self.config.input_socket,
         )
 
     @property
@@ -96,7 +97,7 @@ def load_phase(folder: Path, manifest: Manifest | None = None) -> Phase:
     except PhaseError as error:
         others = _faults_of_cases(folder, challenge.form_columns)
         raise PhaseError(*problems, *_in_config(error), *others) from None
-    problems += _unknown_metrics(config, tasks)
+    problems += _unknown_metrics(config, challenge, tasks)
     try:
         cases = read_cases(folder, challenge.form_columns, challenge.case_choices)
     except PhaseError as error:
@@ -121,8 +122,9 @@ def _faults_of_cases(folder: Path, form_columns: Sequence[str] = ()) -> tuple[st
     return ()
 
 
-def _unknown_metrics(config: PhaseConfig, tasks: tuple[Task, ...]) -> list[str]:
+def _unknown_metrics(config: PhaseConfig, challenge: Challenge, tasks: tuple[Task, ...]) -> list[str]:
     known = [f"{task.name}.{metric.name}" for task in tasks for metric in task.metrics]
+    known += [composite.name for composite in challenge.composites_of(tasks)]
     named = {
         "score": [config.score] if config.score else [],
         "columns": config.columns or (),

@@ -9,16 +9,26 @@ from evaluation.phase.config import PhaseConfig
 
 
 def platform_metrics(config: PhaseConfig, challenge: Challenge, tasks: Sequence[Task]) -> tuple[str, ...]:
-    """Return the metrics that the phase's leaderboard needs, each once, the score first.
+    """Return the metrics ("task.metric") and composites of the leaderboard, each once, the score first.
 
-    What `phase.toml` names, else the components of the challenge's ranking in the phase's tasks.
+    What `phase.toml` names, else the challenge's score and the components of its ranking in these tasks.
     """
-    compulsory = {task.name for task in tasks} - set(challenge.optional_tasks)
-    components = [name for name in challenge.components if name.partition(".")[0] in compulsory]
+    compulsory = [task for task in tasks if task.name not in challenge.optional_tasks]
+    known = {f"{task.name}.{metric.name}" for task in compulsory for metric in task.metrics}
+    components = [name for name in challenge.components if name in known]
     if not components:
         components = [f"{task.name}.{task.metrics[0].name}" for task in tasks]
+    known |= {composite.name for composite in challenge.composites_of(compulsory)}
+    default = challenge.score if challenge.score in known else components[0]
     columns = components if config.columns is None else config.columns
-    return tuple(dict.fromkeys((config.score or components[0], *columns)))
+    return tuple(dict.fromkeys((config.score or default, *columns)))
+
+
+def needed_metrics(config: PhaseConfig, challenge: Challenge, tasks: Sequence[Task]) -> set[str]:
+    """Return the metrics without which the leaderboard drops a submission, those of composites included."""
+    composites = {composite.name: composite.metrics for composite in challenge.composites}
+    wanted = platform_metrics(config, challenge, tasks)
+    return {metric for name in wanted for metric in composites.get(name, (name,))}
 
 
 def optional_tasks(config: PhaseConfig, challenge: Challenge, tasks: Sequence[Task]) -> tuple[str, ...]:
@@ -27,7 +37,7 @@ def optional_tasks(config: PhaseConfig, challenge: Challenge, tasks: Sequence[Ta
     Those that the challenge calls optional, unless the leaderboard needs them: without the value of one of
     its metrics the platform would drop the submission from it.
     """
-    needed = {name.partition(".")[0] for name in platform_metrics(config, challenge, tasks)}
+    needed = {name.partition(".")[0] for name in needed_metrics(config, challenge, tasks)}
     return tuple(
         task.name for task in tasks if task.name in challenge.optional_tasks and task.name not in needed
     )

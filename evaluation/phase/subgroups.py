@@ -21,11 +21,9 @@ def subgroup_masks(subgroup: Subgroup, cases: Cases, names: Sequence[str]) -> di
 
     Cases with an empty cell are in no subgroup.
     """
-    keys = {
-        case.name: key_of(_label(subgroup, row.cells[subgroup.column]))
-        for case, row in zip(cases.forms, cases.rows, strict=True)
-    }
-    of_names = np.array([keys[name] for name in names])
+    cells = {case.name: row.cells[subgroup.column] for case, row in zip(cases.forms, cases.rows, strict=True)}
+    key_of_cell = {cell: key_of(_label(subgroup, cell)) for cell in set(cells.values())}
+    of_names = np.array([key_of_cell[cells[name]] for name in names])
     return {str(key): of_names == key for key in sorted(set(of_names.tolist())) if key}
 
 

@@ -65,9 +65,10 @@ class CasesSection:
 
 @dataclass(frozen=True)
 class RankingSection:
-    """The components of the ranking by task and metric."""
+    """The components of the ranking by task and metric, and the figures that combine several of them."""
 
     components: dict[str, dict[str, float]]
+    composites: dict[str, float] | None = None
 
 
 @dataclass(frozen=True)

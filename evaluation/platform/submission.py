@@ -7,10 +7,12 @@ from pathlib import Path
 
 from evaluation.model.challenge import Task
 from evaluation.model.form import Form
+from evaluation.platform.algorithm import index_algorithm
 from evaluation.platform.archive import index_archive
 from evaluation.platform.index import SubmissionIndex
 
 
 def index_submission(folder: Path, form: Form, tasks: Sequence[Task]) -> SubmissionIndex:
     """Return the index of a submission; its kind comes from the form, never from the folder."""
-    return index_archive(folder, form, tasks)
+    index = index_algorithm if form.submission == "algorithm" else index_archive
+    return index(folder, form, tasks)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import json
+import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -55,6 +57,105 @@ class ArchiveWriter:
                 write_csv(self.folder / item.archive.files[0], header, rows)
 
 
+@dataclass(frozen=True)
+class InputImage:
+    """What one job of an algorithm ran on: the name of its image, and its cases in the order of the stack."""
+
+    name: str
+    cases: tuple[str, ...]
+
+
+@dataclass
+class AlgorithmWriter:
+    """Writes a submission of an algorithm phase as the platform lays it out; jobs are written at the end.
+
+    ``inputs`` are the images or stacks, each of which becomes a job. JSON values go into files, or with
+    ``inline`` into `predictions.json`; an image goes into a folder of its own in the format ``extension``.
+    ``socket_key`` is "socket", or "interface" as in older dumps. A case to which nothing was added, and a
+    field that it lacks, is null; an output without any value is left out, and so is a job without output.
+    """
+
+    folder: Path
+    fields: Sequence[Field]
+    inputs: Sequence[InputImage]
+    input_socket: str
+    extension: str = ".mha"
+    inline: bool = False
+    socket_key: str = "socket"
+    _values: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def add(self, case: str, values: Values) -> None:
+        """Add the values of one case; images are written at once."""
+        of_case = self._values.setdefault(case, {})
+        for item in self.fields:
+            if item.name not in values:
+                continue
+            if item.socket.is_image:
+                (image,) = (image for image in self.inputs if case in image.cases)
+                key = _key(image.name, item.name)
+                path = self.folder / self._output(image, item) / f"{key}{self.extension}"
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(item.kind.write_file(values[item.name], self.extension))
+                of_case[item.name] = {"pk": key, "name": path.name}
+            else:
+                of_case[item.name] = item.kind.write_json(values[item.name])
+
+    def close(self) -> None:
+        """Write `predictions.json` and the JSON files; the order of the jobs means nothing."""
+        jobs = []
+        for image in self.inputs:
+            outputs = [
+                output
+                for item in self.fields
+                if any(item.name in self._values.get(case, {}) for case in image.cases)
+                for output in [self._write_output(image, item)]
+            ]
+            if outputs:
+                jobs.append(
+                    {
+                        "pk": _key(image.name),
+                        "status": "Succeeded",
+                        "inputs": [self._input(image)],
+                        "outputs": outputs,
+                    }
+                )
+        _write_json(self.folder / "predictions.json", sorted(jobs, key=lambda job: str(job["pk"])))
+
+    def _output(self, image: InputImage, item: Field) -> str:
+        return f"{_key(image.name)}/output/{item.socket.file_name}"
+
+    def _input(self, image: InputImage) -> dict[str, Any]:
+        socket = {
+            "slug": self.input_socket,
+            "kind": "Image",
+            "super_kind": "Image",
+            "relative_path": f"images/{self.input_socket}",
+        }
+        named = {"pk": _key(image.name, "image"), "name": image.name}
+        return {"value": None, "file": None, "image": named, self.socket_key: socket}
+
+    def _write_output(self, image: InputImage, item: Field) -> dict[str, Any]:
+        values = [self._values.get(case, {}).get(item.name) for case in image.cases]
+        content: Any = values if item.socket.stacked else values[0]
+        kind = "Image" if item.socket.is_image else "Anything"
+        socket = {
+            "slug": item.socket.slug,
+            "kind": kind,
+            "super_kind": kind if item.socket.is_image else "Value" if self.inline else "File",
+            "relative_path": item.socket.file_name,
+        }
+        output: dict[str, Any] = {"value": None, "file": None, "image": None, self.socket_key: socket}
+        if item.socket.is_image:
+            output["image"] = content
+        elif self.inline:
+            output["value"] = content
+        else:
+            path = self._output(image, item)
+            _write_json(self.folder / path, content)
+            output["file"] = path
+        return output
+
+
 def write_phase(
     folder: Path, configuration: str, fields: Sequence[AnyField], cases: Iterable[SampleCase]
 ) -> None:
@@ -80,11 +181,11 @@ def write_phase(
     write_csv(folder / "cases.csv", header, rows)
 
 
-def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[str]], delimiter: str = ",") -> None:
     """Write a table with Unix line ends."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
+        writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
         writer.writerow(header)
         writer.writerows(rows)
 
@@ -93,3 +194,13 @@ def _write_file(folder: Path, kind: Kind, layout: Files, case: str, value: Any, 
     path = folder / layout.path(case, extension)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(kind.write_file(value, extension))
+
+
+def _key(*names: str) -> str:
+    """Return a key as the platform makes them, the same for the same names."""
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, "/".join(names)))
+
+
+def _write_json(path: Path, content: Any) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(content, separators=(",", ":")) + "\n", encoding="utf-8")

@@ -13,14 +13,16 @@ from evaluation.model.challenge import Task, Values, fields_of, references_of
 from evaluation.model.fault import Fault, FaultKind, FormFault, PhaseError
 from evaluation.model.form import Form
 from evaluation.model.outcome import CaseJob, Died, Faulty, OrganiserFault, Outcome, Scored
-from evaluation.model.source import file_of
+from evaluation.model.source import JsonFileSource, StackSource, file_of
 from evaluation.phase.reference import OpenReference, ReferenceFiles, ReferenceValues
+from evaluation.workers.json_values import JsonValues
 
 
 @dataclass(frozen=True)
 class RunSetup:
     """All that a worker needs to run cases; plain data that crosses into its process.
 
+    ``form`` may lack its cases, since each travels with its job.
     ``tasks`` are those of the phase that the submission takes part in. ``reference`` is None where only the
     form is checked.
     """
@@ -56,6 +58,7 @@ class CaseRunner:
         self._tasks = tasks
         self._fields = fields_of(tasks)
         self._files = SubmissionFiles(setup.submission)
+        self._json_values = JsonValues(self._files, setup.form.missing)
         self._reference = OpenReference(setup.reference, references_of(tasks)) if setup.reference else None
 
     def run(self, job: CaseJob, read_only: bool = False) -> Outcome:
@@ -85,17 +88,20 @@ class CaseRunner:
         predictions: dict[str, Any] = {}
         faults: list[Fault] = []
         for field in self._fields:
-            if (source := job.sources.get(field.name)) is None:
-                continue
+            source = job.sources.get(field.name)
             try:
-                predictions[field.name] = field.kind.read(source, job.case, self._files)
+                if isinstance(source, StackSource | JsonFileSource):
+                    source = self._json_values.value(field.name, source, job.case)
+                if source is not None:
+                    predictions[field.name] = field.kind.read(source, job.case, self._files)
             except FormFault as fault:
                 faults += fault.faults
             except (MemoryError, TypeError, PhaseError):
                 raise
             except Exception as error:  # a decoder may raise anything on a hostile file
                 found = f"one that cannot be decoded ({type(error).__name__})"
-                faults.append(Fault(FaultKind.UNREADABLE, file_of(source), "a readable file", found))
+                file = file_of(job.sources[field.name])
+                faults.append(Fault(FaultKind.UNREADABLE, file, "a readable file", found))
         return predictions, faults
 
     def _validate(self, job: CaseJob, reference: ReferenceValues) -> tuple[str, ...]:

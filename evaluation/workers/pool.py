@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
+import itertools
 import math
 import os
 import resource
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
@@ -24,9 +25,9 @@ import pebble
 from evaluation.challenges import challenge_named, select_tasks
 from evaluation.model.fault import Fault, FaultKind
 from evaluation.model.outcome import CaseJob, Died, Faulty, OrganiserFault, Outcome, Scored
-from evaluation.model.source import FileSource, file_of
+from evaluation.model.source import FileSource, JsonFileSource, file_of
 from evaluation.workers.case_runner import CaseRunner, RunSetup
-from evaluation.workers.warm_up import worker_context
+from evaluation.workers.warm_up import collect_rarely, worker_context
 
 _LARGEST_BATCH = 512
 _LARGEST_FILE_BATCH = 16
@@ -101,11 +102,11 @@ def _fail_rest(
 
 def _run_serially(jobs: Sequence[CaseJob], setup: RunSetup, progress: Progress) -> list[Outcome]:
     runner = _make_runner(setup)
-    outcomes = []
-    for job in jobs:
-        outcomes.append(runner.run(job))
+    outcomes: dict[int, Outcome] = {}
+    for position in itertools.chain.from_iterable(_groups(jobs)):
+        outcomes[position] = runner.run(jobs[position])
         progress(len(outcomes))
-    return outcomes
+    return [outcomes[position] for position in range(len(jobs))]
 
 
 def _run_batches(
@@ -120,12 +121,35 @@ def _run_batches(
                 yield batch, _result(future, len(batch), settings)
 
 
-def _batches(jobs: Sequence[CaseJob], workers: int) -> Iterator[range]:
+def _batches(jobs: Sequence[CaseJob], workers: int) -> Iterator[list[int]]:
+    """Yield the positions of the jobs of each batch; those that share a file stay together where they can."""
     reads_files = any(isinstance(source, FileSource) for job in jobs for source in job.sources.values())
     largest = _LARGEST_FILE_BATCH if reads_files else _LARGEST_BATCH
     size = max(1, min(largest, len(jobs) // (8 * workers)))
-    for start in range(0, len(jobs), size):
-        yield range(start, min(start + size, len(jobs)))
+    batch: list[int] = []
+    for group in _groups(jobs):
+        if batch and len(batch) + len(group) > size:
+            yield batch
+            batch = []
+        batch += group
+        while len(batch) > largest:
+            yield batch[:largest]
+            batch = batch[largest:]
+    if batch:
+        yield batch
+
+
+def _groups(jobs: Sequence[CaseJob]) -> Iterable[list[int]]:
+    """Return the positions of all jobs, those together whose values lie in one file."""
+    groups: dict[str, list[int]] = {}
+    for position, job in enumerate(jobs):
+        stacked = (
+            source.path
+            for source in job.sources.values()
+            if isinstance(source, JsonFileSource) and source.entries is not None
+        )
+        groups.setdefault(next(stacked, f"\0{position}"), []).append(position)
+    return groups.values()
 
 
 def _schedule(
@@ -189,6 +213,7 @@ def _attempt(job: CaseJob, setup: RunSetup, settings: PoolSettings) -> Outcome:
 @contextlib.contextmanager
 def _pool(setup: RunSetup, settings: PoolSettings, workers: int) -> Iterator[pebble.ProcessPool]:
     context = worker_context()
+    setup = replace(setup, form=replace(setup.form, cases=()))
     pool = pebble.ProcessPool(
         max_workers=workers,
         initializer=_start_worker,
@@ -211,6 +236,7 @@ def _start_worker(setup: RunSetup, case_seconds: float) -> None:
         _, hard = resource.getrlimit(resource.RLIMIT_DATA)
         limit = setup.memory_bytes if hard == resource.RLIM_INFINITY else min(setup.memory_bytes, hard)
         resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
+    collect_rarely()
     _runner = _make_runner(setup)
     _case_seconds = case_seconds
 

@@ -31,7 +31,7 @@ def test_a_view_is_filled_as_far_as_the_file_goes(tmp_path):
 @pytest.mark.parametrize(
     ("path", "kind"),
     [
-        ("none.mha", FaultKind.UNREADABLE),
+        ("none.mha", FaultKind.MISSING),
         ("link.mha", FaultKind.FORBIDDEN),
         ("pipe.mha", FaultKind.FORBIDDEN),
         ("../outside.mha", FaultKind.FORBIDDEN),

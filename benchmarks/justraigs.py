@@ -1,0 +1,122 @@
+"""JustRAIGS at full size: 9,741 eyes, whole process from start to metrics.json.
+
+    python -m benchmarks.justraigs [--cases 9741] [--runs 5] [--stack 500]
+
+Against a floor, reading and parsing the same JSON files in plain Python, and a rival: a plain evaluator of
+the kind that organisers write (a dictionary an eye, scikit-learn, no check, no interval). With ``--stack 1``
+there are three small files an eye.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from benchmarks.measure import measure, report
+
+
+def main() -> None:
+    """Make the sample, time the commands and print the table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--cases", type=int, default=9741)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--stack", type=int, default=500)
+    parser.add_argument("--only", choices=sorted(_PARTS), help=argparse.SUPPRESS)
+    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.only:
+        _PARTS[arguments.only](arguments.folder)
+        return
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        _sample(folder, arguments.cases, arguments.stack)
+        evaluate = [
+            *(sys.executable, "-m", "evaluation", "evaluate"),
+            *("--input", str(folder / "submissions" / "justraigs-full-phase2" / "good")),
+            *("--ground-truth", str(folder / "ground-truth" / "justraigs-full-phase2")),
+            *("--output", str(folder)),
+        ]
+        part = [sys.executable, "-m", "benchmarks.justraigs", "--folder", temporary, "--only"]
+        commands = {
+            "evaluate (2 workers, intervals)": evaluate,
+            "floor: start Python": [sys.executable, "-c", "pass"],
+            "floor: read the files": [*part, "read"],
+            "floor: read and parse the JSON": [*part, "parse"],
+            "rival: plain Python and scikit-learn": [*part, "plain"],
+        }
+        print(f"{arguments.cases} eyes in stacks of up to {arguments.stack}")
+        report(measure(commands, arguments.runs), "evaluate (2 workers, intervals)")
+
+
+def _sample(folder: Path, cases: int, stack: int) -> None:
+    run = [sys.executable, "-m", "evaluation"]
+    options = ["--cases", str(cases), "--stack", str(stack), "--name", "justraigs-full"]
+    sample = [*run, "sample", "justraigs", "--output", str(folder), *options]
+    subprocess.run(sample, check=True, stdout=subprocess.DEVNULL)
+    seal = [*run, "seal", str(folder / "ground-truth" / "justraigs-full-phase2")]
+    subprocess.run(seal, check=True, stdout=subprocess.DEVNULL)
+
+
+def _submission(folder: Path) -> Path:
+    return folder / "submissions" / "justraigs-full-phase2" / "good"
+
+
+def _read(folder: Path) -> None:
+    for path in _submission(folder).rglob("*.json"):
+        path.read_bytes()
+
+
+def _parse(folder: Path) -> None:
+    for path in _submission(folder).rglob("*.json"):
+        json.loads(path.read_bytes())
+
+
+def _plain(folder: Path) -> None:
+    import numpy as np
+    from sklearn.metrics import roc_curve
+
+    submission = _submission(folder)
+    with (folder / "ground-truth" / "justraigs-full-phase2" / "cases.csv").open() as file:
+        rows = {(row["stack_name"], int(row["stack_index"])): row for row in csv.DictReader(file)}
+    results: dict[str, dict[str, object]] = {}
+    for job in json.loads((submission / "predictions.json").read_bytes()):
+        stack = job["inputs"][0]["image"]["name"]
+        for output in job["outputs"]:
+            socket = output["socket"]
+            values = json.loads((submission / job["pk"] / "output" / socket["relative_path"]).read_bytes())
+            for index, value in enumerate(values):
+                results.setdefault(rows[stack, index]["name"], {})[socket["slug"]] = value
+    labels, scores, distances = [], [], []
+    for row in rows.values():
+        result = results[row["name"]]
+        if row["final_label"] == "U":
+            continue
+        labels.append(row["final_label"] == "RG")
+        scores.append(result["multiple-referable-glaucoma-likelihoods"])
+        if row["final_label"] != "RG":
+            continue
+        features = result["stacked-referable-glaucomatous-features"]
+        assert isinstance(features, dict)
+        marks = [text for text in (row["features_g1"], row["features_g2"], row["features_g3"]) if text]
+        agreed = [
+            (mark[0] == "1", flag)
+            for *mark, flag in zip(*marks, features.values(), strict=True)
+            if len({*mark}) == 1
+        ]
+        distances.append(float(np.mean([true != flag for true, flag in agreed])))
+    false_positive_rate, sensitivity, _ = roc_curve(labels, scores)
+    assert sensitivity[false_positive_rate <= 0.05].max() > 0
+    assert np.mean(distances) > 0
+
+
+_PARTS = {"read": _read, "parse": _parse, "plain": _plain}
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""References built from what several people said."""

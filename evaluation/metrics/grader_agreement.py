@@ -1,0 +1,41 @@
+"""What graders of one image agree on: the final main label, and the additional labels that count."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def final_label(first: str, second: str, specialist: str) -> str:
+    """Return the main label of an image that two graders and, where they disagreed, a specialist graded.
+
+    The label on which both first graders agree, else the specialist's; empty where there is none (a
+    disagreement without a specialist). Source: JustRAIGS challenge design, annotation of the test cases.
+    """
+    return first if first == second else specialist
+
+
+def counting_graders(labels: Sequence[str], specialist_alone: bool = False) -> tuple[int, ...]:
+    """Return which of three graders' additional labels count: positions in ``labels``.
+
+    labels: main labels of the two first graders and of the specialist (empty: none). Both first graders
+    count where they agree; else the specialist and the one who agrees with the specialist; the specialist
+    alone where neither does. With ``specialist_alone`` the specialist alone counts wherever there is one (as
+    in the public evaluator). Empty where the first graders disagree and there is no specialist.
+    Source: JustRAIGS challenge design, annotation of the test cases.
+    """
+    first, second, specialist = labels
+    if specialist and specialist_alone:
+        return (2,)
+    if first == second:
+        return (0, 1)
+    if not specialist:
+        return ()
+    return (*(grader for grader in (0, 1) if labels[grader] == specialist), 2)
+
+
+def agreed_labels(graders: Sequence[Sequence[bool | None]]) -> tuple[bool | None, ...]:
+    """Return each additional label on which all the given graders agree, None where they do not.
+
+    graders: one sequence of labels a grader, all of one length; None (not graded) agrees with nothing.
+    """
+    return tuple(labels[0] if len(set(labels)) == 1 else None for labels in zip(*graders, strict=True))

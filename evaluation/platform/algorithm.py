@@ -1,0 +1,202 @@
+"""Algorithm phases: the jobs of `predictions.json`, each of which ran on one image or on a stack of them.
+
+A file that a job wrote is not opened here but where its cases are scored.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from evaluation.files.listing import list_folder
+from evaluation.model.challenge import Task, fields_of
+from evaluation.model.fault import Fault, FaultKind, FormFault, ReadError
+from evaluation.model.field import Field
+from evaluation.model.form import STACK_NAME, Form, name_key, stack_key
+from evaluation.model.source import FileSource, JsonFileSource, JsonSource, Source, StackSource
+from evaluation.platform.index import Sources, SubmissionIndex, participating
+from evaluation.platform.jobs import FILE_NAME, Job, JobOutput, read_jobs
+
+_LARGEST_VALUE = 1 << 20
+_LARGEST_FILE = 1 << 28
+_JOB_ALLOWANCE = 1 << 16
+
+
+@dataclass(frozen=True)
+class _Targets:
+    """What one job is about: the positions of its cases by the key of its input's name."""
+
+    positions: Mapping[str, tuple[int, ...]]
+    stacked: bool
+
+    def key(self, name: str) -> str:
+        return stack_key(name) if self.stacked else name_key(name)
+
+    @property
+    def what(self) -> str:
+        return "stack" if self.stacked else "image"
+
+
+def index_algorithm(folder: Path, form: Form, tasks: Sequence[Task]) -> SubmissionIndex:
+    """Return the index of an algorithm's jobs; a job's cases are those of its input image or stack.
+
+    Where one field of a challenge is stacked, all of them are. Raises `PhaseError` for a mapping of stacks
+    that does not hold together.
+    """
+    root = os.path.realpath(folder)
+    fields = fields_of(tasks)
+    targets = _targets(form, fields)
+    jobs = read_jobs(root, _limit(len(form.cases) * (len(fields) + 1) * _JOB_ALLOWANCE))
+    faults = list(jobs.faults)
+    sources: Sources = [{} for _ in form.cases]
+    job_of: dict[str, Job] = {}
+    for job in jobs.jobs:
+        try:
+            key = _target(job, form, targets)
+            if (other := job_of.setdefault(key, job)) is not job:
+                expected = f"one job for {targets.what} {_name(form, targets, key)}"
+                found = f"a second one beside job {other.pk}"
+                raise FormFault(Fault(FaultKind.DUPLICATE, FILE_NAME, expected, found, field=f"job {job.pk}"))
+        except FormFault as fault:
+            faults += fault.faults
+            continue
+        of_job = _sources(job, root, form, fields, len(targets.positions[key]), faults)
+        for position in targets.positions[key]:
+            sources[position] = of_job
+    present = participating(form, tasks, sources)
+    if form.missing == "reject" and (jobs.jobs or not faults):
+        faults += _missing(present, form, targets, job_of, sources, {fault.field for fault in faults})
+    return SubmissionIndex(root, sources, tuple(task.name for task in present), tuple(faults))
+
+
+def _limit(wanted: int) -> int:
+    return min(_LARGEST_FILE, _LARGEST_VALUE + wanted)
+
+
+def _targets(form: Form, fields: Sequence[Field]) -> _Targets:
+    if any(field.socket.stacked for field in fields):
+        return _Targets(form.stacks, stacked=True)
+    return _Targets({key: (position,) for key, position in form.names.items()}, stacked=False)
+
+
+def _name(form: Form, targets: _Targets, key: str) -> str:
+    case = form.cases[targets.positions[key][0]]
+    return case.columns[STACK_NAME] if targets.stacked else case.name
+
+
+def _target(job: Job, form: Form, targets: _Targets) -> str:
+    """Return the key of what a job ran on: the name of its input image or else of its input file."""
+    chosen = [item for item in job.inputs if form.input_socket in (None, item.slug)]
+    named = [(item.slug, item.image) for item in chosen if item.image is not None] or [
+        (item.slug, item.file) for item in chosen if item.file is not None
+    ]
+    if len(named) != 1:
+        expected = f"one input image or file of socket {form.input_socket}"
+        if form.input_socket is None:
+            expected = "one input image or file (else the phase must name its input_socket)"
+        raise FormFault(
+            Fault(FaultKind.MALFORMED, FILE_NAME, expected, str(len(named)), field=f"job {job.pk}, inputs")
+        )
+    ((slug, name),) = named
+    key = targets.key(name)
+    if key not in targets.positions:
+        field = f"job {job.pk}, socket {slug}"
+        raise FormFault(
+            Fault(
+                FaultKind.UNKNOWN,
+                FILE_NAME,
+                f"the name of {_article(targets.what)} of this phase",
+                repr(name),
+                field=field,
+            )
+        )
+    return key
+
+
+def _article(what: str) -> str:
+    return f"an {what}" if what[0] in "aeiou" else f"a {what}"
+
+
+def _slug(form: Form, field: Field) -> str:
+    return form.sockets.get(field.name, field.socket.slug)
+
+
+def _place(job: Job, form: Form, field: Field) -> str:
+    return f"job {job.pk}, socket {_slug(form, field)}"
+
+
+def _sources(
+    job: Job, root: str, form: Form, fields: Sequence[Field], cases: int, faults: list[Fault]
+) -> dict[str, Source]:
+    """Return where the values of a job's outputs lie by field; all cases of a stack share them."""
+    sources: dict[str, Source] = {}
+    for field in fields:
+        output = job.outputs.get(_slug(form, field))
+        if output is None:
+            continue
+        place = _place(job, form, field)
+        try:
+            source = _source(output, root, field, cases, place)
+        except FormFault as fault:
+            faults += fault.faults
+            continue
+        if source is not None:
+            sources[field.name] = source
+    return sources
+
+
+def _source(output: JobOutput, root: str, field: Field, cases: int, place: str) -> Source | None:
+    if field.socket.is_image:
+        return _image(output, root, place)
+    entries = cases if field.socket.stacked else None
+    if output.value is None:
+        return JsonFileSource(output.path, place, _limit(cases * _LARGEST_VALUE), entries)
+    if entries is None:
+        return JsonSource(output.value, FILE_NAME, place)
+    return StackSource(output.value, FILE_NAME, place, entries)
+
+
+def _image(output: JobOutput, root: str, place: str) -> FileSource | None:
+    """Return the one file in the folder of an image output, None where there is none."""
+    try:
+        names = list_folder(root, output.path)
+    except ReadError as error:
+        if error.kind is FaultKind.MISSING:
+            return None
+        raise FormFault(error.fault(output.path, place)) from None
+    if len(names) > 1:
+        raise FormFault(
+            Fault(FaultKind.DUPLICATE, output.path, "one image", f"{len(names)} files", field=place)
+        )
+    return FileSource(f"{output.path}/{names[0]}") if names else None
+
+
+def _missing(
+    tasks: Sequence[Task],
+    form: Form,
+    targets: _Targets,
+    job_of: Mapping[str, Job],
+    sources: Sources,
+    faulty: Collection[str | None],
+) -> list[Fault]:
+    """Return a fault for every image or stack without a job, and for every job without an output.
+
+    ``faulty`` names the places of outputs of which another fault is already known.
+    """
+    missing = []
+    for key, positions in targets.positions.items():
+        job = job_of.get(key)
+        if job is None:
+            expected = f"a job for {targets.what} {_name(form, targets, key)}"
+            missing.append(Fault(FaultKind.MISSING, FILE_NAME, expected, "none"))
+            continue
+        wanted = [field for field in fields_of(tasks) if any(field.cases(form.cases[i]) for i in positions)]
+        places = [_place(job, form, field) for field in wanted if field.name not in sources[positions[0]]]
+        missing += [
+            Fault(FaultKind.MISSING, FILE_NAME, "an output", "none", field=place)
+            for place in places
+            if place not in faulty
+        ]
+    return missing

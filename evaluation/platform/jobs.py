@@ -1,0 +1,154 @@
+"""`predictions.json`: the jobs of an algorithm phase as the platform lists them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+
+from evaluation.files.buffer import ReadBuffer
+from evaluation.files.json_files import json_kind, parse_json
+from evaluation.model.fault import Fault, FaultKind, FormFault, ReadError
+
+FILE_NAME = "predictions.json"
+
+
+@dataclass(frozen=True, slots=True)
+class JobInput:
+    """One input of a job; ``image`` and ``file`` are names without folders."""
+
+    slug: str
+    image: str | None
+    file: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class JobOutput:
+    """One output of a job: its value where it is inline, and where its file lies otherwise."""
+
+    slug: str
+    path: str
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One run of the algorithm; ``pk`` is the platform's key and the name of the job's folder."""
+
+    pk: str
+    inputs: tuple[JobInput, ...]
+    outputs: Mapping[str, JobOutput]
+
+
+@dataclass(frozen=True)
+class Jobs:
+    """The jobs that could be read, and what is wrong with the others."""
+
+    jobs: tuple[Job, ...]
+    faults: tuple[Fault, ...]
+
+
+def read_jobs(root: str, limit_bytes: int) -> Jobs:
+    """Return the jobs of a submission in the order of their keys; nothing is raised."""
+    try:
+        content = parse_json(ReadBuffer().read(root, FILE_NAME, limit_bytes=limit_bytes))
+    except ReadError as error:
+        return Jobs((), (error.fault(FILE_NAME),))
+    if not isinstance(content, list):
+        return Jobs((), (_malformed("a list of jobs", content),))
+    jobs: dict[str, Job] = {}
+    faults: list[Fault] = []
+    for position, item in enumerate(content):
+        try:
+            job = _job(item, f"job number {position + 1}")
+        except FormFault as fault:
+            faults += fault.faults
+            continue
+        if job.pk in jobs:
+            faults.append(
+                Fault(
+                    FaultKind.DUPLICATE,
+                    FILE_NAME,
+                    "one entry for a job",
+                    "a second one",
+                    field=f"job {job.pk}",
+                )
+            )
+        jobs[job.pk] = job
+    return Jobs(tuple(jobs[pk] for pk in sorted(jobs)), tuple(faults))
+
+
+def _job(item: object, place: str) -> Job:
+    if not isinstance(item, dict):
+        raise FormFault(_malformed("an object", item, place))
+    pk = item.get("pk")
+    if isinstance(pk, bool) or not isinstance(pk, str | int) or pk == "":
+        raise FormFault(_malformed("a key pk", pk, place))
+    place = f"job {pk}"
+    inputs = [_input(entry, place) for entry in _entries(item, "inputs", place)]
+    outputs: dict[str, JobOutput] = {}
+    for entry in _entries(item, "outputs", place):
+        output = _output(entry, place, str(pk))
+        if output.slug in outputs:
+            raise FormFault(
+                Fault(
+                    FaultKind.DUPLICATE,
+                    FILE_NAME,
+                    "one output of a socket",
+                    "a second one",
+                    field=f"{place}, socket {output.slug}",
+                )
+            )
+        outputs[output.slug] = output
+    return Job(str(pk), tuple(inputs), outputs)
+
+
+def _entries(item: Mapping[str, Any], key: str, place: str) -> list[Any]:
+    entries = item.get(key)
+    if not isinstance(entries, list):
+        raise FormFault(_malformed("a list", entries, f"{place}, {key}"))
+    return entries
+
+
+def _input(entry: object, place: str) -> JobInput:
+    socket = _socket(entry, f"{place}, inputs")
+    assert isinstance(entry, dict)
+    slug = _text(socket.get("slug"), f"{place}, inputs, slug")
+    place = f"{place}, socket {slug}"
+    image, file = entry.get("image"), entry.get("file")
+    if isinstance(image, dict):
+        image = image.get("name")
+    return JobInput(slug, _base_name(image, place), _base_name(file, place))
+
+
+def _output(entry: object, place: str, pk: str) -> JobOutput:
+    socket = _socket(entry, f"{place}, outputs")
+    assert isinstance(entry, dict)
+    slug = _text(socket.get("slug"), f"{place}, outputs, slug")
+    path = _text(socket.get("relative_path"), f"{place}, socket {slug}, relative_path")
+    return JobOutput(slug, f"{pk}/output/{path}", entry.get("value"))
+
+
+def _socket(entry: object, place: str) -> Mapping[str, Any]:
+    """Return the socket of an input or output; ``interface`` is its older name."""
+    if not isinstance(entry, dict):
+        raise FormFault(_malformed("an object", entry, place))
+    socket = entry.get("socket") or entry.get("interface")
+    if not isinstance(socket, dict):
+        raise FormFault(_malformed("a socket", socket, place))
+    return socket
+
+
+def _text(value: object, place: str) -> str:
+    if not isinstance(value, str) or not value:
+        raise FormFault(_malformed("a text", value, place))
+    return value
+
+
+def _base_name(value: object, place: str) -> str | None:
+    return None if value is None else PurePosixPath(_text(value, place)).name
+
+
+def _malformed(expected: str, found: object, place: str | None = None) -> Fault:
+    return Fault(FaultKind.MALFORMED, FILE_NAME, expected, json_kind(found), field=place)
