@@ -7,9 +7,13 @@ localisation of the fovea.
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 from fractions import Fraction
 from math import inf
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict
+from pydantic import Field as OptionField
 
 from evaluation.fields.label_mask import LabelMask
 from evaluation.fields.number import Label, Number
@@ -22,9 +26,30 @@ from evaluation.model.case_table import Row
 from evaluation.model.challenge import Challenge, Options, Task, Values, form_option
 from evaluation.model.field import CaseColumns, Field, Files, Reference, Socket, TableColumns
 from evaluation.model.metric import Metric, auc_of, mean_of, sensitivity_at_specificity_of
+from evaluation.model.scheme import Board, Place, Rank, Scheme
 
 CUP, DISC, ELSEWHERE = 0, 128, 255
 _IMAGES = (".bmp", ".png", ".tif")
+
+
+Weight = Annotated[Decimal, OptionField(ge=0)]
+
+
+class RefugeWeights(BaseModel):
+    """Weights of the ranking: of the ranks in Eq. 3, of the places in Eq. 4 and over the two sets in Eq. 5.
+
+    The paper prints those of cup and disc exchanged; its own Table 6 was computed with these.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    dice_cup: Weight = Decimal("0.35")
+    dice_disc: Weight = Decimal("0.25")
+    vertical_cup_to_disc_ratio_error: Weight = Decimal("0.40")
+    classification: Weight = Decimal("0.4")
+    segmentation: Weight = Decimal("0.6")
+    offline: Weight = Decimal("0.3")
+    onsite: Weight = Decimal("0.7")
 
 
 class RefugeOptions(Options):
@@ -33,6 +58,7 @@ class RefugeOptions(Options):
     unlisted_labels: Literal["error", "disc"] = form_option("error")
     vertical_diameter: VerticalDiameter = "column_count"
     sensitivity_at_specificity: Literal["step", "interpolated"] = "step"
+    weights: RefugeWeights = RefugeWeights()
 
 
 def _tasks(options: RefugeOptions) -> tuple[Task, ...]:
@@ -137,6 +163,29 @@ def _segmentation(options: RefugeOptions) -> Field:
     )
 
 
+def ranking(options: RefugeOptions) -> Scheme:
+    """Return the ranking of section 3.2: per task, over both (Eq. 4), over two sets (Eq. 5)."""
+    weights = {name: Fraction(weight) for name, weight in options.weights}
+    return Scheme(
+        boards=(
+            Board("classification", (Rank("classification.auc"),)),
+            Board(
+                "segmentation",
+                tuple(
+                    Rank(f"segmentation.{metric}", weights[metric])
+                    for metric in ("dice_cup", "dice_disc", "vertical_cup_to_disc_ratio_error")
+                ),
+            ),
+            Board(
+                "overall",
+                tuple(Place(task, weights[task]) for task in ("classification", "segmentation")),
+            ),
+        ),
+        overall="overall",
+        phases={role: weights[role] for role in ("offline", "onsite")},
+    )
+
+
 LIKELIHOOD = Field(
     name="glaucoma_risk",
     title="Likelihood of glaucoma",
@@ -169,4 +218,5 @@ CHALLENGE = Challenge(
         "segmentation.vertical_cup_to_disc_ratio_error",
     ),
     optional_tasks=("fovea",),
+    ranking=ranking,
 )

@@ -13,6 +13,7 @@ from evaluation.model.case_table import CaseTable, Row
 from evaluation.model.field import AnyField, Field, HiddenField
 from evaluation.model.form import CaseForm
 from evaluation.model.metric import Metric
+from evaluation.model.scheme import Scheme
 
 Values = Mapping[str, Any]
 
@@ -102,6 +103,7 @@ class Challenge:
 
     ``components`` names the metrics ("task.metric") that its ranking uses. ``score`` names the metric or
     composite that is the default score of the platform's leaderboard, else it is the first component.
+    ``ranking`` makes its scheme of the options; without one, the mean of the components' ranks decides.
     ``form_columns`` are the columns of the case table that participants know; ``case_choices`` are further
     ones that a phase can do without.
     """
@@ -117,6 +119,7 @@ class Challenge:
     optional_tasks: tuple[str, ...] = ()
     composites: tuple[Composite, ...] = ()
     score: str | None = None
+    ranking: Callable[[Any], Scheme] | None = None
 
     def composites_of(self, tasks: Iterable[Task]) -> tuple[Composite, ...]:
         """Return the composites all of whose metrics belong to the given tasks."""
