@@ -127,6 +127,11 @@ class Challenge:
         return tuple(composite for composite in self.composites if known.issuperset(composite.metrics))
 
 
+def metrics_of(tasks: Iterable[Task]) -> dict[str, Metric]:
+    """Return the metrics of the given tasks by the names under which rankings and settings know them."""
+    return {f"{task.name}.{metric.name}": metric for task in tasks for metric in task.metrics}
+
+
 def fields_of(tasks: Iterable[Task]) -> tuple[Field, ...]:
     """Return the fields of the given tasks, each once, in their order."""
     return tuple({field.name: field for task in tasks for field in task.fields}.values())

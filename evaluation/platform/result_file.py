@@ -64,11 +64,26 @@ class CasesSection:
 
 
 @dataclass(frozen=True)
+class PlaceOnBoard:
+    """A place in a leaderboard of ``teams`` teams, this one included, and the score that leads to it."""
+
+    place: int
+    score: float
+    teams: int
+
+
+@dataclass(frozen=True)
 class RankingSection:
-    """The components of the ranking by task and metric, and the figures that combine several of them."""
+    """The components of the ranking by task and metric, and the figures that combine several of them.
+
+    Where the phase gives a leaderboard of other teams: the ranks that the components take in it, and the
+    places by board.
+    """
 
     components: dict[str, dict[str, float]]
     composites: dict[str, float] | None = None
+    ranks: dict[str, dict[str, int]] | None = None
+    places: dict[str, PlaceOnBoard] | None = None
 
 
 @dataclass(frozen=True)
@@ -129,8 +144,13 @@ def _plain(value: Any, path: str, any_keys: bool) -> Any:
     if isinstance(value, float):
         if not math.isfinite(value):
             raise ValueError(f"{path}: {value} is not finite")
-        return float(f"{value:.{_SIGNIFICANT_DIGITS}g}") + 0.0
+        return as_written(value)
     return value
+
+
+def as_written(value: float) -> float:
+    """Return a number as `metrics.json` holds it: 12 significant digits, no negative zero."""
+    return float(f"{value:.{_SIGNIFICANT_DIGITS}g}") + 0.0
 
 
 def write_atomically(path: Path, data: bytes) -> None:
