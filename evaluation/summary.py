@@ -75,7 +75,8 @@ def summarise(result: Result, source: str) -> MetricsFile:
 def case_records(result: Result) -> dict[str, Any]:
     """Return the organiser's per-case file: columns of every task and of the case table, and details.
 
-    It holds labels. Infinite values (a missing likelihood) are written as text, undefined ones left out.
+    It holds labels. Infinite values (a missing likelihood) are written as text, undefined ones left out. From
+    it every figure can be computed again, under the resampling of the phase.
     """
     phase = result.phase
     rows_by_name = {case.name: row.cells for case, row in zip(phase.cases.forms, phase.rows, strict=True)}
@@ -83,6 +84,12 @@ def case_records(result: Result) -> dict[str, Any]:
         "phase": phase.config.name,
         "challenge": phase.challenge.name,
         "manifest": phase.manifest.digest,
+        "resampling": {
+            "seed": phase.config.seed,
+            "resamples": phase.config.resamples,
+            "interval_minimum": phase.config.interval_minimum,
+            "interval_maximum": phase.config.interval_maximum,
+        },
         "details": {
             task.name: dict(details)
             for task in result.tasks

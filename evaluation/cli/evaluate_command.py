@@ -81,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
             streams.tell_participant(messages.participant_line(result.faults))
             return 1
         if arguments.cases:
-            write_atomically(arguments.cases, render(case_records(result), any_keys=True))
+            write_atomically(arguments.cases, render(case_records(result), organisers=True))
         path = write_metrics(summarise(result, source), arguments.output)
     except PhaseError as error:
         streams.tell_organiser(["Fault of the phase:", *error.problems[:400]])

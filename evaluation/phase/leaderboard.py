@@ -74,14 +74,14 @@ def read_leaderboard(path: Path, metrics: Collection[str]) -> tuple[TeamValues, 
                     values[column] = parse_number(row[column])
             except ReadError as error:
                 problems.append(f"{name}, line {line}, {column}: {error}")
-        eligible = row.get(ELIGIBLE, "").casefold()
-        if eligible not in (*_YES, *_NO):
+        eligible = is_eligible(row.get(ELIGIBLE, ""))
+        if eligible is None:
             problems.append(
-                f"{name}, line {line}, {ELIGIBLE}: expected yes or no, found {printable(eligible)!r}"
+                f"{name}, line {line}, {ELIGIBLE}: expected yes or no, found {printable(row[ELIGIBLE])!r}"
             )
         if not row[TEAM]:
             problems.append(f"{name}, line {line}: expected the name of a team, found nothing")
-        teams.append(TeamValues(row[TEAM], values, eligible not in _NO))
+        teams.append(TeamValues(row[TEAM], values, eligible is not False))
     problems += [
         f"{name}: team {team!r} stands in {count} rows"
         for team, count in Counter(row.team for row in teams).items()
@@ -90,3 +90,9 @@ def read_leaderboard(path: Path, metrics: Collection[str]) -> tuple[TeamValues, 
     if problems:
         raise PhaseError(*problems)
     return tuple(teams)
+
+
+def is_eligible(cell: str) -> bool | None:
+    """Return what a cell of the column ``eligible`` says, yes where it is empty; None for neither."""
+    answer = cell.strip().casefold()
+    return True if answer in _YES else False if answer in _NO else None
