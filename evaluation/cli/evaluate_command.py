@@ -28,6 +28,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--input", type=Path, default=INPUT, metavar="FOLDER", help="the submission (default: %(default)s)"
     )
     parser.add_argument(
+        "--each",
+        type=Path,
+        metavar="FOLDER",
+        help="score every sub-folder as one team's submission instead, into OUTPUT/<team>/",
+    )
+    parser.add_argument(
         "--ground-truth",
         type=Path,
         metavar="FOLDER",
@@ -74,6 +80,12 @@ def run(arguments: argparse.Namespace) -> int:
         folder, source = _reference(arguments.ground_truth)
         phase = load_phase(folder)
         workers = machine.worker_count() if arguments.workers is None else arguments.workers
+        if arguments.each:
+            from evaluation.cli.evaluate_each import evaluate_each
+
+            for line in evaluate_each(phase, source, arguments.each, arguments.output, workers):
+                streams.tell_organiser([line])
+            return 0
         with progress_bar("cases", len(phase.rows)) as progress:
             result = evaluate(phase, arguments.input, workers, started, progress)
         if isinstance(result, Rejection):

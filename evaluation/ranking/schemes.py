@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Literal
+from typing import Literal, get_args
 
 from evaluation.model.challenge import Challenge, Options
 from evaluation.model.scheme import Board, Place, Rank, Scheme, Score
 
 PlatformMethod = Literal["absolute", "mean", "median"]
+PLATFORM_METHODS: tuple[PlatformMethod, ...] = get_args(PlatformMethod)
 
 _LESIONS = ("drusen", "exudate", "hemorrhage", "scar", "other")
 

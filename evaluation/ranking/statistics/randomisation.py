@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -28,6 +29,7 @@ def randomisation_test(
     exchanged, and returns the differences of the metrics, shape (rows,). units: shape (cases,), the cluster
     of every case; a cluster is exchanged as a whole. seed: of PCG64.
     p = (b + 1) / (m + 1), b of m random exchanges giving a difference at least as large as the observed one.
+    Without a standard error of the difference, that of the exchanged differences about zero stands for it.
     Source: Fisher 1935, The Design of Experiments; Phipson and Smyth 2010, SAGMB 9:39.
     """
     unit_of_case = np.unique(np.asarray(units), return_inverse=True)[1].reshape(-1)
@@ -36,10 +38,13 @@ def randomisation_test(
         return PairTest("randomisation", None, None, "the metric does not exist for both teams")
     # Sums in another order differ in the last digits; such a difference is no smaller one.
     threshold = observed - _EQUAL * max(1.0, observed)
-    reached = sum(
-        int((np.abs(difference(exchanged)) >= threshold).sum())
-        for exchanged in _exchanges(unit_of_case, seed, permutations)
-    )
+    reached, squares = 0, 0.0
+    for exchanged in _exchanges(unit_of_case, seed, permutations):
+        differences = difference(exchanged)
+        reached += int((np.abs(differences) >= threshold).sum())
+        squares += float(differences @ differences)
+    if standard_error is None:
+        standard_error = math.sqrt(squares / permutations)
     return PairTest("randomisation", (reached + 1) / (permutations + 1), standard_error)
 
 
