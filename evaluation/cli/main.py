@@ -49,7 +49,7 @@ COMMANDS = {
     ),
     "schema": Command(
         "schema_command",
-        "Print the JSON schema of metrics.json.",
+        "Print the JSON schema of metrics.json or leaderboard.json.",
         "python -m evaluation schema > schemas/metrics.schema.json",
     ),
 }

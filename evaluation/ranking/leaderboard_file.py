@@ -6,14 +6,12 @@ import csv
 import dataclasses
 import io
 import json
-import math
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import TypeAdapter
-
 from evaluation.platform.result_file import as_written, write_atomically
+from evaluation.platform.schema import schema_of
 from evaluation.ranking.comparisons import Comparisons
 from evaluation.ranking.difficulty import CaseDifficulty, GroupDifficulty, SubgroupTest
 from evaluation.ranking.readers import ReadersSection
@@ -122,13 +120,15 @@ class OrganiserPart:
     influences: tuple[Influence, ...] = ()
 
 
+def leaderboard_schema() -> dict[str, Any]:
+    """Return the schema of `leaderboard.json`."""
+    return schema_of(Leaderboard, "leaderboard.json")
+
+
 def write_leaderboard(board: Leaderboard, folder: Path) -> list[Path]:
-    """Write leaderboard.json, its JSON schema, and a csv for each phase; return the paths."""
+    """Write leaderboard.json and leaderboard.csv, over several phases one more csv each; return the paths."""
     folder.mkdir(parents=True, exist_ok=True)
-    documents = {
-        "leaderboard.json": _json(dataclasses.asdict(board)),
-        "leaderboard.schema.json": _json(TypeAdapter(Leaderboard).json_schema(mode="serialization")),
-    }
+    documents = {"leaderboard.json": _json(dataclasses.asdict(board))}
     if board.final is None:
         documents["leaderboard.csv"] = _csv(_phase_rows(board.phases[0]))
     else:
@@ -162,11 +162,11 @@ def _json(content: Any) -> bytes:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): _plain(item) for key, item in value.items() if item is not None}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     if isinstance(value, float):
-        return as_written(value) if math.isfinite(value) else None
+        return as_written(value)
     return value
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.aggregation import fewest_units
 from evaluation.metrics.intervals import bootstrap_weights
 from evaluation.model.case_table import CaseTable, WeightedCases
 from evaluation.model.metric import Metric, Strata
@@ -88,10 +89,11 @@ def resample(metrics: Mapping[str, Metric], cases: TeamCases, choice: Resampling
             missing[name] = "no team has results per case"
             continue
         strata = _common_strata(name, metric, cases.teams, tables)
-        counts = np.bincount(strata[strata >= 0])
-        smallest = int(counts[counts > 0].min(initial=len(strata)))
+        units = cases.units(next(iter(tables.values())))
+        smallest = fewest_units(strata, units)
         if not choice.resamples or smallest < choice.interval_minimum:
-            missing[name] = f"{smallest} cases in a stratum, fewer than {choice.interval_minimum}"
+            what = "cases" if units is None else "clusters"
+            missing[name] = f"{smallest} {what} in a stratum, fewer than {choice.interval_minimum}"
             continue
         strata_of[strata.tobytes()] = strata
         groups.setdefault((name.partition(".")[0], strata.tobytes()), {})[name] = metric

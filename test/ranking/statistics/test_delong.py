@@ -15,7 +15,7 @@ LABELS = np.array([1, 1, 1, 0, 0, 0], dtype=bool)
 def test_a_tiny_case_by_hand():
     # Team A, positives 4 3 1, negatives 2 0 0: placements of positives 1, 1, 2/3; of negatives 2/3, 1, 1.
     # Team B, positives 4 3 2, negatives 1 0 0: all 1. AUC 8/9 and 1. The difference per positive is
-    # 0, 0, −1/3: variance 1/27; the same per negative. Of the difference of areas: (1/27)/3 + (1/27)/3 = 2/81.
+    # 0, 0, −1/3: variance 1/27; the same per negative. Of the areas: (1/27)/3 + (1/27)/3 = 2/81.
     table = delong_table([[4, 3, 1, 2, 0, 0], [4, 3, 2, 1, 0, 0]], LABELS)
     np.testing.assert_allclose(table.auc, [8 / 9, 1])
     assert table.difference_variance[0, 1] == pytest.approx(2 / 81, rel=1e-14)
