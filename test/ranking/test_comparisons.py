@@ -113,7 +113,7 @@ def test_identical_teams_are_equal_in_every_test():
 
 
 def test_randomisation_agrees_with_delong_about_an_area():
-    # The same pair: DeLong, and, once a likelihood is missing in both (which costs both the same), randomisation.
+    # The same pair; once a likelihood is missing in both, which costs both the same, it is randomised.
     columns = curves(11, cases=200, positives=80)
     (by_delong,) = compared(AUC, columns).pairs
     for of_team in columns.values():
