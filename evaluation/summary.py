@@ -113,7 +113,8 @@ def case_records(result: Result) -> dict[str, Any]:
 
 def _recorded(value: Any) -> Any:
     if isinstance(value, np.ndarray):
-        return value.tolist()
+        # An empty list would not tell how many columns it has.
+        return value.tolist() if value.size else {"shape": list(value.shape)}
     if isinstance(value, float) and not math.isfinite(value):
         return None if math.isnan(value) else str(value)
     return value

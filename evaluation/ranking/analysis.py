@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -76,10 +76,12 @@ class Analysis:
             clusters,
         )
         given = results.resampling or ResamplingChoice(0, 0, 10)
-        self._choice = ResamplingChoice(
-            given.seed,
-            given.resamples if choices.resamples is None else choices.resamples,
-            given.interval_minimum if choices.interval_minimum is None else choices.interval_minimum,
+        self._choice = replace(
+            given,
+            resamples=given.resamples if choices.resamples is None else choices.resamples,
+            interval_minimum=given.interval_minimum
+            if choices.interval_minimum is None
+            else choices.interval_minimum,
         )
         self.resampled = self._resample()
         self.resampled_standings = self._stand_resampled()

@@ -76,8 +76,9 @@ class Resampled:
 def resample(metrics: Mapping[str, Metric], cases: TeamCases, choice: ResamplingChoice) -> Resampled:
     """Return the bootstrap values of the metrics of all teams.
 
-    Left out, with the reason: metrics with fewer cases in a stratum than the phase asks for, and those that
-    do not exist in every resample. Raises `RankingError` where the reference's columns differ between teams.
+    Left out, with the reason: metrics with fewer cases in a stratum than the phase asks for or with more than
+    can be resampled in time, and those that do not exist in every resample. Raises `RankingError` where the
+    reference's columns differ between teams.
     """
     values: dict[str, FloatArray] = {}
     missing: dict[str, str] = {}
@@ -89,6 +90,10 @@ def resample(metrics: Mapping[str, Metric], cases: TeamCases, choice: Resampling
             missing[name] = "no team has results per case"
             continue
         strata = _common_strata(name, metric, cases.teams, tables)
+        most_cases = metric.aggregate.most_cases
+        if most_cases is not None and len(strata) > (choice.interval_maximum or most_cases):
+            missing[name] = f"{len(strata)} cases, more than {choice.interval_maximum or most_cases}"
+            continue
         units = cases.units(next(iter(tables.values())))
         smallest = fewest_units(strata, units)
         if not choice.resamples or smallest < choice.interval_minimum:

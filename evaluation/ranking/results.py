@@ -39,11 +39,15 @@ class RankingError(Exception):
 
 @dataclass(frozen=True)
 class ResamplingChoice:
-    """How the phase resamples its cases: seed of PCG64, number of resamples, fewest cases of a stratum."""
+    """How the phase resamples its cases: seed of PCG64, number of resamples, fewest cases of a stratum.
+
+    ``interval_maximum`` replaces the metrics' own numbers of cases above which they are not resampled.
+    """
 
     seed: int
     resamples: int
     interval_minimum: int
+    interval_maximum: int | None = None
 
 
 @dataclass(frozen=True)
@@ -286,8 +290,10 @@ def _rows(recorded: list[Mapping[str, Any]]) -> list[Row]:
 
 
 def _restored(value: Any) -> Any:
-    if value in ("inf", "-inf"):
+    if isinstance(value, str):
         return float(value)
+    if isinstance(value, dict) and value.keys() == {"shape"}:
+        return np.empty(value["shape"])
     return np.array(value) if isinstance(value, list) else value
 
 

@@ -7,39 +7,10 @@ from fractions import Fraction
 from typing import Literal, get_args
 
 from evaluation.model.challenge import Challenge, Options
-from evaluation.model.scheme import Board, Place, Rank, Scheme, Score
+from evaluation.model.scheme import Board, Place, Rank, Scheme
 
 PlatformMethod = Literal["absolute", "mean", "median"]
 PLATFORM_METHODS: tuple[PlatformMethod, ...] = get_args(PlatformMethod)
-
-_LESIONS = ("drusen", "exudate", "hemorrhage", "scar", "other")
-
-
-def _detection_and_segmentation(name: str, prefix: str) -> Board:
-    return Board(name, (Rank(f"{prefix}f1", Fraction("0.4")), Rank(f"{prefix}dice", Fraction("0.6"))))
-
-
-ADAM = Scheme(
-    boards=(
-        Board("classification", (Rank("classification.auc"),)),
-        _detection_and_segmentation("disc", "disc."),
-        Board("fovea", (Rank("fovea.distance"),)),
-        *(_detection_and_segmentation(lesion, f"lesions.{lesion}_") for lesion in _LESIONS),
-        Board("lesions", tuple(Score(lesion) for lesion in _LESIONS)),
-        Board(
-            "overall",
-            (
-                Place("classification", Fraction("0.3")),
-                Place("disc", Fraction("0.1")),
-                Place("fovea", Fraction("0.1")),
-                Place("lesions", Fraction("0.5")),
-            ),
-            ties=(Place("classification"),),
-        ),
-    ),
-    overall="overall",
-    phases={"online": Fraction("0.3"), "onsite": Fraction("0.7")},
-)
 
 JUSTRAIGS = Scheme(
     boards=(
@@ -50,31 +21,18 @@ JUSTRAIGS = Scheme(
     overall="overall",
 )
 
-EDD2020 = Scheme(
-    boards=(
-        Board("detection", (Rank("detection.score"),), ties=(Rank("detection.score_deviation"),)),
-        Board("segmentation", (Rank("segmentation.score"),), ties=(Rank("segmentation.score_deviation"),)),
-        Board(
-            "generalisation",
-            (Rank("generalisation.map"), Rank("generalisation.deviation")),
-            ties=(Rank("generalisation.map"),),
-            combination="mean",
-        ),
-    ),
-)
-
 CYSTS = Scheme(
     boards=(
         Board(
             "overall",
-            (Rank("segmentation.confidence_weighted_dice"),),
-            ties=(Rank("segmentation.detection_ratio"), Rank("segmentation.false_components")),
+            (Rank("cysts.weighted_dice"),),
+            ties=(Rank("cysts.detection_ratio"), Rank("cysts.false_components")),
         ),
     ),
     overall="overall",
 )
 
-_OF_CHALLENGES = {"adam": ADAM, "justraigs": JUSTRAIGS, "edd2020": EDD2020, "cysts": CYSTS}
+_OF_CHALLENGES = {"justraigs": JUSTRAIGS, "cysts": CYSTS}
 
 
 def scheme_of(challenge: Challenge, options: Options) -> Scheme:

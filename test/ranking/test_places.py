@@ -8,10 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import rankdata
 
+from evaluation.challenges.adam import RANKING as ADAM
+from evaluation.challenges.edd2020 import RANKING as EDD2020
 from evaluation.challenges.refuge import RefugeOptions, ranking
 from evaluation.model.scheme import Board, Place, Rank, Scheme, Score
 from evaluation.ranking.places import Better, Standings, competition_ranks, stand
-from evaluation.ranking.schemes import ADAM, CYSTS, EDD2020, JUSTRAIGS, platform_scheme
+from evaluation.ranking.schemes import CYSTS, JUSTRAIGS, platform_scheme
 
 NAN = math.nan
 TIED = Scheme((Board("overall", (Rank("t.a"),), ties=(Rank("t.b"), Rank("t.c"))),), "overall")
@@ -100,16 +102,16 @@ def test_justraigs_ranks_the_sum_of_two_ranks_again():
 
 def test_edd2020_breaks_ties_by_the_smaller_deviation_and_by_the_higher_map():
     values = {
-        "detection.score": [[0.5, 0.5, 0.4]],
-        "detection.score_deviation": [[0.2, 0.1, 0.0]],
-        "generalisation.map": [[0.5, 0.4, 0.3]],
-        "generalisation.deviation": [[0.2, 0.1, 0.3]],
+        "detection.score_d": [[0.5, 0.5, 0.4]],
+        "detection.sigma_score_d": [[0.2, 0.1, 0.0]],
+        "generalisation.map_g": [[0.5, 0.4, 0.3]],
+        "generalisation.dev_g": [[0.2, 0.1, 0.3]],
     }
     better: dict[str, Better] = {
-        "detection.score": "higher",
-        "detection.score_deviation": "lower",
-        "generalisation.map": "higher",
-        "generalisation.deviation": "lower",
+        "detection.score_d": "higher",
+        "detection.sigma_score_d": "lower",
+        "generalisation.map_g": "higher",
+        "generalisation.dev_g": "lower",
     }
     boards = stand(EDD2020, values, better).boards
     assert boards["detection"].places.tolist() == [[2, 1, 3]]
