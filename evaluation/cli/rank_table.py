@@ -79,7 +79,9 @@ def _conclusions(phase: PhaseLeaderboard) -> list[str]:
         comparisons = metric.comparisons
         if comparisons is None or not comparisons.pairs:
             continue
-        tiers = "  >  ".join("{" + ", ".join(tier) + "}" for tier in comparisons.tiers)
+        tiers = "no tiers, since some pairs could not be tested"
+        if comparisons.tiers is not None:
+            tiers = "  >  ".join("{" + ", ".join(tier) + "}" for tier in comparisons.tiers)
         detectable = [
             pair.detectable_difference
             for pair in comparisons.pairs

@@ -20,7 +20,14 @@ from evaluation.ranking.difficulty import (
 from evaluation.ranking.leaderboard_file import OrganiserPart
 from evaluation.ranking.places import Better, Standing, Standings, stand
 from evaluation.ranking.readers import ReadersSection, curve_of, describe_readers
-from evaluation.ranking.resampling import FloatArray, Resampled, TeamCases, clusters_of, resample
+from evaluation.ranking.resampling import (
+    FloatArray,
+    Resampled,
+    TeamCases,
+    as_written_values,
+    clusters_of,
+    resample,
+)
 from evaluation.ranking.results import PhaseResults, RankingError, ResamplingChoice, Submission
 from evaluation.ranking.selection import Which
 from evaluation.ranking.stability import PlaceDistribution, influences, place_distributions
@@ -190,7 +197,7 @@ class Analysis:
     def _stand_resampled(self) -> dict[str, Standing]:
         ranked = [self._all.teams.index(team) for team in self._cases.teams]
         values = {
-            name: self.resampled.values[name][:, ranked]
+            name: as_written_values(self.resampled.values[name][:, ranked])
             for name in self._scheme.metrics
             if name in self.resampled.values and self._complete([name])
         }

@@ -46,10 +46,13 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Comparisons:
-    """All pairs of one metric, and the tiers of the teams, best first."""
+    """All pairs of one metric, and the tiers of the teams, best first.
+
+    There are no tiers where a test that decides about them could not be computed.
+    """
 
     pairs: tuple[Comparison, ...]
-    tiers: tuple[tuple[str, ...], ...]
+    tiers: tuple[tuple[str, ...], ...] | None
 
 
 @dataclass(frozen=True)
@@ -107,7 +110,8 @@ def compare(
         )
     tiers = significance_tiers(order, lambda a, b: comparisons[a, b].significant)
     return Comparisons(
-        tuple(comparisons.values()), tuple(tuple(cases.teams[team] for team in tier) for tier in tiers)
+        tuple(comparisons.values()),
+        None if tiers is None else tuple(tuple(cases.teams[team] for team in tier) for tier in tiers),
     )
 
 

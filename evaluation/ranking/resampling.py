@@ -117,7 +117,10 @@ def resample(metrics: Mapping[str, Metric], cases: TeamCases, choice: Resampling
 def leave_one_out(
     metrics: Mapping[str, Metric], cases: TeamCases, names: Sequence[str]
 ) -> Iterator[tuple[Sequence[str], dict[str, FloatArray]]]:
-    """Yield blocks of case names and the metrics of all teams without each, shape (names, teams)."""
+    """Yield blocks of case names and the metrics of all teams without each, shape (names, teams).
+
+    To the digits of metrics.json, since they are for ranking.
+    """
     rows = max(1, _ENTRIES_PER_BLOCK // max(1, len(names)))
     for start in range(0, len(names), rows):
         left_out = names[start : start + rows]
@@ -132,7 +135,8 @@ def leave_one_out(
                 if name in positions:
                     weights[row, positions[name]] = 0
             of_task = {name: metric for name, metric in metrics.items() if name.partition(".")[0] == task}
-            block |= _under(of_task, tables, len(cases.teams), iter([weights]))
+            values = _under(of_task, tables, len(cases.teams), iter([weights]))
+            block |= {name: as_written_values(column) for name, column in values.items()}
         yield left_out, block
 
 
@@ -163,11 +167,11 @@ def _under(
             for name, metric in metrics.items():
                 columns[name][:, position] = metric.aggregate.values(weighted)
         for name, column in columns.items():
-            found[name].append(_as_written(column))
+            found[name].append(column)
     return {name: np.concatenate(parts) for name, parts in found.items()}
 
 
-def _as_written(values: FloatArray) -> FloatArray:
+def as_written_values(values: FloatArray) -> FloatArray:
     """Return values to the digits of metrics.json, so that what ties there ties here."""
     magnitude = np.abs(values)
     ordinary = np.isfinite(values) & (magnitude > 0)

@@ -201,3 +201,9 @@ def test_teams_with_other_cases_cannot_be_compared():
 def test_one_team_has_nothing_to_be_compared_with():
     found = compared(DICE, {"a": {"dice": np.full(12, 0.5)}})
     assert (found.pairs, found.tiers) == ((), (("a",),))
+
+
+def test_a_metric_of_one_case_gives_no_tiers():
+    found = compared(DICE, {"a": {"dice": np.array([0.9])}, "b": {"dice": np.array([0.1])}})
+    assert found.tiers is None
+    assert found.pairs[0].note == "fewer than two cases enter both means"

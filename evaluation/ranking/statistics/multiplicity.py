@@ -22,19 +22,19 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
 
 def significance_tiers(
     teams: Sequence[int], differs: Callable[[int, int], bool | None]
-) -> list[tuple[int, ...]]:
-    """Return tiers of teams, best first.
+) -> list[tuple[int, ...]] | None:
+    """Return tiers of teams, best first; None where a test that decides about them could not be computed.
 
     teams: in the order of their ranks. The best team not yet placed opens a tier; the next ones join until
-    the first that differs significantly from the opener, or where this could not be tested (None).
+    the first that differs significantly from the opener.
     """
-    tiers: list[tuple[int, ...]] = []
-    waiting = list(teams)
-    while waiting:
-        opener, others = waiting[0], waiting[1:]
-        joined = next(
-            (count for count, team in enumerate(others) if differs(opener, team) is not False), len(others)
-        )
-        tiers.append((opener, *others[:joined]))
-        waiting = others[joined:]
-    return tiers
+    tiers: list[list[int]] = []
+    for team in teams:
+        answer = differs(tiers[-1][0], team) if tiers else True
+        if answer is None:
+            return None
+        if answer:
+            tiers.append([team])
+        else:
+            tiers[-1].append(team)
+    return [tuple(tier) for tier in tiers]
