@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evaluation.ranking.statistics import randomisation
 from evaluation.ranking.statistics.randomisation import randomisation_test
 
 
@@ -57,4 +58,15 @@ def test_the_seed_decides_and_the_sign_does_not(seed):
         randomisation_test(mean_difference(*teams), np.arange(12), seed=5, permutations=199).p_value
         for teams in ((first, second), (second, first), (first, second))
     }
+    assert len(p_values) == 1
+
+
+def test_the_size_of_the_blocks_does_not_matter(monkeypatch):
+    rng = np.random.default_rng(1)
+    first, second = rng.normal(0.3, size=30), rng.normal(size=30)
+    p_values = set()
+    for entries in (1, 1000, 1 << 17):
+        monkeypatch.setattr(randomisation, "_ENTRIES_PER_BLOCK", entries)
+        found = randomisation_test(mean_difference(first, second), np.arange(30), seed=8, permutations=300)
+        p_values.add(found.p_value)
     assert len(p_values) == 1
