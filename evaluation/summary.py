@@ -130,7 +130,7 @@ def _components(phase: Phase, aggregates: Estimates) -> dict[str, dict[str, floa
 
 
 def _ranking(result: Result, aggregates: Estimates) -> RankingSection:
-    """Return components, composites, and the place in the phase's leaderboard of other teams if it has one."""
+    """Return components, composites, and the place in the phase's leaderboard of teams if it has one."""
     phase = result.phase
     section = RankingSection(_components(phase, aggregates), _composites(result, aggregates) or None)
     if not phase.leaderboard:

@@ -47,7 +47,7 @@ class CaseTable:
     def take(self, positions: NDArray[np.intp]) -> CaseTable:
         """Return the table of some of the cases."""
         chosen = positions.tolist()
-        return CaseTable([self.names[i] for i in chosen], [self._rows[i] for i in chosen])
+        return CaseTable([self.names[i] for i in chosen], [self.rows[i] for i in chosen])
 
     def derive(self, key: object, function: Callable[[CaseTable], Derived]) -> Derived:
         """Return ``function(self)``, computed at the first call with this key and kept."""

@@ -96,6 +96,11 @@ class Composite:
     best: float
     worst: float
 
+    @property
+    def better(self) -> Literal["higher", "lower"]:
+        """Which direction is better."""
+        return "higher" if self.best > self.worst else "lower"
+
 
 @dataclass(frozen=True)
 class Challenge:

@@ -27,6 +27,7 @@ from evaluation.ranking.resampling import (
     as_written_values,
     clusters_of,
     resample,
+    with_composites,
 )
 from evaluation.ranking.results import PhaseResults, RankingError, ResamplingChoice, Submission
 from evaluation.ranking.selection import Which
@@ -122,7 +123,12 @@ class Analysis:
         difficulties = case_difficulties(results.metrics, self._cases)
         moved = (
             influences(
-                self._scheme, self._standings, self._metrics_of_scheme(), self._cases, results.cases.names
+                self._scheme,
+                self._standings,
+                self._metrics_of_scheme(),
+                results.challenge.composites,
+                self._cases,
+                results.cases.names,
             )
             if self._choices.influence and self._complete(self._scheme.metrics)
             else []
@@ -163,12 +169,18 @@ class Analysis:
         return describe_readers(columns, self._results.metrics, tables)
 
     def _metrics_of_scheme(self) -> dict[str, Metric]:
+        """Return the metrics that the scheme ranks, those of its composites included."""
         metrics = self._results.metrics
-        return {name: metrics[name] for name in self._scheme.metrics}
+        return {name: metrics[name] for name in self._single(self._scheme.metrics)}
+
+    def _single(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Return names with composites replaced by the metrics of which they are made."""
+        parts = {composite.name: composite.metrics for composite in self._results.challenge.composites}
+        return tuple(dict.fromkeys(single for name in names for single in parts.get(name, (name,))))
 
     def _complete(self, names: Sequence[str]) -> bool:
         """Return whether every ranked team that has a metric has it per case, for all the given metrics."""
-        for name in names:
+        for name in self._single(names):
             tables = self._cases.of_task(name.partition(".")[0])
             if any(
                 name in submission.values and position not in tables
@@ -192,7 +204,8 @@ class Analysis:
             for name, reason in found.missing.items()
             if name in self._scheme.metrics
         ]
-        return found
+        composites = self._results.challenge.composites
+        return replace(found, values=with_composites(found.values, composites))
 
     def _stand_resampled(self) -> dict[str, Standing]:
         ranked = [self._all.teams.index(team) for team in self._cases.teams]
@@ -203,7 +216,7 @@ class Analysis:
         }
         if not values:
             return {}
-        better: dict[str, Better] = {name: self._results.metrics[name].better for name in values}
+        better: dict[str, Better] = {name: self._results.figures[name].better for name in values}
         boards = stand(self._scheme, values, better).boards
         return {
             name: standing

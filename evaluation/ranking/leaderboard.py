@@ -40,12 +40,12 @@ def rank_phase(
     results: PhaseResults, scheme: Scheme, choices: Choices, role: str | None = None
 ) -> RankedPhase:
     """Return the leaderboard of one phase. Raises `RankingError` where results do not fit together."""
-    metrics = results.metrics
-    better: dict[str, Better] = {name: metric.better for name, metric in metrics.items()}
-    if unknown := [name for name in scheme.metrics if name not in metrics]:
+    figures = results.figures
+    better: dict[str, Better] = {name: figure.better for name, figure in figures.items()}
+    if unknown := [name for name in scheme.metrics if name not in figures]:
         raise RankingError(
             *(f"the scheme ranks {name}, which is not a metric of {results.phase}" for name in unknown),
-            f"its metrics are {', '.join(metrics)}",
+            f"its metrics are {', '.join(figures)}",
         )
     chosen = select(results.submissions, results.ineligible, choices.which, scheme, better)
     ranked = tuple(submission for submission in chosen if submission.team not in results.ineligible)
@@ -70,7 +70,7 @@ def rank_phase(
                 analysis.resampled.missing.get(name),
                 analysis.comparisons.get(name),
             )
-            for name, metric in metrics.items()
+            for name, metric in figures.items()
             if any(name in submission.values for submission in chosen)
         },
         teams=_in_order(teams, scheme),

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from evaluation.aggregation import fewest_units
 from evaluation.metrics.intervals import bootstrap_weights
 from evaluation.model.case_table import CaseTable, WeightedCases
+from evaluation.model.challenge import Composite
 from evaluation.model.metric import Metric, Strata
 from evaluation.ranking.results import CaseColumns, RankingError, ResamplingChoice
 
@@ -169,6 +170,20 @@ def _under(
         for name, column in columns.items():
             found[name].append(column)
     return {name: np.concatenate(parts) for name, parts in found.items()}
+
+
+def with_composites(
+    values: Mapping[str, FloatArray], composites: Sequence[Composite]
+) -> dict[str, FloatArray]:
+    """Return values by metric and, for the composites whose metrics are all there, by composite."""
+    return {
+        **values,
+        **{
+            composite.name: np.asarray(composite.combine(*(values[name] for name in composite.metrics)))
+            for composite in composites
+            if values.keys() >= set(composite.metrics)
+        },
+    }
 
 
 def as_written_values(values: FloatArray) -> FloatArray:

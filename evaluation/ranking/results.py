@@ -11,7 +11,7 @@ import csv
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from pydantic import ValidationError
 
 from evaluation.challenges import challenge_named
 from evaluation.model.case_table import CaseTable, Row
-from evaluation.model.challenge import Challenge, Options, Task, metrics_of
+from evaluation.model.challenge import Challenge, Composite, Options, Task, metrics_of
 from evaluation.model.fault import PhaseError
 from evaluation.model.metric import Metric
 from evaluation.phase.leaderboard import ELIGIBLE, TEAM, is_eligible
@@ -91,6 +91,11 @@ class PhaseResults:
         """The metrics of the phase by name."""
         return metrics_of(self.tasks)
 
+    @property
+    def figures(self) -> dict[str, Metric | Composite]:
+        """Metrics and composites by name: all that can be ranked."""
+        return {**self.metrics, **{composite.name: composite for composite in self.challenge.composites}}
+
 
 @dataclass(frozen=True)
 class _Identity:
@@ -122,7 +127,7 @@ def read_results(folder: Path, with_cases: bool = True) -> PhaseResults:
     identity = next(iter(known.values()))
     _require_same(identity, known, problems)
     challenge, options, tasks = _rules(identity)
-    metrics = metrics_of(tasks)
+    ranked = {*metrics_of(tasks), *(composite.name for composite in challenge.composites)}
     cases: CaseColumns | None = None
     resampling: ResamplingChoice | None = None
     submissions = []
@@ -139,7 +144,7 @@ def read_results(folder: Path, with_cases: bool = True) -> PhaseResults:
                 if cases is not None and of_submission.names != cases.names:
                     problems.append(f"{place / CASES}: holds other cases than those before it")
                 cases = cases or of_submission
-        submissions.append(Submission(team, name, _values(content, metrics, place, problems), tables))
+        submissions.append(Submission(team, name, _values(content, ranked, place, problems), tables))
     ineligible = _read_teams(folder / TEAMS, {team for team, _, _ in found}, problems)
     if problems:
         raise RankingError(*problems)
@@ -239,20 +244,23 @@ def _rules(identity: _Identity) -> tuple[Challenge, Options, tuple[Task, ...]]:
     return challenge, options, challenge.tasks(options)
 
 
-def _values(
-    content: Any, metrics: Mapping[str, Metric], place: Path, problems: list[str]
-) -> dict[str, float]:
-    values: dict[str, float] = {}
+def _values(content: Any, ranked: Collection[str], place: Path, problems: list[str]) -> dict[str, float]:
+    """Return the metrics and composites of a metrics.json by name."""
     try:
-        for task, estimates in content["aggregates"].items():
-            for name, estimate in estimates.items():
-                value = estimate["value"]
-                if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-                    problems.append(f"{place / METRICS}: {task}.{name}: expected a number, found {value!r}")
-                elif f"{task}.{name}" in metrics:
-                    values[f"{task}.{name}"] = float(value)
+        found = {
+            f"{task}.{name}": estimate["value"]
+            for task, estimates in content["aggregates"].items()
+            for name, estimate in estimates.items()
+        } | content.get("ranking", {}).get("composites", {})
     except (KeyError, TypeError, AttributeError):
         problems.append(f"{place / METRICS}: is no {METRICS} of this package")
+        return {}
+    values: dict[str, float] = {}
+    for name, value in found.items():
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            problems.append(f"{place / METRICS}: {name}: expected a number, found {value!r}")
+        elif name in ranked:
+            values[name] = float(value)
     return values
 
 

@@ -7,39 +7,17 @@ from fractions import Fraction
 from typing import Literal, get_args
 
 from evaluation.model.challenge import Challenge, Options
-from evaluation.model.scheme import Board, Place, Rank, Scheme
+from evaluation.model.scheme import Board, Rank, Scheme
 
 PlatformMethod = Literal["absolute", "mean", "median"]
 PLATFORM_METHODS: tuple[PlatformMethod, ...] = get_args(PlatformMethod)
-
-JUSTRAIGS = Scheme(
-    boards=(
-        Board("referral", (Rank("referral.sensitivity_at_95_specificity"),)),
-        Board("justification", (Rank("justification.hamming_distance"),)),
-        Board("overall", (Place("referral"), Place("justification"))),
-    ),
-    overall="overall",
-)
-
-CYSTS = Scheme(
-    boards=(
-        Board(
-            "overall",
-            (Rank("cysts.weighted_dice"),),
-            ties=(Rank("cysts.detection_ratio"), Rank("cysts.false_components")),
-        ),
-    ),
-    overall="overall",
-)
-
-_OF_CHALLENGES = {"justraigs": JUSTRAIGS, "cysts": CYSTS}
 
 
 def scheme_of(challenge: Challenge, options: Options) -> Scheme:
     """Return the ranking scheme of a challenge under a phase's options."""
     if challenge.ranking is not None:
         return challenge.ranking(options)
-    return _OF_CHALLENGES.get(challenge.name) or platform_scheme("mean", challenge.components)
+    return platform_scheme("mean", challenge.components)
 
 
 def platform_scheme(method: PlatformMethod, metrics: Sequence[str]) -> Scheme:

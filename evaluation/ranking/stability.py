@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.model.challenge import Composite
 from evaluation.model.metric import Metric
 from evaluation.model.scheme import Scheme
 from evaluation.ranking.places import Better, IntArray, Standing, Standings, stand
-from evaluation.ranking.resampling import TeamCases, leave_one_out
+from evaluation.ranking.resampling import TeamCases, leave_one_out, with_composites
 from evaluation.ranking.statistics.rank_correlation import kendall_tau_b
 
 FloatArray = NDArray[np.float64]
@@ -89,6 +90,7 @@ def influences(
     scheme: Scheme,
     standings: Standings,
     metrics: Mapping[str, Metric],
+    composites: Sequence[Composite],
     cases: TeamCases,
     names: Sequence[str],
 ) -> list[Influence]:
@@ -97,9 +99,10 @@ def influences(
     standings: those of all cases, over the teams of ``cases``.
     """
     better: dict[str, Better] = {name: metric.better for name, metric in metrics.items()}
+    better |= {composite.name: composite.better for composite in composites}
     found: list[Influence] = []
     for left_out, values in leave_one_out(metrics, cases, names):
-        without = stand(scheme, values, better)
+        without = stand(scheme, with_composites(values, composites), better)
         for board, standing in standings.boards.items():
             places = without.boards[board].places
             ranked = standing.places[0] > 0

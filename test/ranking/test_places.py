@@ -9,11 +9,13 @@ from hypothesis import strategies as st
 from scipy.stats import rankdata
 
 from evaluation.challenges.adam import RANKING as ADAM
+from evaluation.challenges.cysts import RANKING as CYSTS
 from evaluation.challenges.edd2020 import RANKING as EDD2020
+from evaluation.challenges.justraigs import RANKING as JUSTRAIGS
 from evaluation.challenges.refuge import RefugeOptions, ranking
 from evaluation.model.scheme import Board, Place, Rank, Scheme, Score
 from evaluation.ranking.places import Better, Standings, competition_ranks, stand
-from evaluation.ranking.schemes import CYSTS, JUSTRAIGS, platform_scheme
+from evaluation.ranking.schemes import platform_scheme
 
 NAN = math.nan
 TIED = Scheme((Board("overall", (Rank("t.a"),), ties=(Rank("t.b"), Rank("t.c"))),), "overall")
