@@ -45,14 +45,16 @@ class Aggregate:
 
     ``strata`` names for every case the stratum within which it is resampled, −1 where the case does not
     enter. It depends on the reference alone, so that the resamples of all teams of a phase are the same.
-    ``spread_column`` is the column whose mean this is, where it is one; ``curve`` and ``decision`` name the
-    columns of what is no mean: tests between teams and the difficulty of cases go by them. ``most_cases`` is
-    the number of cases above which an interval would take too long, unless the phase asks for it.
+    ``spread_column`` is the column whose mean this is, where it is one, ``share_column`` the one of zeros and
+    ones whose share it is; ``curve`` and ``decision`` name the columns of what is no mean. Tests between
+    teams and the difficulty of cases go by these. ``most_cases`` is the number of cases above which an interval
+    would take too long, unless the phase asks for it.
     """
 
     values: Callable[[WeightedCases], FloatArray]
     strata: Callable[[CaseTable], Strata]
     spread_column: str | None = None
+    share_column: str | None = None
     most_cases: int | None = None
     curve: Curve | None = None
     decision: Decision | None = None
@@ -105,7 +107,7 @@ def sum_of(column: str) -> Aggregate:
 
 def proportion_of(column: str) -> Aggregate:
     """Return the share of ones in a column of zeros and ones (NaN: left out)."""
-    return replace(mean_of(column), spread_column=None)
+    return replace(mean_of(column), spread_column=None, share_column=column)
 
 
 def wilson_of(column: str) -> Callable[[CaseTable], dict[str, Interval]]:

@@ -10,7 +10,7 @@ import numpy as np
 from evaluation.metrics.intervals import Interval, percentile_interval
 from evaluation.model.metric import Metric
 from evaluation.model.scheme import Scheme
-from evaluation.ranking.comparisons import Comparisons, TestChoice, compare
+from evaluation.ranking.comparisons import SIGNIFICANT, Comparisons, TestChoice, compare
 from evaluation.ranking.difficulty import (
     SubgroupTest,
     case_difficulties,
@@ -197,6 +197,7 @@ class Analysis:
             name: metric
             for name, metric in self._results.metrics.items()
             if any(name in submission.values for submission in self._ranked)
+            and (metric.resampled or name in self._single(self._scheme.metrics))
         }
         found = resample(metrics, self._all, self._choice)
         self.notices += [
@@ -247,4 +248,10 @@ class Analysis:
                 None if resampled is None else resampled[:, ranked],
                 choice,
             )
+            randomised = [pair for pair in found[name].pairs if pair.method == "randomisation"]
+            if randomised and len(found[name].pairs) / (choice.permutations + 1) >= SIGNIFICANT:
+                self.notices.append(
+                    f"{name}: {choice.permutations} permutations are too few for "
+                    f"{len(found[name].pairs)} pairs: none can become significant"
+                )
         return found

@@ -66,7 +66,7 @@ def case_difficulties(metrics: Mapping[str, Metric], cases: TeamCases) -> list[C
     seen: set[tuple[str, object]] = set()
     for name, metric in metrics.items():
         aggregate = metric.aggregate
-        key = (name.partition(".")[0], aggregate.spread_column or aggregate.curve or aggregate.decision)
+        key = (name.partition(".")[0], _columns(aggregate))
         tables = list(cases.of_task(key[0]).values())
         if key[1] is None or key in seen or not tables or (aggregate.curve and not aggregate.curve.is_area):
             continue
@@ -142,9 +142,14 @@ def subgroup_tests(
     return found
 
 
+def _columns(aggregate: Aggregate) -> object:
+    """Return what names the columns from which a case's difficulty comes, None where there are none."""
+    return aggregate.spread_column or aggregate.share_column or aggregate.curve or aggregate.decision
+
+
 def _measure(metric: Metric) -> tuple[str, int]:
     """Return what the value of a case is called, and the sign with which the hardest comes first."""
-    if metric.aggregate.spread_column:
+    if metric.aggregate.spread_column or metric.aggregate.share_column:
         return "mean over teams", 1 if metric.better == "higher" else -1
     if metric.aggregate.decision:
         return "share of teams wrong", -1
@@ -152,8 +157,8 @@ def _measure(metric: Metric) -> tuple[str, int]:
 
 
 def _per_case(aggregate: Aggregate, table: CaseTable) -> FloatArray:
-    if aggregate.spread_column:
-        return table[aggregate.spread_column]
+    if column := aggregate.spread_column or aggregate.share_column:
+        return table[column]
     if aggregate.decision:
         present = table[aggregate.decision.present]
         wrong = (table[aggregate.decision.predicted] > 0) != (present > 0)

@@ -338,6 +338,17 @@ def test_missing_likelihoods_are_not_tested_by_delong(four_teams, tmp_path):
     assert (methods, others) == ({"randomisation"}, {"DeLong"})
 
 
+def test_too_few_permutations_are_said_to_be_so(tmp_path):
+    for team, seed in (("a", 1), ("b", 2), ("c", 3)):
+        columns = refuge_columns(labels(60, 9), np.random.default_rng(seed), 1.0, 0.8)
+        write_team(tmp_path / team, columns)
+    # Three pairs: the smallest p after Holm is 3/50, or 3/100.
+    assert any(
+        "49 permutations are too few for 3 pairs" in n for n in ranked(tmp_path, permutations=49).notices
+    )
+    assert not any("too few" in notice for notice in ranked(tmp_path, permutations=99).notices)
+
+
 def test_clusters_are_resampled_and_exchanged_as_a_whole(tmp_path):
     rng = np.random.default_rng(2)
     clusters = [f"P{position // 2}" for position in range(60)]
