@@ -47,8 +47,8 @@ class Aggregate:
     enter. It depends on the reference alone, so that the resamples of all teams of a phase are the same.
     ``spread_column`` is the column whose mean this is, where it is one, ``share_column`` the one of zeros and
     ones whose share it is; ``curve`` and ``decision`` name the columns of what is no mean. Tests between
-    teams and the difficulty of cases go by these. ``most_cases`` is the number of cases above which an interval
-    would take too long, unless the phase asks for it.
+    teams and the difficulty of cases go by these. ``most_cases`` is the number of cases above which an
+    interval would take too long, unless the phase asks for it.
     """
 
     values: Callable[[WeightedCases], FloatArray]
