@@ -94,7 +94,7 @@ def _intervals(metrics: Sequence[Metric], table: CaseTable, resampling: Resampli
         if most_cases is not None and len(table) > (resampling.most_cases or most_cases):
             continue
         strata = metric.aggregate.strata(table)
-        if resampling.resamples and _fewest(strata, resampling.clusters) >= resampling.fewest_cases:
+        if resampling.resamples and fewest_units(strata, resampling.clusters) >= resampling.fewest_cases:
             key = strata.tobytes()
             strata_of[key] = strata
             groups[key].append(metric)
@@ -106,7 +106,7 @@ def _intervals(metrics: Sequence[Metric], table: CaseTable, resampling: Resampli
     }
 
 
-def _fewest(strata: Strata, clusters: NDArray[np.int64] | None) -> int:
+def fewest_units(strata: Strata, clusters: NDArray[np.int64] | None) -> int:
     """Return the number of cases, or of clusters where these are drawn, in the smallest stratum."""
     units = np.arange(len(strata)) if clusters is None else clusters
     return min(

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from evaluation.aggregation import Resampling, Subset, estimate, subgroup_values
 from evaluation.evaluate import Result
 from evaluation.model.case_table import CaseTable
+from evaluation.model.challenge import metrics_of
 from evaluation.phase.phase import Phase
 from evaluation.phase.subgroups import key_of, subgroup_masks
 from evaluation.platform.result_file import (
@@ -21,9 +22,13 @@ from evaluation.platform.result_file import (
     Estimates,
     MetricsFile,
     PhaseSection,
+    PlaceOnBoard,
     RankingSection,
+    as_written,
     plain_key,
 )
+from evaluation.ranking.place import place_among
+from evaluation.ranking.schemes import scheme_of
 
 _CLUSTER = "cluster"
 
@@ -61,7 +66,7 @@ def summarise(result: Result, source: str) -> MetricsFile:
         ),
         cases=CasesSection(len(phase.rows), len(phase.rows) - worst, worst),
         aggregates=aggregates,
-        ranking=RankingSection(_components(phase, aggregates), _composites(result, aggregates) or None),
+        ranking=_ranking(result, aggregates),
         subgroups=_subgroups(result),
         case=_public_cases(result) if config.publish_cases else None,
     )
@@ -70,7 +75,8 @@ def summarise(result: Result, source: str) -> MetricsFile:
 def case_records(result: Result) -> dict[str, Any]:
     """Return the organiser's per-case file: columns of every task and of the case table, and details.
 
-    It holds labels. Infinite values (a missing likelihood) are written as text, undefined ones left out.
+    It holds labels. Infinite values (a missing likelihood) are written as text, undefined ones left out. From
+    it every figure can be computed again, under the resampling of the phase.
     """
     phase = result.phase
     rows_by_name = {case.name: row.cells for case, row in zip(phase.cases.forms, phase.rows, strict=True)}
@@ -78,6 +84,12 @@ def case_records(result: Result) -> dict[str, Any]:
         "phase": phase.config.name,
         "challenge": phase.challenge.name,
         "manifest": phase.manifest.digest,
+        "resampling": {
+            "seed": phase.config.seed,
+            "resamples": phase.config.resamples,
+            "interval_minimum": phase.config.interval_minimum,
+            "interval_maximum": phase.config.interval_maximum,
+        },
         "details": {
             task.name: dict(details)
             for task in result.tasks
@@ -101,7 +113,8 @@ def case_records(result: Result) -> dict[str, Any]:
 
 def _recorded(value: Any) -> Any:
     if isinstance(value, np.ndarray):
-        return value.tolist()
+        # An empty list would not tell how many columns it has.
+        return value.tolist() if value.size else {"shape": list(value.shape)}
     if isinstance(value, float) and not math.isfinite(value):
         return None if math.isnan(value) else str(value)
     return value
@@ -116,13 +129,41 @@ def _components(phase: Phase, aggregates: Estimates) -> dict[str, dict[str, floa
     return components
 
 
-def _composites(result: Result, aggregates: Estimates) -> dict[str, float]:
-    """Return the composites whose metrics all exist, made of these as they are published."""
-    values = {
+def _ranking(result: Result, aggregates: Estimates) -> RankingSection:
+    """Return components, composites, and the place in the phase's leaderboard of teams if it has one."""
+    phase = result.phase
+    section = RankingSection(_components(phase, aggregates), _composites(result, aggregates) or None)
+    if not phase.leaderboard:
+        return section
+    places = place_among(
+        phase.leaderboard,
+        {name: as_written(value) for name, value in _values(aggregates).items()},
+        scheme_of(phase.challenge, phase.options),
+        {name: metric.better for name, metric in metrics_of(phase.tasks).items()},
+    )
+    ranks: dict[str, dict[str, int]] = {}
+    for name, rank in places.ranks.items():
+        task, metric = name.split(".")
+        ranks.setdefault(task, {})[metric] = rank
+    boards = {
+        name: PlaceOnBoard(board.place, float(board.score), board.teams)
+        for name, board in places.boards.items()
+    }
+    return replace(section, ranks=ranks, places=boards)
+
+
+def _values(aggregates: Estimates) -> dict[str, float]:
+    """Return the published values by "task.metric"."""
+    return {
         f"{task}.{name}": estimate.value
         for task, metrics in aggregates.items()
         for name, estimate in metrics.items()
     }
+
+
+def _composites(result: Result, aggregates: Estimates) -> dict[str, float]:
+    """Return the composites whose metrics all exist, made of these as they are published."""
+    values = _values(aggregates)
     digits = result.phase.config.digits
     return {
         composite.name: _round(

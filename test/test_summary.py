@@ -49,6 +49,15 @@ def test_the_phase_section(tmp_path):
             "unlisted_labels": "error",
             "vertical_diameter": "extent",
             "sensitivity_at_specificity": "step",
+            "weights": {
+                "dice_cup": "0.35",
+                "dice_disc": "0.25",
+                "vertical_cup_to_disc_ratio_error": "0.40",
+                "classification": "0.4",
+                "segmentation": "0.6",
+                "offline": "0.3",
+                "onsite": "0.7",
+            },
         },
     }
 
@@ -108,13 +117,23 @@ def test_cases_are_published_where_the_phase_says_so(tmp_path):
     assert list(content["case"]) == [case.name for case in tiny_cases(24)]
     assert content["case"]["V0002"] == {
         "classification": {"likelihood": round(2 / 7, 12), "glaucoma": 1.0},
-        "segmentation": {"dice_cup": 1.0, "dice_disc": 1.0, "vertical_cup_to_disc_ratio_error": 0.0},
+        "segmentation": {
+            "dice_cup": 1.0,
+            "dice_disc": 1.0,
+            "vertical_cup_to_disc_ratio_error": 0.0,
+            "reference_vertical_cup_to_disc_ratio": 0.5,
+        },
         "fovea": {"distance": 0.0},
     }
     # The likelihood of a missing case is −∞ and cannot be published.
     assert content["case"]["V0001"] == {
         "classification": {"glaucoma": 1.0},
-        "segmentation": {"dice_cup": 0.0, "dice_disc": 0.0, "vertical_cup_to_disc_ratio_error": 1.0},
+        "segmentation": {
+            "dice_cup": 0.0,
+            "dice_disc": 0.0,
+            "vertical_cup_to_disc_ratio_error": 1.0,
+            "reference_vertical_cup_to_disc_ratio": 0.5,
+        },
         "fovea": {"distance": 20.0},
     }
 
@@ -214,7 +233,7 @@ def test_records_of_cases_for_the_organiser(tmp_path):
     result = result_of(
         tmp_path, change=lost, keys={"missing": "worst"}, columns={"age (years)": [50] * 24, "a.b": [""] * 24}
     )
-    records = json.loads(render(case_records(result), any_keys=True))
+    records = json.loads(render(case_records(result), organisers=True))
     assert (records["challenge"], records["phase"]) == ("refuge", "refuge-tiny")
     assert records["manifest"] == digest_of(tmp_path / "phase")
     cases = {record["name"]: record for record in records["cases"]}
@@ -233,7 +252,7 @@ def test_published_names_with_dots_become_keys(tmp_path):
     forms = tuple(replace(case, name=f"{case.name}.v2") for case in result.phase.cases.forms)
     renamed = replace(result, phase=replace(result.phase, cases=replace(result.phase.cases, forms=forms)))
     tables = {
-        name: CaseTable([form.name for form in forms], table._rows) for name, table in result.tables.items()
+        name: CaseTable([form.name for form in forms], table.rows) for name, table in result.tables.items()
     }
     published = summarise(replace(renamed, tables=tables), "image").case
     assert list(published)[:2] == ["V0001_v2", "V0002_v2"]

@@ -7,6 +7,7 @@ localisation of the fovea (task 3), detection and segmentation of five lesions (
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from math import inf, nan
 from typing import Annotated, Literal, get_args
 
@@ -25,6 +26,7 @@ from evaluation.model.challenge import Challenge, Options, Task, Values, form_op
 from evaluation.model.field import CaseColumns, Field, Files, Reference, Socket, TableColumns
 from evaluation.model.form import CaseForm
 from evaluation.model.metric import Metric, auc_of, f1_of_presence_of, mean_of
+from evaluation.model.scheme import Board, Place, Rank, Scheme, Score
 
 STRUCTURE, ELSEWHERE = 0, 255
 
@@ -258,6 +260,33 @@ def _mask(structure: Structure, options: AdamOptions) -> Field:
     )
 
 
+def _detection_and_segmentation(name: str, prefix: str) -> Board:
+    """Return the leaderboard of one structure (Eq. 3): the rank of F1 weighs 0.4, that of Dice 0.6."""
+    return Board(name, (Rank(f"{prefix}f1", Fraction("0.4")), Rank(f"{prefix}dice", Fraction("0.6"))))
+
+
+RANKING = Scheme(
+    boards=(
+        Board("classification", (Rank("classification.auc"),)),
+        _detection_and_segmentation("disc", "disc."),
+        Board("fovea", (Rank("fovea.distance"),)),
+        *(_detection_and_segmentation(lesion, f"lesions.{lesion}_") for lesion in LESIONS),
+        Board("lesions", tuple(Score(lesion) for lesion in LESIONS)),
+        Board(
+            "overall",
+            (
+                Place("classification", Fraction("0.3")),
+                Place("disc", Fraction("0.1")),
+                Place("fovea", Fraction("0.1")),
+                Place("lesions", Fraction("0.5")),
+            ),
+            ties=(Place("classification"),),
+        ),
+    ),
+    overall="overall",
+    phases={"online": Fraction("0.3"), "onsite": Fraction("0.7")},
+)
+
 CHALLENGE = Challenge(
     name="adam",
     title="ADAM: age-related macular degeneration from fundus photographs",
@@ -270,4 +299,5 @@ CHALLENGE = Challenge(
         "fovea.distance",
         *(f"lesions.{lesion}_{metric}" for lesion in LESIONS for metric in ("dice", "f1")),
     ),
+    ranking=lambda options: RANKING,
 )

@@ -27,6 +27,7 @@ from evaluation.model.fault import PhaseError
 from evaluation.model.field import Field, Files, HiddenField, Reference, Socket
 from evaluation.model.form import CaseForm
 from evaluation.model.metric import Aggregate, Metric, mean_of
+from evaluation.model.scheme import Board, Rank, Scheme
 
 LEVELS = (1, 2, 3, 4, 5)
 _VOLUMES = (".mha", ".nii.gz", ".tif", ".tiff")
@@ -269,6 +270,18 @@ CONFIDENCE = HiddenField(
     "confidence", Reference(ReferenceVolume(0.01, 1, whole=False), Files("confidence", _VOLUMES))
 )
 
+# The paper ranks nobody; this order is ours.
+RANKING = Scheme(
+    boards=(
+        Board(
+            "overall",
+            (Rank("cysts.weighted_dice"),),
+            ties=(Rank("cysts.detection_ratio"), Rank("cysts.false_components")),
+        ),
+    ),
+    overall="overall",
+)
+
 CHALLENGE = Challenge(
     name="cysts",
     title="SD-OCT cysts: segmentation against a confidence-based benchmark",
@@ -276,4 +289,5 @@ CHALLENGE = Challenge(
     tasks=_tasks,
     components=("cysts.weighted_dice", "cysts.detection_ratio", "cysts.false_components"),
     form_columns=GEOMETRY_COLUMNS,
+    ranking=lambda options: RANKING,
 )

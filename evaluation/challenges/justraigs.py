@@ -35,6 +35,7 @@ from evaluation.model.metric import (
     wilson_at_threshold,
     wilson_of,
 )
+from evaluation.model.scheme import Board, Place, Rank, Scheme
 
 REFERABLE, NOT_REFERABLE, UNGRADABLE = "RG", "NRG", "U"
 FEATURES = (
@@ -202,6 +203,15 @@ DECISION = Field(
     reference=_REFERABLE,
 )
 
+RANKING = Scheme(
+    boards=(
+        Board("referral", (Rank("referral.sensitivity_at_95_specificity"),)),
+        Board("justification", (Rank("justification.hamming_distance"),)),
+        Board("overall", (Place("referral"), Place("justification"))),
+    ),
+    overall="overall",
+)
+
 CHALLENGE = Challenge(
     name="justraigs",
     title="JustRAIGS: justified referral for glaucoma from fundus photographs",
@@ -221,4 +231,5 @@ CHALLENGE = Challenge(
     score="referral_and_justification_error",
     missing="worst",
     form_columns=(STACK_NAME, STACK_INDEX),
+    ranking=lambda options: RANKING,
 )

@@ -7,24 +7,51 @@ localisation of the fovea.
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 from fractions import Fraction
 from math import inf
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict
+from pydantic import Field as OptionField
 
 from evaluation.fields.label_mask import LabelMask
 from evaluation.fields.number import Label, Number
 from evaluation.fields.point import PointInImage, distance
 from evaluation.fields.regions import Region, overlap_of, region_of
+from evaluation.files.crop import CroppedMask
 from evaluation.metrics.cup_to_disc import VerticalDiameter, vertical_cup_to_disc_ratio, vertical_diameter
 from evaluation.metrics.distance import image_diagonal
 from evaluation.metrics.overlap import dice
 from evaluation.model.case_table import Row
 from evaluation.model.challenge import Challenge, Options, Task, Values, form_option
 from evaluation.model.field import CaseColumns, Field, Files, Reference, Socket, TableColumns
+from evaluation.model.form import CaseForm
 from evaluation.model.metric import Metric, auc_of, mean_of, sensitivity_at_specificity_of
+from evaluation.model.scheme import Board, Place, Rank, Scheme
 
 CUP, DISC, ELSEWHERE = 0, 128, 255
 _IMAGES = (".bmp", ".png", ".tif")
+
+
+Weight = Annotated[Decimal, OptionField(ge=0)]
+
+
+class RefugeWeights(BaseModel):
+    """Weights of the ranking: of the ranks in Eq. 3, of the places in Eq. 4 and over the two sets in Eq. 5.
+
+    The paper prints those of cup and disc exchanged; its own Table 6 was computed with these.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    dice_cup: Weight = Decimal("0.35")
+    dice_disc: Weight = Decimal("0.25")
+    vertical_cup_to_disc_ratio_error: Weight = Decimal("0.40")
+    classification: Weight = Decimal("0.4")
+    segmentation: Weight = Decimal("0.6")
+    offline: Weight = Decimal("0.3")
+    onsite: Weight = Decimal("0.7")
 
 
 class RefugeOptions(Options):
@@ -33,6 +60,7 @@ class RefugeOptions(Options):
     unlisted_labels: Literal["error", "disc"] = form_option("error")
     vertical_diameter: VerticalDiameter = "column_count"
     sensitivity_at_specificity: Literal["step", "interpolated"] = "step"
+    weights: RefugeWeights = RefugeWeights()
 
 
 def _tasks(options: RefugeOptions) -> tuple[Task, ...]:
@@ -67,11 +95,7 @@ def _tasks(options: RefugeOptions) -> tuple[Task, ...]:
             title="Segmentation of optic disc and cup",
             fields=(_segmentation(options),),
             score=_score_segmentation(options.vertical_diameter),
-            worst=lambda case, reference: {
-                "dice_cup": 0.0,
-                "dice_disc": 0.0,
-                "vertical_cup_to_disc_ratio_error": 1.0,
-            },
+            worst=_worst_segmentation(options.vertical_diameter),
             metrics=(
                 Metric("dice_cup", "Dice of the cup", mean_of("dice_cup"), best=1, worst=0),
                 Metric("dice_disc", "Dice of the disc", mean_of("dice_disc"), best=1, worst=0),
@@ -102,25 +126,44 @@ def _tasks(options: RefugeOptions) -> tuple[Task, ...]:
 def _score_segmentation(definition: VerticalDiameter) -> Callable[[Values, Values], Row]:
     """Return the scoring of one image (Eq. 1 and 2; both regions empty: Dice 1, no disc: ratio 0)."""
 
-    def ratio(cup: Region, disc: Region) -> float:
-        return vertical_cup_to_disc_ratio(
-            vertical_diameter(cup.pixels, definition), vertical_diameter(disc.pixels, definition)
-        )
-
     def score(prediction: Values, reference: Values) -> Row:
-        predicted, true = prediction["segmentation"], reference["segmentation"]
-        # The region of the disc includes the cup.
-        predicted_cup, true_cup = region_of(predicted, [CUP]), region_of(true, [CUP])
-        predicted_disc, true_disc = region_of(predicted, [CUP, DISC]), region_of(true, [CUP, DISC])
+        predicted_cup, predicted_disc = _regions(prediction["segmentation"])
+        true_cup, true_disc = _regions(reference["segmentation"])
+        ratio = _ratio(predicted_cup, predicted_disc, definition)
+        true_ratio = _ratio(true_cup, true_disc, definition)
         return {
             "dice_cup": dice(overlap_of(predicted_cup, true_cup), both_empty=1.0),
             "dice_disc": dice(overlap_of(predicted_disc, true_disc), both_empty=1.0),
-            "vertical_cup_to_disc_ratio_error": abs(
-                ratio(predicted_cup, predicted_disc) - ratio(true_cup, true_disc)
-            ),
+            "vertical_cup_to_disc_ratio_error": abs(ratio - true_ratio),
+            "reference_vertical_cup_to_disc_ratio": true_ratio,
         }
 
     return score
+
+
+def _worst_segmentation(definition: VerticalDiameter) -> Callable[[CaseForm, Values], Row]:
+    """Return the row of a missing image; the reference's ratio stays known, for it is a classifier too."""
+
+    def worst(case: CaseForm, reference: Values) -> Row:
+        return {
+            "dice_cup": 0.0,
+            "dice_disc": 0.0,
+            "vertical_cup_to_disc_ratio_error": 1.0,
+            "reference_vertical_cup_to_disc_ratio": _ratio(*_regions(reference["segmentation"]), definition),
+        }
+
+    return worst
+
+
+def _regions(mask: CroppedMask) -> tuple[Region, Region]:
+    """Return cup and disc of a mask; the region of the disc includes the cup."""
+    return region_of(mask, [CUP]), region_of(mask, [CUP, DISC])
+
+
+def _ratio(cup: Region, disc: Region, definition: VerticalDiameter) -> float:
+    return vertical_cup_to_disc_ratio(
+        vertical_diameter(cup.pixels, definition), vertical_diameter(disc.pixels, definition)
+    )
 
 
 def _segmentation(options: RefugeOptions) -> Field:
@@ -134,6 +177,29 @@ def _segmentation(options: RefugeOptions) -> Field:
         archive=Files("segmentation", _IMAGES),
         socket=Socket("optic-disc-and-cup-segmentation", "images/optic-disc-and-cup-segmentation"),
         reference=Reference(strict, Files("masks", (".png", ".bmp", ".tif"))),
+    )
+
+
+def ranking(options: RefugeOptions) -> Scheme:
+    """Return the ranking of section 3.2: per task, over both (Eq. 4), over two sets (Eq. 5)."""
+    weights = {name: Fraction(weight) for name, weight in options.weights}
+    return Scheme(
+        boards=(
+            Board("classification", (Rank("classification.auc"),)),
+            Board(
+                "segmentation",
+                tuple(
+                    Rank(f"segmentation.{metric}", weights[metric])
+                    for metric in ("dice_cup", "dice_disc", "vertical_cup_to_disc_ratio_error")
+                ),
+            ),
+            Board(
+                "overall",
+                tuple(Place(task, weights[task]) for task in ("classification", "segmentation")),
+            ),
+        ),
+        overall="overall",
+        phases={role: weights[role] for role in ("offline", "onsite")},
     )
 
 
@@ -169,4 +235,5 @@ CHALLENGE = Challenge(
         "segmentation.vertical_cup_to_disc_ratio_error",
     ),
     optional_tasks=("fovea",),
+    ranking=ranking,
 )

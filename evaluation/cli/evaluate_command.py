@@ -28,6 +28,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--input", type=Path, default=INPUT, metavar="FOLDER", help="the submission (default: %(default)s)"
     )
     parser.add_argument(
+        "--each",
+        type=Path,
+        metavar="FOLDER",
+        help="score every sub-folder as one team's submission instead, into OUTPUT/<team>/",
+    )
+    parser.add_argument(
         "--ground-truth",
         type=Path,
         metavar="FOLDER",
@@ -74,6 +80,12 @@ def run(arguments: argparse.Namespace) -> int:
         folder, source = _reference(arguments.ground_truth)
         phase = load_phase(folder)
         workers = machine.worker_count() if arguments.workers is None else arguments.workers
+        if arguments.each:
+            from evaluation.cli.evaluate_each import evaluate_each
+
+            for line in evaluate_each(phase, source, arguments.each, arguments.output, workers):
+                streams.tell_organiser([line])
+            return 0
         with progress_bar("cases", len(phase.rows)) as progress:
             result = evaluate(phase, arguments.input, workers, started, progress)
         if isinstance(result, Rejection):
@@ -81,7 +93,7 @@ def run(arguments: argparse.Namespace) -> int:
             streams.tell_participant(messages.participant_line(result.faults))
             return 1
         if arguments.cases:
-            write_atomically(arguments.cases, render(case_records(result), any_keys=True))
+            write_atomically(arguments.cases, render(case_records(result), organisers=True))
         path = write_metrics(summarise(result, source), arguments.output)
     except PhaseError as error:
         streams.tell_organiser(["Fault of the phase:", *error.problems[:400]])

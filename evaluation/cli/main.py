@@ -37,6 +37,11 @@ COMMANDS = {
         "Write a synthetic phase and submissions of known quality.",
         "python -m evaluation sample refuge --output output/sample --cases 40 --width 160 --height 160",
     ),
+    "rank": Command(
+        "rank_command",
+        "Make a leaderboard of many teams' results, with its uncertainty.",
+        "python -m evaluation rank output/each --output output/leaderboard",
+    ),
     "summary": Command(
         "summary_command",
         "Print the main figures of a metrics.json as a table.",
@@ -44,7 +49,7 @@ COMMANDS = {
     ),
     "schema": Command(
         "schema_command",
-        "Print the JSON schema of metrics.json.",
+        "Print the JSON schema of metrics.json or leaderboard.json.",
         "python -m evaluation schema > schemas/metrics.schema.json",
     ),
 }

@@ -23,7 +23,7 @@ class CaseTable:
 
     def __init__(self, names: Sequence[str], rows: Sequence[Row]) -> None:
         self.names = tuple(names)
-        self._rows = rows
+        self.rows = tuple(rows)
         self._columns: dict[str, FloatArray] = {}
         self._derived: dict[object, Any] = {}
 
@@ -33,21 +33,21 @@ class CaseTable:
     @property
     def column_names(self) -> tuple[str, ...]:
         """Names of the columns, in the order in which the task gives them."""
-        return tuple(self._rows[0]) if self._rows else ()
+        return tuple(self.rows[0]) if self.rows else ()
 
     def __getitem__(self, column: str) -> FloatArray:
         if column not in self._columns:
-            self._columns[column] = np.array([row[column] for row in self._rows], dtype=np.float64)
+            self._columns[column] = np.array([row[column] for row in self.rows], dtype=np.float64)
         return self._columns[column]
 
     def objects(self, column: str) -> list[Any]:
         """Return a column whose entries are not plain numbers."""
-        return [row[column] for row in self._rows]
+        return [row[column] for row in self.rows]
 
     def take(self, positions: NDArray[np.intp]) -> CaseTable:
         """Return the table of some of the cases."""
         chosen = positions.tolist()
-        return CaseTable([self.names[i] for i in chosen], [self._rows[i] for i in chosen])
+        return CaseTable([self.names[i] for i in chosen], [self.rows[i] for i in chosen])
 
     def derive(self, key: object, function: Callable[[CaseTable], Derived]) -> Derived:
         """Return ``function(self)``, computed at the first call with this key and kept."""

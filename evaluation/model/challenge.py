@@ -13,6 +13,7 @@ from evaluation.model.case_table import CaseTable, Row
 from evaluation.model.field import AnyField, Field, HiddenField
 from evaluation.model.form import CaseForm
 from evaluation.model.metric import Metric
+from evaluation.model.scheme import Scheme
 
 Values = Mapping[str, Any]
 
@@ -95,6 +96,11 @@ class Composite:
     best: float
     worst: float
 
+    @property
+    def better(self) -> Literal["higher", "lower"]:
+        """Which direction is better."""
+        return "higher" if self.best > self.worst else "lower"
+
 
 @dataclass(frozen=True)
 class Challenge:
@@ -102,6 +108,7 @@ class Challenge:
 
     ``components`` names the metrics ("task.metric") that its ranking uses. ``score`` names the metric or
     composite that is the default score of the platform's leaderboard, else it is the first component.
+    ``ranking`` makes its scheme of the options; without one, the mean of the components' ranks decides.
     ``form_columns`` are the columns of the case table that participants know; ``case_choices`` are further
     ones that a phase can do without.
     """
@@ -117,11 +124,17 @@ class Challenge:
     optional_tasks: tuple[str, ...] = ()
     composites: tuple[Composite, ...] = ()
     score: str | None = None
+    ranking: Callable[[Any], Scheme] | None = None
 
     def composites_of(self, tasks: Iterable[Task]) -> tuple[Composite, ...]:
         """Return the composites all of whose metrics belong to the given tasks."""
         known = {f"{task.name}.{metric.name}" for task in tasks for metric in task.metrics}
         return tuple(composite for composite in self.composites if known.issuperset(composite.metrics))
+
+
+def metrics_of(tasks: Iterable[Task]) -> dict[str, Metric]:
+    """Return the metrics of the given tasks by the names under which rankings and settings know them."""
+    return {f"{task.name}.{metric.name}": metric for task in tasks for metric in task.metrics}
 
 
 def fields_of(tasks: Iterable[Task]) -> tuple[Field, ...]:

@@ -20,19 +20,44 @@ Strata = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
+class Curve:
+    """The columns of a ROC curve: the score, whose order counts, and the 0/1 label (NaN: left out).
+
+    ``is_area`` tells the area under the curve from a point on it.
+    """
+
+    score: str
+    label: str
+    is_area: bool
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The 0/1 columns of a decision and of what it should be (NaN: left out)."""
+
+    predicted: str
+    present: str
+
+
+@dataclass(frozen=True)
 class Aggregate:
     """A function of weighted cases to one value per row of weights.
 
     ``strata`` names for every case the stratum within which it is resampled, −1 where the case does not
     enter. It depends on the reference alone, so that the resamples of all teams of a phase are the same.
-    ``spread_column`` is the column whose mean this is, where it is one. ``most_cases`` is the number of cases
-    above which an interval would take too long, unless the phase asks for it.
+    ``spread_column`` is the column whose mean this is, where it is one, ``share_column`` the one of zeros and
+    ones whose share it is; ``curve`` and ``decision`` name the columns of what is no mean. Tests between
+    teams and the difficulty of cases go by these. ``most_cases`` is the number of cases above which an
+    interval would take too long, unless the phase asks for it.
     """
 
     values: Callable[[WeightedCases], FloatArray]
     strata: Callable[[CaseTable], Strata]
     spread_column: str | None = None
+    share_column: str | None = None
     most_cases: int | None = None
+    curve: Curve | None = None
+    decision: Decision | None = None
 
 
 @dataclass(frozen=True)
@@ -82,7 +107,7 @@ def sum_of(column: str) -> Aggregate:
 
 def proportion_of(column: str) -> Aggregate:
     """Return the share of ones in a column of zeros and ones (NaN: left out)."""
-    return replace(mean_of(column), spread_column=None)
+    return replace(mean_of(column), spread_column=None, share_column=column)
 
 
 def wilson_of(column: str) -> Callable[[CaseTable], dict[str, Interval]]:
@@ -112,6 +137,7 @@ def auc_of(score: str, label: str) -> Aggregate:
     return Aggregate(
         values=lambda cases: roc.auc(_roc_table(cases.table, score, label), _roc_counts(cases, score, label)),
         strata=lambda table: strata_of_labels(table, label),
+        curve=Curve(score, label, is_area=True),
     )
 
 
@@ -128,6 +154,7 @@ def sensitivity_at_specificity_of(
             _roc_table(cases.table, score, label), _roc_counts(cases, score, label), target
         ),
         strata=lambda table: strata_of_labels(table, label),
+        curve=Curve(score, label, is_area=False),
     )
 
 
@@ -138,6 +165,7 @@ def f1_of_presence_of(predicted: str, present: str) -> Aggregate:
             cases.table[predicted] > 0, cases.table[present] > 0, cases.weights
         ),
         strata=lambda table: np.zeros(len(table), dtype=np.int64),
+        decision=Decision(predicted, present),
     )
 
 

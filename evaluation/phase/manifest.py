@@ -11,7 +11,7 @@ from pathlib import Path
 
 from evaluation.files.digest import sha256_of, sha256_of_file
 from evaluation.model.fault import PhaseError
-from evaluation.phase import cases, config
+from evaluation.phase import cases, config, leaderboard
 from evaluation.platform.result_file import write_atomically
 
 FILE_NAME = "manifest.json"
@@ -81,7 +81,7 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def verify(folder: Path, manifest: Manifest) -> None:
-    """Compare a phase folder with its manifest: names and sizes of all files, digests of the two tables.
+    """Compare a phase folder with its manifest: names and sizes of all files, digests of the tables.
 
     The digests of reference files are compared where they are read. Raises `PhaseError` listing every
     difference.
@@ -94,7 +94,7 @@ def verify(folder: Path, manifest: Manifest) -> None:
         elif listed[path] != sealed.size:
             problems.append(f"{path}: expected {sealed.size} bytes as sealed, found {listed[path]}")
         elif (
-            path in (config.FILE_NAME, cases.FILE_NAME)
+            path in (config.FILE_NAME, cases.FILE_NAME, leaderboard.FILE_NAME)
             and sha256_of((folder / path).read_bytes()) != sealed.sha256
         ):
             problems.append(f"{path}: differs from the sealed file")

@@ -10,13 +10,15 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from evaluation.challenges import challenge_named, select_tasks
-from evaluation.model.challenge import Challenge, Options, Task, fields_of, references_of
+from evaluation.model.challenge import Challenge, Options, Task, fields_of, metrics_of, references_of
 from evaluation.model.fault import PhaseError
 from evaluation.model.field import CaseColumns, Files
 from evaluation.model.form import CaseForm, CaseRow, Form
 from evaluation.phase.cases import FILE_NAME as CASES
 from evaluation.phase.cases import Cases, read_cases
 from evaluation.phase.config import FILE_NAME, PhaseConfig, describe_validation, read_config
+from evaluation.phase.leaderboard import FILE_NAME as LEADERBOARD
+from evaluation.phase.leaderboard import TeamValues, read_leaderboard
 from evaluation.phase.manifest import Manifest, read_manifest, verify
 from evaluation.phase.reference import ReferenceFiles
 from evaluation.phase.settings import optional_tasks
@@ -34,6 +36,7 @@ class Phase:
     cases: Cases
     manifest: Manifest
     reference_paths: Mapping[str, Mapping[str, str]]
+    leaderboard: tuple[TeamValues, ...] = ()
 
     @cached_property
     def form(self) -> Form:
@@ -104,9 +107,15 @@ def load_phase(folder: Path, manifest: Manifest | None = None) -> Phase:
         raise PhaseError(*problems, *error.problems) from None
     problems += _missing_columns(config, tasks, cases)
     paths = _pair_files(tasks, cases, manifest, problems)
+    teams: tuple[TeamValues, ...] = ()
+    if LEADERBOARD in manifest.files:
+        try:
+            teams = read_leaderboard(folder / LEADERBOARD, tuple(metrics_of(tasks)))
+        except PhaseError as error:
+            problems += error.problems
     if problems:
         raise PhaseError(*problems)
-    return Phase(folder, config, challenge, options, tasks, cases, manifest, paths)
+    return Phase(folder, config, challenge, options, tasks, cases, manifest, paths, teams)
 
 
 def _in_config(error: PhaseError) -> list[str]:
@@ -123,8 +132,7 @@ def _faults_of_cases(folder: Path, form_columns: Sequence[str] = ()) -> tuple[st
 
 
 def _unknown_metrics(config: PhaseConfig, challenge: Challenge, tasks: tuple[Task, ...]) -> list[str]:
-    known = [f"{task.name}.{metric.name}" for task in tasks for metric in task.metrics]
-    known += [composite.name for composite in challenge.composites_of(tasks)]
+    known = [*metrics_of(tasks), *(composite.name for composite in challenge.composites_of(tasks))]
     named = {
         "score": [config.score] if config.score else [],
         "columns": config.columns or (),

@@ -64,11 +64,26 @@ class CasesSection:
 
 
 @dataclass(frozen=True)
+class PlaceOnBoard:
+    """A place in a leaderboard of ``teams`` teams, this one included, and the score that leads to it."""
+
+    place: int
+    score: float
+    teams: int
+
+
+@dataclass(frozen=True)
 class RankingSection:
-    """The components of the ranking by task and metric, and the figures that combine several of them."""
+    """The components of the ranking by task and metric, and the figures that combine several of them.
+
+    Where the phase gives a leaderboard of other teams: the ranks that the components take in it, and the
+    places by board.
+    """
 
     components: dict[str, dict[str, float]]
     composites: dict[str, float] | None = None
+    ranks: dict[str, dict[str, int]] | None = None
+    places: dict[str, PlaceOnBoard] | None = None
 
 
 @dataclass(frozen=True)
@@ -99,38 +114,44 @@ def plain_key(text: str) -> str:
     return text.translate({ord("."): "_", ord("$"): "_"})
 
 
-def render(content: Mapping[str, Any], any_keys: bool = False) -> bytes:
+def render(content: Mapping[str, Any], organisers: bool = False) -> bytes:
     """Return content as the JSON that the platform can use.
 
     Floats are rounded to 12 significant digits, −0.0 becomes 0.0, absent values (None) are left out.
-    Raises `ValueError` for what the platform cannot look up or store: a key with a dot (unless ``any_keys``,
-    for a file of the organiser's), a number that is not finite, a text with control characters.
+    Raises `ValueError` for what the platform cannot look up or store: a key with a dot, a number that is not
+    finite, a text with control characters. An organiser's file may hold any key, and holds every digit, so
+    that figures can be computed again from it.
     """
-    plain = _plain(content, "", any_keys)
+    plain = _plain(content, "", organisers)
     return (json.dumps(plain, indent=1, allow_nan=False, ensure_ascii=True) + "\n").encode("ascii")
 
 
-def _plain(value: Any, path: str, any_keys: bool) -> Any:
+def _plain(value: Any, path: str, organisers: bool) -> Any:
     if isinstance(value, Mapping):
         for key in value:
             if not isinstance(key, str) or not (
-                any_keys or (key and key.isprintable() and key == plain_key(key))
+                organisers or (key and key.isprintable() and key == plain_key(key))
             ):
                 raise ValueError(f"{path}: {key!r} cannot be a key of {FILE_NAME}")
         return {
-            key: _plain(item, f"{path}.{key}", any_keys) for key, item in value.items() if item is not None
+            key: _plain(item, f"{path}.{key}", organisers) for key, item in value.items() if item is not None
         }
     if isinstance(value, list | tuple):
-        return [_plain(item, f"{path}[{position}]", any_keys) for position, item in enumerate(value)]
+        return [_plain(item, f"{path}[{position}]", organisers) for position, item in enumerate(value)]
     if isinstance(value, str):
-        if not any_keys and not value.isprintable():
+        if not organisers and not value.isprintable():
             raise ValueError(f"{path}: {value!r} holds characters that the platform cannot store")
         return value
     if isinstance(value, float):
         if not math.isfinite(value):
             raise ValueError(f"{path}: {value} is not finite")
-        return float(f"{value:.{_SIGNIFICANT_DIGITS}g}") + 0.0
+        return value + 0.0 if organisers else as_written(value)
     return value
+
+
+def as_written(value: float) -> float:
+    """Return a number as `metrics.json` holds it: 12 significant digits, no negative zero."""
+    return float(f"{value:.{_SIGNIFICANT_DIGITS}g}") + 0.0
 
 
 def write_atomically(path: Path, data: bytes) -> None:

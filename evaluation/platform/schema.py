@@ -1,4 +1,4 @@
-"""The JSON schema of `metrics.json`, generated from the types that are written."""
+"""JSON schemas, generated from the types that are written."""
 
 from __future__ import annotations
 
@@ -14,25 +14,35 @@ _KEY = "^[^.$]+$"
 
 
 def metrics_schema() -> dict[str, Any]:
-    """Return the schema: closed objects, keys without dots, absent values left out rather than null."""
-    schema = _strict(TypeAdapter(MetricsFile).json_schema())
-    return {"$schema": _DIALECT, **schema, "title": "metrics.json"}
+    """Return the schema of `metrics.json`, whose keys have no dots."""
+    return schema_of(MetricsFile, "metrics.json", _KEY)
 
 
-def _strict(node: Any) -> Any:
+def schema_of(kind: type, title: str, keys: str | None = None) -> dict[str, Any]:
+    """Return the schema of a dataclass as it is written: closed objects, absent values left out.
+
+    keys: a pattern for the keys of mappings, if not all are allowed.
+    """
+    schema = _strict(TypeAdapter(kind).json_schema(), keys)
+    return {"$schema": _DIALECT, **schema, "title": title}
+
+
+def _strict(node: Any, keys: str | None) -> Any:
     if isinstance(node, list):
-        return [_strict(item) for item in node]
+        return [_strict(item, keys) for item in node]
     if not isinstance(node, dict):
         return node
     # Titles only repeat the names; a default says nothing about what is written.
-    strict = {key: _strict(value) for key, value in node.items() if key not in ("title", "default")}
+    strict = {key: _strict(value, keys) for key, value in node.items() if key not in ("title", "default")}
     if "properties" in node:
         properties = node["properties"]
-        strict["properties"] = {name: _strict(_without_null(value)) for name, value in properties.items()}
+        strict["properties"] = {
+            name: _strict(_without_null(value), keys) for name, value in properties.items()
+        }
         strict["required"] = [name for name, value in properties.items() if _without_null(value) is value]
         strict["additionalProperties"] = False
-    elif node.get("type") == "object":
-        strict["propertyNames"] = {"pattern": _KEY}
+    elif node.get("type") == "object" and keys is not None:
+        strict["propertyNames"] = {"pattern": keys}
     return strict
 
 

@@ -5,8 +5,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from pydantic import ValidationError
 
-from evaluation.challenges.refuge import CHALLENGE, RefugeOptions
+from evaluation.challenges.refuge import CHALLENGE, RefugeOptions, ranking
 from evaluation.fields.point import Point
 from evaluation.files.crop import crop
 from evaluation.model.case_table import CaseTable, WeightedCases
@@ -52,6 +53,7 @@ def test_scores_of_a_small_mask_by_hand():
         "dice_disc": pytest.approx(2 * 9 / 21),
         "dice_cup": pytest.approx(2 * 2 / 5),
         "vertical_cup_to_disc_ratio_error": pytest.approx(0.5),
+        "reference_vertical_cup_to_disc_ratio": pytest.approx(0.5),
     }
 
 
@@ -92,7 +94,8 @@ def test_definitions_of_the_vertical_diameter_differ_on_a_slanted_disc():
 def test_worst_rows_are_no_better_than_any_valid_prediction():
     case = CaseForm("R0001", width=30, height=40)
     assert task("fovea").worst(case, {}) == {"distance": 50.0}
-    worst = task("segmentation").worst(case, {})
+    worst = task("segmentation").worst(case, {"segmentation": TRUE})
+    assert worst["reference_vertical_cup_to_disc_ratio"] == pytest.approx(2 / 4)
     for predicted in (TRUE, EMPTY, mask("ccccc"), mask("dddddc")):
         row = score(predicted, TRUE)
         assert row["dice_cup"] >= worst["dice_cup"]
@@ -134,3 +137,21 @@ def test_interpolated_sensitivity_lies_on_the_polyline():
 def test_perfect_classifier_has_sensitivity_one(definition):
     figures = classification([0.1, 0.2, 0.8, 0.9], [0, 0, 1, 1], sensitivity_at_specificity=definition)
     assert figures == {"auc": 1.0, "reference_sensitivity": 1.0}
+
+
+def test_ranking_weights_are_exact_decimals_and_options():
+    # As a float, 0.35 is no decimal number; the paper's printed Eq. 3 is an option.
+    options = RefugeOptions.model_validate({"weights": {"dice_cup": 0.25, "dice_disc": 0.35}})
+    scheme = ranking(options)
+    assert [term.weight for term in scheme.boards[1].terms] == [
+        Fraction(1, 4),
+        Fraction(7, 20),
+        Fraction(2, 5),
+    ]
+    assert scheme.phases == {"offline": Fraction(3, 10), "onsite": Fraction(7, 10)}
+    with pytest.raises(ValidationError, match="greater than or equal to 0"):
+        RefugeOptions.model_validate({"weights": {"dice_cup": -1}})
+
+
+def test_the_ranking_uses_the_components():
+    assert ranking(RefugeOptions()).metrics == CHALLENGE.components

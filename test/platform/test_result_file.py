@@ -68,12 +68,12 @@ def test_keys_in_lists_are_checked_too():
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
-@pytest.mark.parametrize("any_keys", [False, True])
-def test_numbers_that_are_not_finite_are_refused(value, any_keys):
+@pytest.mark.parametrize("organisers", [False, True])
+def test_numbers_that_are_not_finite_are_refused(value, organisers):
     with pytest.raises(ValueError, match=r"\.a\.b: .* is not finite"):
-        render({"a": {"b": value}}, any_keys)
+        render({"a": {"b": value}}, organisers)
     with pytest.raises(ValueError, match="is not finite"):
-        render({"a": [[value]]}, any_keys)
+        render({"a": [[value]]}, organisers)
 
 
 @pytest.mark.parametrize("text", ["a\0b", "\ud800", "\x1b[2J"])
@@ -83,7 +83,7 @@ def test_texts_that_a_database_cannot_hold_are_refused(text):
 
 
 def test_an_organisers_file_may_have_any_key():
-    assert json.loads(render({"age (years)": 1, "a.b": {"": "two\nlines"}}, any_keys=True)) == {
+    assert json.loads(render({"age (years)": 1, "a.b": {"": "two\nlines"}}, organisers=True)) == {
         "age (years)": 1,
         "a.b": {"": "two\nlines"},
     }

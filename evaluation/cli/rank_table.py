@@ -1,0 +1,154 @@
+"""A leaderboard on the terminal."""
+
+from __future__ import annotations
+
+import sys
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from evaluation.ranking.leaderboard_file import BoardOfTeam, Leaderboard, MetricOfTeam, PhaseLeaderboard, Team
+from evaluation.ranking.stability import PlaceDistribution
+
+_MOST_METRICS = 6
+_LOG_WIDTH = 160
+
+
+def print_leaderboard(board: Leaderboard) -> None:
+    """Print the leaderboards of all phases, the final one last, and what should be known of them."""
+    # A log has no width; a table that is folded there cannot be read.
+    console = Console(width=None if sys.stdout.isatty() else _LOG_WIDTH, highlight=False)
+    for phase in board.phases:
+        console.print(_places(phase))
+        metrics = [name for name, metric in phase.metrics.items() if metric.in_ranking]
+        if 0 < len(metrics) <= _MOST_METRICS:
+            console.print(_metrics(phase, metrics))
+        for line in _conclusions(phase):
+            console.print(escape(line))
+    if board.final is not None:
+        table = Table(title="Final", title_justify="left")
+        for heading in (
+            "place",
+            "95 %",
+            "team",
+            "score",
+            *(f"place {role}" for role in board.final[0].phases),
+        ):
+            table.add_column(heading, justify="left" if heading == "team" else "right")
+        for row in board.final:
+            table.add_row(
+                _text(row.place),
+                _range(row.distribution),
+                escape(row.team),
+                row.exact_score or "",
+                *(_text(place) for place in row.phases.values()),
+            )
+        console.print(table)
+    for notice in board.notices:
+        console.print(escape(f"note: {notice}"))
+
+
+def _places(phase: PhaseLeaderboard) -> Table:
+    role = f"{phase.role}: " if phase.role else ""
+    table = Table(title=escape(f"{role}{phase.phase}, {len(phase.teams)} teams"), title_justify="left")
+    boards = list(phase.teams[0].boards)
+    if (overall := phase.scheme["overall"]) in boards:
+        boards = [overall, *(name for name in boards if name != overall)]
+    table.add_column("team")
+    for name in boards:
+        table.add_column(name, justify="right")
+    table.add_column("note")
+    for team in phase.teams:
+        table.add_row(escape(team.team), *(_board(team.boards[name]) for name in boards), escape(_note(team)))
+    return table
+
+
+def _metrics(phase: PhaseLeaderboard, names: list[str]) -> Table:
+    table = Table("team")
+    for name in names:
+        table.add_column(escape(phase.metrics[name].title), justify="right")
+    for team in phase.teams:
+        table.add_row(escape(team.team), *(_metric(team.metrics.get(name)) for name in names))
+    return table
+
+
+def _conclusions(phase: PhaseLeaderboard) -> list[str]:
+    lines = []
+    for metric in phase.metrics.values():
+        comparisons = metric.comparisons
+        if comparisons is None or not comparisons.pairs:
+            continue
+        tiers = "no tiers, since some pairs could not be tested"
+        if comparisons.tiers is not None:
+            tiers = "  >  ".join("{" + ", ".join(tier) + "}" for tier in comparisons.tiers)
+        detectable = [
+            pair.detectable_difference
+            for pair in comparisons.pairs
+            if pair.significant is False and pair.detectable_difference
+        ]
+        lines.append(f"{metric.title}: {tiers}")
+        if detectable:
+            smallest, largest = (f"{limit:.2g}" for limit in (min(detectable), max(detectable)))
+            least = smallest if smallest == largest else f"{smallest} to {largest}, by pair,"
+            lines.append(
+                f"  not significant is no proof of a tie: only a difference of {least} was likely to be found"
+            )
+    lines += [
+        f"{name}: Kendall's τ-b of resampled rankings to this one: median {found.median:.2f} "
+        f"({found.lower:.2f} to {found.upper:.2f})"
+        for name, found in phase.agreement.items()
+    ]
+    if phase.readers:
+        for reader, point in phase.readers.points.items():
+            lines.append(
+                f"reader {reader}: sensitivity {_percent(point.sensitivity)}, "
+                f"specificity {_percent(point.specificity)}, accuracy {_percent(point.accuracy)}"
+            )
+        for pair in phase.readers.agreement:
+            consensus = pair.consensus
+            lines.append(
+                f"readers {pair.first} and {pair.second} agree on {pair.agreed} of {pair.cases}; there: "
+                f"sensitivity {_percent(consensus.sensitivity)}, specificity "
+                f"{_percent(consensus.specificity)}, accuracy {_percent(consensus.accuracy)}"
+            )
+        for title, values in phase.readers.classifiers.items():
+            figures = ", ".join(f"{phase.metrics[name].title} {value:.4f}" for name, value in values.items())
+            lines.append(f"{title}: {figures}")
+    return lines
+
+
+def _board(board: BoardOfTeam) -> str:
+    if board.place is None:
+        return f"– ({board.would_be_place})" if board.would_be_place else ""
+    between = f" ({_range(board.distribution)})" if board.distribution else ""
+    return f"{board.place}{between} · {board.exact_score}"
+
+
+def _metric(metric: MetricOfTeam | None) -> str:
+    if metric is None:
+        return ""
+    interval = "" if metric.lower is None else f" ({metric.lower:.3f}–{metric.upper:.3f})"
+    rank = "–" if metric.rank is None else metric.rank
+    return f"{metric.value:.4f}{interval} · {rank}"
+
+
+def _note(team: Team) -> str:
+    notes = [] if team.eligible else ["not ranked"]
+    if team.submissions > 1:
+        notes.append(f"{team.submission} of {team.submissions} submissions")
+    if team.note:
+        notes.append(team.note)
+    return "; ".join(notes)
+
+
+def _range(distribution: PlaceDistribution | None) -> str:
+    return f"{distribution.lower}–{distribution.upper}" if distribution else ""
+
+
+def _text(value: int | None) -> str:
+    return "" if value is None else str(value)
+
+
+def _percent(value: float | None) -> str:
+    return "undefined" if value is None else f"{100 * value:.2f} %"

@@ -1,0 +1,1 @@
+"""Leaderboards: schemes, places, their uncertainty and tests between teams."""

@@ -1,0 +1,257 @@
+"""What the results per case tell about a leaderboard: uncertainty, tests, stability, difficulty, readers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from evaluation.metrics.intervals import Interval, percentile_interval
+from evaluation.model.metric import Metric
+from evaluation.model.scheme import Scheme
+from evaluation.ranking.comparisons import SIGNIFICANT, Comparisons, TestChoice, compare
+from evaluation.ranking.difficulty import (
+    SubgroupTest,
+    case_difficulties,
+    group_difficulties,
+    subgroup_tests,
+)
+from evaluation.ranking.leaderboard_file import OrganiserPart
+from evaluation.ranking.places import Better, Standing, Standings, stand
+from evaluation.ranking.readers import ReadersSection, curve_of, describe_readers
+from evaluation.ranking.resampling import (
+    FloatArray,
+    Resampled,
+    TeamCases,
+    as_written_values,
+    clusters_of,
+    resample,
+    with_composites,
+)
+from evaluation.ranking.results import PhaseResults, RankingError, ResamplingChoice, Submission
+from evaluation.ranking.selection import Which
+from evaluation.ranking.stability import PlaceDistribution, influences, place_distributions
+
+_MOST_TESTED = 100
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What to compute.
+
+    ``tests`` None: unless there are more than a hundred teams. ``resamples`` None: as the phase has it.
+    ``subgroups`` are columns of the case table, ``classifiers`` columns ("task.column") of the case tables
+    that are shown beside the readers under the given titles.
+    """
+
+    which: Which = "best"
+    resamples: int | None = None
+    interval_minimum: int | None = None
+    tests: bool | None = None
+    permutations: int = 9_999
+    unpaired: bool = False
+    influence: bool = True
+    subgroups: tuple[str, ...] = ()
+    readers: Callable[[tuple[str, ...]], Mapping[str, FloatArray]] | None = None
+    classifiers: Mapping[str, str] | None = None
+
+
+class Analysis:
+    """What is computed from the results per case, for the ranked teams that have any."""
+
+    def __init__(
+        self,
+        results: PhaseResults,
+        scheme: Scheme,
+        choices: Choices,
+        chosen: Sequence[Submission],
+        ranked: Sequence[Submission],
+        standings: Standings,
+    ) -> None:
+        self.notices: list[str] = []
+        self._results, self._scheme, self._choices = results, scheme, choices
+        self._ranked, self._standings = ranked, standings
+        clusters = clusters_of(results.cases) if results.cases else None
+        self._cases = TeamCases(
+            tuple(submission.team for submission in ranked),
+            tuple(submission.tables for submission in ranked),
+            clusters,
+        )
+        self._all = TeamCases(
+            tuple(submission.team for submission in chosen),
+            tuple(submission.tables for submission in chosen),
+            clusters,
+        )
+        given = results.resampling or ResamplingChoice(0, 0, 10)
+        self._choice = replace(
+            given,
+            resamples=given.resamples if choices.resamples is None else choices.resamples,
+            interval_minimum=given.interval_minimum
+            if choices.interval_minimum is None
+            else choices.interval_minimum,
+        )
+        self.resampled = self._resample()
+        self.resampled_standings = self._stand_resampled()
+        self.comparisons = self._compare()
+
+    def interval(self, team: str, metric: str) -> Interval | None:
+        """Return the bootstrap interval of a team's metric."""
+        values = self.resampled.values.get(metric)
+        if values is None or team not in self._all.teams:
+            return None
+        column = values[:, self._all.teams.index(team)]
+        return None if np.isnan(column).any() else percentile_interval(column)
+
+    def distributions(self, board: str) -> dict[str, PlaceDistribution]:
+        """Return the distributions of the ranked teams' places in a leaderboard."""
+        standing = self.resampled_standings.get(board)
+        if standing is None:
+            return {}
+        found = place_distributions(standing.places)
+        return {
+            team: distribution
+            for team, distribution in zip(self._cases.teams, found, strict=True)
+            if distribution
+        }
+
+    def organiser_part(self) -> OrganiserPart:
+        """Return what tells of single cases."""
+        results = self._results
+        if results.cases is None:
+            return OrganiserPart()
+        difficulties = case_difficulties(results.metrics, self._cases)
+        moved = (
+            influences(
+                self._scheme,
+                self._standings,
+                self._metrics_of_scheme(),
+                results.challenge.composites,
+                self._cases,
+                results.cases.names,
+            )
+            if self._choices.influence and self._complete(self._scheme.metrics)
+            else []
+        )
+        groups = group_difficulties(difficulties, results.cases, self._choices.subgroups)
+        return OrganiserPart(tuple(difficulties), tuple(groups), tuple(moved))
+
+    def subgroup_tests(self) -> tuple[SubgroupTest, ...]:
+        """Return the tests between subgroups within each team."""
+        cases = self._results.cases
+        if not self._choices.subgroups:
+            return ()
+        if cases is None:
+            raise RankingError("subgroups need results per case (evaluate --cases)")
+        if unknown := [column for column in self._choices.subgroups if column not in cases.columns]:
+            raise RankingError(
+                f"{', '.join(unknown)}: no column of the case table; it has {', '.join(cases.columns)}"
+            )
+        return tuple(subgroup_tests(self._results.metrics, self._all, cases, self._choices.subgroups))
+
+    def readers(self) -> ReadersSection | None:
+        """Return the readers' figures."""
+        choices = self._choices
+        if choices.readers is None and not choices.classifiers:
+            return None
+        task, _ = curve_of(self._results.metrics)
+        tables = next((tables for tables in self._all.tables if tables and task in tables), None)
+        if tables is None:
+            raise RankingError("readers need results per case (evaluate --cases)")
+        names = tables[task].names
+        columns = dict(choices.readers(names)) if choices.readers else {}
+        for title, column in (choices.classifiers or {}).items():
+            of_task, _, key = column.partition(".")
+            if of_task not in tables or key not in tables[of_task].column_names:
+                raise RankingError(f"{column}: is no column of the results per case")
+            at = dict(zip(tables[of_task].names, tables[of_task][key].tolist(), strict=True))
+            columns[title] = np.array([at.get(name, np.nan) for name in names])
+        return describe_readers(columns, self._results.metrics, tables)
+
+    def _metrics_of_scheme(self) -> dict[str, Metric]:
+        """Return the metrics that the scheme ranks, those of its composites included."""
+        metrics = self._results.metrics
+        return {name: metrics[name] for name in self._single(self._scheme.metrics)}
+
+    def _single(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Return names with composites replaced by the metrics of which they are made."""
+        parts = {composite.name: composite.metrics for composite in self._results.challenge.composites}
+        return tuple(dict.fromkeys(single for name in names for single in parts.get(name, (name,))))
+
+    def _complete(self, names: Sequence[str]) -> bool:
+        """Return whether every ranked team that has a metric has it per case, for all the given metrics."""
+        for name in self._single(names):
+            tables = self._cases.of_task(name.partition(".")[0])
+            if any(
+                name in submission.values and position not in tables
+                for position, submission in enumerate(self._ranked)
+            ):
+                return False
+        return True
+
+    def _resample(self) -> Resampled:
+        without = [s.team for s in self._ranked if s.values and s.tables is None]
+        if without:
+            self.notices.append(f"no results per case, and so no uncertainty: {', '.join(without)}")
+        metrics = {
+            name: metric
+            for name, metric in self._results.metrics.items()
+            if any(name in submission.values for submission in self._ranked)
+            and (metric.resampled or name in self._single(self._scheme.metrics))
+        }
+        found = resample(metrics, self._all, self._choice)
+        self.notices += [
+            f"{name}: not resampled: {reason}"
+            for name, reason in found.missing.items()
+            if name in self._scheme.metrics
+        ]
+        composites = self._results.challenge.composites
+        return replace(found, values=with_composites(found.values, composites))
+
+    def _stand_resampled(self) -> dict[str, Standing]:
+        ranked = [self._all.teams.index(team) for team in self._cases.teams]
+        values = {
+            name: as_written_values(self.resampled.values[name][:, ranked])
+            for name in self._scheme.metrics
+            if name in self.resampled.values and self._complete([name])
+        }
+        if not values:
+            return {}
+        better: dict[str, Better] = {name: self._results.figures[name].better for name in values}
+        boards = stand(self._scheme, values, better).boards
+        return {
+            name: standing
+            for name, standing in boards.items()
+            if all(metric in values for metric in self._scheme.metrics_of(name))
+        }
+
+    def _compare(self) -> dict[str, Comparisons]:
+        tests = self._choices.tests
+        if not any(submission.tables for submission in self._ranked) or tests is False:
+            return {}
+        if tests is None and len(self._ranked) > _MOST_TESTED:
+            self.notices.append(
+                f"no tests between teams: more than {_MOST_TESTED} (ask for them with --tests)"
+            )
+            return {}
+        choice = TestChoice(self._choice.seed, self._choices.permutations, self._choices.unpaired)
+        ranked = [self._all.teams.index(team) for team in self._cases.teams]
+        found = {}
+        for name, metric in self._metrics_of_scheme().items():
+            values = {s.team: s.values[name] for s in self._ranked if name in s.values}
+            resampled = self.resampled.values.get(name)
+            found[name] = compare(
+                name,
+                metric,
+                values,
+                self._cases,
+                None if resampled is None else resampled[:, ranked],
+                choice,
+            )
+            randomised = [pair for pair in found[name].pairs if pair.method == "randomisation"]
+            if randomised and len(found[name].pairs) / (choice.permutations + 1) >= SIGNIFICANT:
+                self.notices.append(
+                    f"{name}: {choice.permutations} permutations are too few for "
+                    f"{len(found[name].pairs)} pairs: none can become significant"
+                )
+        return found

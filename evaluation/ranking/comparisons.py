@@ -1,0 +1,241 @@
+"""Tests between all pairs of teams in one metric, and the tiers that follow from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
+from scipy.stats import rankdata
+
+from evaluation.model.case_table import CaseTable, WeightedCases
+from evaluation.model.metric import Curve, Metric
+from evaluation.ranking.resampling import FloatArray, TeamCases
+from evaluation.ranking.statistics.delong import delong_table
+from evaluation.ranking.statistics.multiplicity import holm, significance_tiers
+from evaluation.ranking.statistics.pairwise import PairTest, detectable_difference
+from evaluation.ranking.statistics.randomisation import PERMUTATIONS, randomisation_test
+from evaluation.ranking.statistics.rank_tests import rank_sum_test, signed_rank_tests
+
+SIGNIFICANT = 0.05
+_FEWEST_OF_CLASS = 10
+Pair = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One pair of teams in one metric, the better one first.
+
+    ``difference`` is first minus second. ``detectable_difference`` is what a sample of this size could have
+    found (80 % power, two-sided 5 %); a pair that is not significant is no tie unless that is small enough.
+    """
+
+    first: str
+    second: str
+    difference: float
+    method: str
+    p_value: float | None
+    p_holm: float | None
+    significant: bool | None
+    detectable_difference: float | None
+    note: str | None = None
+
+
+@dataclass(frozen=True)
+class Comparisons:
+    """All pairs of one metric, and the tiers of the teams, best first.
+
+    There are no tiers where a test that decides about them could not be computed.
+    """
+
+    pairs: tuple[Comparison, ...]
+    tiers: tuple[tuple[str, ...], ...] | None
+
+
+@dataclass(frozen=True)
+class TestChoice:
+    """The seed and number of random exchanges; ``unpaired`` asks for Mann–Whitney's U as in ADAM's paper."""
+
+    __test__ = False
+
+    seed: int
+    permutations: int = PERMUTATIONS
+    unpaired: bool = False
+
+
+def compare(
+    name: str,
+    metric: Metric,
+    values: Mapping[str, float],
+    cases: TeamCases,
+    resampled: FloatArray | None,
+    choice: TestChoice,
+) -> Comparisons:
+    """Return the tests between all teams that have the metric and results per case, corrected by Holm.
+
+    values: the metric by team. resampled: its paired bootstrap values, shape (resamples, teams of ``cases``).
+    The area under a curve: DeLong; where cases cluster, the cluster bootstrap; where likelihoods were filled
+    in or a class has fewer than ten cases, randomisation. Means over cases: Wilcoxon's signed-rank test, by
+    randomisation where cases cluster. All others: randomisation, points of a curve on mid-ranks in the team.
+    """
+    tables = {
+        position: table
+        for position, table in cases.of_task(name.partition(".")[0]).items()
+        if cases.teams[position] in values
+    }
+    sign = -1 if metric.better == "higher" else 1
+    order = sorted(tables, key=lambda team: (sign * values[cases.teams[team]], cases.teams[team]))
+    pairs = list(combinations(order, 2))
+    units = cases.units(next(iter(tables.values()))) if tables else None
+    tests = _tests(metric, tables, pairs, units, resampled, choice)
+    adjusted = holm([test.p_value for test in tests])
+    comparisons: dict[Pair, Comparison] = {}
+    for (first, second), test, p_holm in zip(pairs, tests, adjusted, strict=True):
+        a, b = cases.teams[first], cases.teams[second]
+        comparisons[first, second] = Comparison(
+            first=a,
+            second=b,
+            difference=values[a] - values[b],
+            method=test.method,
+            p_value=test.p_value,
+            p_holm=p_holm,
+            significant=None if p_holm is None else p_holm < SIGNIFICANT,
+            detectable_difference=None
+            if test.standard_error is None
+            else detectable_difference(test.standard_error),
+            note=test.note,
+        )
+    tiers = significance_tiers(order, lambda a, b: comparisons[a, b].significant)
+    return Comparisons(
+        tuple(comparisons.values()),
+        None if tiers is None else tuple(tuple(cases.teams[team] for team in tier) for tier in tiers),
+    )
+
+
+def _tests(
+    metric: Metric,
+    tables: Mapping[int, CaseTable],
+    pairs: Sequence[Pair],
+    units: NDArray[np.int64] | None,
+    resampled: FloatArray | None,
+    choice: TestChoice,
+) -> list[PairTest]:
+    aggregate = metric.aggregate
+    errors = _standard_errors(resampled, pairs)
+    if aggregate.spread_column and choice.unpaired:
+        columns = {team: table[aggregate.spread_column] for team, table in tables.items()}
+        return [
+            PairTest("Mann–Whitney U", rank_sum_test(columns[first], columns[second]), errors[first, second])
+            for first, second in pairs
+        ]
+    if aggregate.spread_column and units is None:
+        teams = list(tables)
+        rows = [tables[team][aggregate.spread_column] for team in teams]
+        indices = [(teams.index(first), teams.index(second)) for first, second in pairs]
+        return signed_rank_tests(rows, indices) if pairs else []
+    if aggregate.curve and aggregate.curve.is_area:
+        found = _tests_of_areas(aggregate.curve, tables, pairs, units, resampled)
+    else:
+        found = {}
+    return [
+        found[pair] if pair in found else _randomised(metric, tables, pair, units, errors[pair], choice)
+        for pair in pairs
+    ]
+
+
+def _tests_of_areas(
+    curve: Curve,
+    tables: Mapping[int, CaseTable],
+    pairs: Sequence[Pair],
+    units: NDArray[np.int64] | None,
+    resampled: FloatArray | None,
+) -> dict[Pair, PairTest]:
+    """Return DeLong's or the cluster bootstrap's tests of those pairs for which they hold."""
+    if not tables:
+        return {}
+    label = next(iter(tables.values()))[curve.label]
+    labelled = ~np.isnan(label)
+    positive = label[labelled] > 0
+    if min(positive.sum(), (~positive).sum()) < _FEWEST_OF_CLASS:
+        return {}
+    scores = {team: table[curve.score][labelled] for team, table in tables.items()}
+    finite = [team for team, score in scores.items() if np.isfinite(score).all()]
+    testable = [pair for pair in pairs if pair[0] in finite and pair[1] in finite]
+    if units is not None:
+        if resampled is None:
+            return {}
+        return {pair: _bootstrap_test(resampled, pair, _areas(scores, positive, pair)) for pair in testable}
+    if not testable:
+        return {}
+    table = delong_table(np.stack([scores[team] for team in finite]), positive)
+    return {pair: table.test(finite.index(pair[0]), finite.index(pair[1])) for pair in testable}
+
+
+def _areas(scores: Mapping[int, FloatArray], positive: NDArray[np.bool_], pair: Pair) -> tuple[float, float]:
+    first, second = delong_table(np.stack([scores[team] for team in pair]), positive).auc.tolist()
+    return first, second
+
+
+def _bootstrap_test(resampled: FloatArray, pair: Pair, areas: tuple[float, float]) -> PairTest:
+    """Return the z test with the standard error of the paired differences (Robin et al. 2011, pROC)."""
+    method = "cluster bootstrap"
+    difference = areas[0] - areas[1]
+    error = float(np.std(resampled[:, pair[0]] - resampled[:, pair[1]], ddof=1))
+    if error > 0:
+        return PairTest(method, float(2 * ndtr(-abs(difference) / error)), error)
+    if difference == 0:
+        return PairTest(method, 1.0, 0.0)
+    return PairTest(method, None, 0.0, "the areas differ and their difference has no variance")
+
+
+def _standard_errors(resampled: FloatArray | None, pairs: Sequence[Pair]) -> dict[Pair, float | None]:
+    if resampled is None:
+        return dict.fromkeys(pairs)
+    # var(a − b) = var(a) + var(b) − 2 cov(a, b), for all pairs at once.
+    used = sorted({team for pair in pairs for team in pair})
+    covariance = np.atleast_2d(np.cov(resampled[:, used], rowvar=False)) if used else np.empty((0, 0))
+    at = {team: position for position, team in enumerate(used)}
+    own = np.diag(covariance)
+    variance = np.maximum(own[:, np.newaxis] + own - 2 * covariance, 0.0)
+    return {(a, b): float(np.sqrt(variance[at[a], at[b]])) for a, b in pairs}
+
+
+def _randomised(
+    metric: Metric,
+    tables: Mapping[int, CaseTable],
+    pair: Pair,
+    units: NDArray[np.int64] | None,
+    standard_error: float | None,
+    choice: TestChoice,
+) -> PairTest:
+    first, second = (tables[team] for team in pair)
+    curve = metric.aggregate.curve
+    if curve:
+        first, second = (_on_mid_ranks(table, curve) for table in (first, second))
+    # Both teams' rows in one table: a weight of 0 or 1 says whose result a case is scored by.
+    joined = CaseTable((*first.names, *second.names), (*first.rows, *second.rows))
+
+    def difference(exchanged: FloatArray) -> FloatArray:
+        kept = 1 - exchanged
+        as_first = WeightedCases(joined, np.concatenate([kept, exchanged], axis=1))
+        as_second = WeightedCases(joined, np.concatenate([exchanged, kept], axis=1))
+        return metric.aggregate.values(as_first) - metric.aggregate.values(as_second)
+
+    cases = np.arange(len(first)) if units is None else units
+    return randomisation_test(difference, cases, choice.seed, choice.permutations, standard_error)
+
+
+def _on_mid_ranks(table: CaseTable, curve: Curve) -> CaseTable:
+    """Return a table whose scores are mid-ranks in (0, 1): teams' likelihoods have different scales.
+
+    Filled-in scores stay infinite; the order of the scores, all that a curve depends on, stays the same.
+    """
+    score = table[curve.score]
+    finite = np.isfinite(score)
+    ranks = score.copy()
+    ranks[finite] = rankdata(score[finite]) / (finite.sum() + 1)
+    rows = [{**row, curve.score: rank} for row, rank in zip(table.rows, ranks.tolist(), strict=True)]
+    return CaseTable(table.names, rows)

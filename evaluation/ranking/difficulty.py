@@ -1,0 +1,181 @@
+"""Which cases were hard for the teams; for organisers, since labels can be read from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.model.case_table import CaseTable
+from evaluation.model.metric import Aggregate, Metric
+from evaluation.ranking.resampling import TeamCases
+from evaluation.ranking.results import CaseColumns
+from evaluation.ranking.statistics.rank_tests import rank_sum_test
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class CaseDifficulty:
+    """What the teams reached on a case on average; ``place`` 1 is the hardest case of its metric.
+
+    ``value`` is the mean of the metric's column over the teams, or the share of teams that were wrong, or,
+    for likelihoods, the mean share of cases of the other class that stood on the wrong side of this one.
+    """
+
+    metric: str
+    measure: str
+    place: int
+    case: str
+    value: float
+    teams: int
+
+
+@dataclass(frozen=True)
+class GroupDifficulty:
+    """The mean difficulty of the cases that share a value of a column of the case table."""
+
+    metric: str
+    measure: str
+    column: str
+    value: str
+    cases: int
+    mean: float
+
+
+@dataclass(frozen=True)
+class SubgroupTest:
+    """The rank-sum test of one team's per-case metric between two subgroups."""
+
+    metric: str
+    team: str
+    column: str
+    first: str
+    second: str
+    first_mean: float
+    second_mean: float
+    p_value: float | None
+
+
+def case_difficulties(metrics: Mapping[str, Metric], cases: TeamCases) -> list[CaseDifficulty]:
+    """Return the cases of every metric that can be told case by case, hardest first."""
+    found: list[CaseDifficulty] = []
+    seen: set[tuple[str, object]] = set()
+    for name, metric in metrics.items():
+        aggregate = metric.aggregate
+        key = (name.partition(".")[0], _columns(aggregate))
+        tables = list(cases.of_task(key[0]).values())
+        if key[1] is None or key in seen or not tables or (aggregate.curve and not aggregate.curve.is_area):
+            continue
+        seen.add(key)
+        columns = np.stack([_per_case(aggregate, table) for table in tables])
+        defined = ~np.isnan(columns)
+        entering = np.flatnonzero(defined.any(axis=0))
+        means = np.nansum(columns[:, entering], axis=0) / defined[:, entering].sum(axis=0)
+        measure, harder = _measure(metric)
+        names = tables[0].names
+        order = sorted(range(len(entering)), key=lambda i: (harder * means[i], names[entering[i]]))
+        found += [
+            CaseDifficulty(
+                name,
+                measure,
+                place,
+                names[entering[i]],
+                float(means[i]),
+                int(defined[:, entering[i]].sum()),
+            )
+            for place, i in enumerate(order, 1)
+        ]
+    return found
+
+
+def group_difficulties(
+    difficulties: list[CaseDifficulty], columns: CaseColumns, chosen: tuple[str, ...]
+) -> list[GroupDifficulty]:
+    """Return the mean difficulty of the cases by every value of the chosen columns."""
+    found: list[GroupDifficulty] = []
+    for column in chosen:
+        cell = dict(zip(columns.names, columns.columns[column], strict=True))
+        groups: dict[tuple[str, str, str], list[float]] = {}
+        for difficulty in difficulties:
+            key = (difficulty.metric, difficulty.measure, cell[difficulty.case])
+            groups.setdefault(key, []).append(difficulty.value)
+        found += [
+            GroupDifficulty(metric, measure, column, value, len(values), float(np.mean(values)))
+            for (metric, measure, value), values in sorted(groups.items())
+        ]
+    return found
+
+
+def subgroup_tests(
+    metrics: Mapping[str, Metric], cases: TeamCases, columns: CaseColumns, chosen: tuple[str, ...]
+) -> list[SubgroupTest]:
+    """Return, for every team and mean over cases, the rank-sum tests between all values of a column."""
+    found: list[SubgroupTest] = []
+    for name, metric in metrics.items():
+        spread = metric.aggregate.spread_column
+        if spread is None:
+            continue
+        for team, table in cases.of_task(name.partition(".")[0]).items():
+            for column in chosen:
+                cell = dict(zip(columns.names, columns.columns[column], strict=True))
+                labels = np.array([cell[case] for case in table.names])
+                values = table[spread]
+                kept = ~np.isnan(values) & (labels != "")
+                for first, second in combinations(sorted(set(labels[kept].tolist())), 2):
+                    samples = values[kept & (labels == first)], values[kept & (labels == second)]
+                    found.append(
+                        SubgroupTest(
+                            name,
+                            cases.teams[team],
+                            column,
+                            first,
+                            second,
+                            float(samples[0].mean()),
+                            float(samples[1].mean()),
+                            rank_sum_test(*samples),
+                        )
+                    )
+    return found
+
+
+def _columns(aggregate: Aggregate) -> object:
+    """Return what names the columns from which a case's difficulty comes, None where there are none."""
+    return aggregate.spread_column or aggregate.share_column or aggregate.curve or aggregate.decision
+
+
+def _measure(metric: Metric) -> tuple[str, int]:
+    """Return what the value of a case is called, and the sign with which the hardest comes first."""
+    if metric.aggregate.spread_column or metric.aggregate.share_column:
+        return "mean over teams", 1 if metric.better == "higher" else -1
+    if metric.aggregate.decision:
+        return "share of teams wrong", -1
+    return "share of pairs wrong", -1
+
+
+def _per_case(aggregate: Aggregate, table: CaseTable) -> FloatArray:
+    if column := aggregate.spread_column or aggregate.share_column:
+        return table[column]
+    if aggregate.decision:
+        present = table[aggregate.decision.present]
+        wrong = (table[aggregate.decision.predicted] > 0) != (present > 0)
+        return np.where(np.isnan(present), np.nan, wrong)
+    assert aggregate.curve is not None
+    return _pairs_wrong(table[aggregate.curve.score], table[aggregate.curve.label])
+
+
+def _pairs_wrong(score: FloatArray, label: FloatArray) -> FloatArray:
+    """Return for every case the share of cases of the other class on its wrong side, ties ½."""
+    wrong = np.full(score.shape, np.nan)
+    for of_class, other, direction in ((label > 0, label == 0, 1), (label == 0, label > 0, -1)):
+        opposite = np.sort(direction * score[other])
+        own = direction * score[of_class]
+        if opposite.size:
+            # An opposite score above, or half a tie, is a pair in the wrong order.
+            above = opposite.size - np.searchsorted(opposite, own, side="right")
+            tied = np.searchsorted(opposite, own, side="right") - np.searchsorted(opposite, own, side="left")
+            wrong[of_class] = (above + tied / 2) / opposite.size
+    return wrong

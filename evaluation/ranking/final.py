@@ -1,0 +1,79 @@
+"""The final leaderboard of a challenge that is decided over several phases."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from evaluation.model.scheme import Scheme
+from evaluation.ranking.leaderboard import RankedPhase
+from evaluation.ranking.leaderboard_file import FORMAT, FinalTeam, Leaderboard
+from evaluation.ranking.places import Standing, combine_phases
+from evaluation.ranking.results import RankingError
+from evaluation.ranking.scheme_file import exact_text
+from evaluation.ranking.stability import PlaceDistribution, place_distributions
+
+
+def rank_phases(phases: Mapping[str, RankedPhase], scheme: Scheme) -> Leaderboard:
+    """Return the leaderboard over all phases of a scheme, by role. Raises `RankingError` for other roles."""
+    if set(phases) != set(scheme.phases):
+        raise RankingError(
+            f"the scheme combines the phases {', '.join(scheme.phases) or 'of no name'}; "
+            f"given are {', '.join(phases)}"
+        )
+    teams = sorted({team for phase in phases.values() for team in phase.ranked_teams})
+    overall = {
+        role: _aligned(phase.overall, phase.ranked_teams, teams)
+        for role, phase in phases.items()
+        if phase.overall is not None
+    }
+    final = combine_phases(scheme, overall)
+    distributions: list[PlaceDistribution | None] = [None] * len(teams)
+    resampled = {
+        role: _aligned(phase.overall_resampled, phase.ranked_teams, teams)
+        for role, phase in phases.items()
+        if phase.overall_resampled is not None
+    }
+    rows = {len(standing.places) for standing in resampled.values()}
+    if len(resampled) == len(phases) and len(rows) == 1:
+        # Phases are drawn independently of each other, even where their seeds are the same.
+        apart = {
+            role: replace(standing, places=np.roll(standing.places, shift, axis=0))
+            for shift, (role, standing) in enumerate(resampled.items())
+        }
+        distributions = place_distributions(combine_phases(scheme, apart).places)
+    rows_of_teams = []
+    for position, team in enumerate(teams):
+        score = final.score(position)
+        rows_of_teams.append(
+            FinalTeam(
+                team,
+                final.place(position),
+                None if score is None else float(score),
+                None if score is None else exact_text(score),
+                {role: standing.place(position) for role, standing in overall.items()},
+                distributions[position] if final.place(position) else None,
+            )
+        )
+    rows_of_teams.sort(key=lambda row: (row.place is None, row.place, row.team))
+    notices = [f"{role}: {notice}" for role, phase in phases.items() for notice in phase.notices]
+    lacking = [row.team for row in rows_of_teams if row.place is None]
+    if lacking:
+        notices.append(f"no final place, since not placed in every phase: {', '.join(lacking)}")
+    return Leaderboard(
+        FORMAT, tuple(phase.board for phase in phases.values()), tuple(rows_of_teams), tuple(notices)
+    )
+
+
+def _aligned(standing: Standing, teams: Sequence[str], wanted: Sequence[str]) -> Standing:
+    """Return a leaderboard over other teams: those that are not in it have no place."""
+    at = {team: position for position, team in enumerate(teams)}
+    places = np.zeros((len(standing.places), len(wanted)), dtype=np.int64)
+    numerators = np.zeros_like(places)
+    for position, team in enumerate(wanted):
+        if team in at:
+            places[:, position] = standing.places[:, at[team]]
+            numerators[:, position] = standing.numerators[:, at[team]]
+    return Standing(places, numerators, standing.denominator)

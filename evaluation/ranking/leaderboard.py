@@ -1,0 +1,168 @@
+"""From the results of many teams in one phase to its leaderboard."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from evaluation.model.scheme import Scheme
+from evaluation.phase.leaderboard import TeamValues
+from evaluation.ranking.analysis import Analysis, Choices
+from evaluation.ranking.leaderboard_file import (
+    BoardOfTeam,
+    MetricOfPhase,
+    MetricOfTeam,
+    OrganiserPart,
+    PhaseLeaderboard,
+    Team,
+)
+from evaluation.ranking.place import place_among
+from evaluation.ranking.places import Better, Standing, Standings
+from evaluation.ranking.results import PhaseResults, RankingError, Submission
+from evaluation.ranking.scheme_file import describe_scheme, exact_text
+from evaluation.ranking.selection import select, stand_of
+from evaluation.ranking.stability import agreement
+
+
+@dataclass(frozen=True)
+class RankedPhase:
+    """A phase's leaderboard, the organiser's part, and what a final leaderboard needs of it."""
+
+    board: PhaseLeaderboard
+    organiser: OrganiserPart
+    overall: Standing | None
+    ranked_teams: tuple[str, ...]
+    overall_resampled: Standing | None
+    notices: tuple[str, ...]
+
+
+def rank_phase(
+    results: PhaseResults, scheme: Scheme, choices: Choices, role: str | None = None
+) -> RankedPhase:
+    """Return the leaderboard of one phase. Raises `RankingError` where results do not fit together."""
+    figures = results.figures
+    better: dict[str, Better] = {name: figure.better for name, figure in figures.items()}
+    if unknown := [name for name in scheme.metrics if name not in figures]:
+        raise RankingError(
+            *(f"the scheme ranks {name}, which is not a metric of {results.phase}" for name in unknown),
+            f"its metrics are {', '.join(figures)}",
+        )
+    chosen = select(results.submissions, results.ineligible, choices.which, scheme, better)
+    ranked = tuple(submission for submission in chosen if submission.team not in results.ineligible)
+    if not ranked:
+        raise RankingError(f"{results.phase}: no team is eligible")
+    standings = stand_of(ranked, scheme, better)
+    analysis = Analysis(results, scheme, choices, chosen, ranked, standings)
+    teams = _teams(results, scheme, better, chosen, ranked, standings, analysis)
+    in_ranking = set(scheme.metrics)
+    board = PhaseLeaderboard(
+        role=role,
+        challenge=results.challenge.name,
+        phase=results.phase,
+        manifest=results.manifest,
+        cases=len(results.cases.names) if results.cases else None,
+        scheme=describe_scheme(scheme),
+        metrics={
+            name: MetricOfPhase(
+                metric.title,
+                metric.better,
+                name in in_ranking,
+                analysis.resampled.missing.get(name),
+                analysis.comparisons.get(name),
+            )
+            for name, metric in figures.items()
+            if any(name in submission.values for submission in chosen)
+        },
+        teams=_in_order(teams, scheme),
+        agreement={
+            name: found
+            for name, standing in analysis.resampled_standings.items()
+            if (found := agreement(standings.boards[name], standing.places))
+        },
+        subgroup_tests=analysis.subgroup_tests(),
+        readers=analysis.readers(),
+    )
+    return RankedPhase(
+        board,
+        analysis.organiser_part(),
+        standings.boards[scheme.overall] if scheme.overall else None,
+        tuple(submission.team for submission in ranked),
+        analysis.resampled_standings.get(scheme.overall or ""),
+        tuple(analysis.notices),
+    )
+
+
+def _teams(
+    results: PhaseResults,
+    scheme: Scheme,
+    better: Mapping[str, Better],
+    chosen: Sequence[Submission],
+    ranked: Sequence[Submission],
+    standings: Standings,
+    analysis: Analysis,
+) -> list[Team]:
+    positions = {submission.team: position for position, submission in enumerate(ranked)}
+    distributions = {board.name: analysis.distributions(board.name) for board in scheme.boards}
+    others = [TeamValues(submission.team, submission.values) for submission in ranked]
+    teams = []
+    for submission in chosen:
+        position = positions.get(submission.team)
+        boards: dict[str, BoardOfTeam] = {}
+        ranks: dict[str, int] = {}
+        if position is None:
+            joined = place_among(others, submission.values, scheme, better)
+            for name, place in joined.boards.items():
+                boards[name] = BoardOfTeam(
+                    score=float(place.score), exact_score=exact_text(place.score), would_be_place=place.place
+                )
+        else:
+            ranks = {
+                name: int(of_metric[0, position])
+                for name, of_metric in standings.ranks.items()
+                if of_metric[0, position]
+            }
+            for name, standing in standings.boards.items():
+                score = standing.score(position)
+                if score is not None:
+                    boards[name] = BoardOfTeam(
+                        standing.place(position),
+                        float(score),
+                        exact_text(score),
+                        distribution=distributions[name].get(submission.team),
+                    )
+        teams.append(
+            Team(
+                submission.team,
+                submission.team not in results.ineligible,
+                submission.name,
+                sum(other.team == submission.team for other in results.submissions),
+                {
+                    name: MetricOfTeam(
+                        value,
+                        ranks.get(name),
+                        interval.lower if (interval := analysis.interval(submission.team, name)) else None,
+                        interval.upper if interval else None,
+                    )
+                    for name, value in submission.values.items()
+                },
+                {board.name: boards.get(board.name, BoardOfTeam()) for board in scheme.boards},
+                submission.absence,
+            )
+        )
+    return teams
+
+
+def _in_order(teams: Sequence[Team], scheme: Scheme) -> tuple[Team, ...]:
+    """Return teams by overall place, else by the first; the unranked after the place that they would take."""
+    boards = [scheme.overall] if scheme.overall else []
+    boards += [board.name for board in scheme.boards if board.name != scheme.overall]
+
+    def key(team: Team) -> tuple[list[tuple[int, bool]], str]:
+        places = []
+        for name in boards:
+            board = team.boards[name]
+            place = board.place or board.would_be_place
+            places.append((place or len(teams) + 1, board.place is not None))
+        return places, team.team
+
+    return tuple(sorted(teams, key=key))

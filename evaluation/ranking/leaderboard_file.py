@@ -1,0 +1,223 @@
+"""`leaderboard.json` and `leaderboard.csv`: their types, and how they are written."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import io
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from evaluation.platform.result_file import as_written, write_atomically
+from evaluation.platform.schema import schema_of
+from evaluation.ranking.comparisons import Comparisons
+from evaluation.ranking.difficulty import CaseDifficulty, GroupDifficulty, SubgroupTest
+from evaluation.ranking.readers import ReadersSection
+from evaluation.ranking.stability import Agreement, Influence, PlaceDistribution
+
+FORMAT: Literal["leaderboard/1"] = "leaderboard/1"
+
+
+@dataclass(frozen=True)
+class MetricOfTeam:
+    """A team's metric, its rank (None: not ranked), and its 95 % bootstrap interval where there is one."""
+
+    value: float
+    rank: int | None = None
+    lower: float | None = None
+    upper: float | None = None
+
+
+@dataclass(frozen=True)
+class BoardOfTeam:
+    """A team's place in a leaderboard.
+
+    ``score`` is lower-is-better, ``exact_score`` the same as a decimal or a fraction. A team that is not
+    ranked has no place but ``would_be_place``, the one that it would take if it alone joined.
+    """
+
+    place: int | None = None
+    score: float | None = None
+    exact_score: str | None = None
+    would_be_place: int | None = None
+    distribution: PlaceDistribution | None = None
+
+
+@dataclass(frozen=True)
+class Team:
+    """A row of a leaderboard; ``submission`` is the one of ``submissions`` that counts."""
+
+    team: str
+    eligible: bool
+    submission: str
+    submissions: int
+    metrics: dict[str, MetricOfTeam]
+    boards: dict[str, BoardOfTeam]
+    note: str | None = None
+
+
+@dataclass(frozen=True)
+class MetricOfPhase:
+    """A metric: title, direction, whether the scheme uses it, tests; and why it has no intervals."""
+
+    title: str
+    better: Literal["higher", "lower"]
+    in_ranking: bool
+    no_intervals: str | None = None
+    comparisons: Comparisons | None = None
+
+
+@dataclass(frozen=True)
+class PhaseLeaderboard:
+    """All that is known of the teams of one phase; ``teams`` in the order of the leaderboard.
+
+    ``agreement`` is, by board, Kendall's τ-b of the resamples' rankings to the ranking.
+    """
+
+    role: str | None
+    challenge: str
+    phase: str
+    manifest: str
+    cases: int | None
+    scheme: dict[str, Any]
+    metrics: dict[str, MetricOfPhase]
+    teams: tuple[Team, ...]
+    agreement: dict[str, Agreement] = field(default_factory=dict)
+    subgroup_tests: tuple[SubgroupTest, ...] = ()
+    readers: ReadersSection | None = None
+
+
+@dataclass(frozen=True)
+class FinalTeam:
+    """A team's place over all phases: none where it lacks a place in one of them."""
+
+    team: str
+    place: int | None
+    score: float | None
+    exact_score: str | None
+    phases: dict[str, int | None]
+    distribution: PlaceDistribution | None = None
+
+
+@dataclass(frozen=True)
+class Leaderboard:
+    """The whole of `leaderboard.json`."""
+
+    format: Literal["leaderboard/1"]
+    phases: tuple[PhaseLeaderboard, ...]
+    final: tuple[FinalTeam, ...] | None = None
+    notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class OrganiserPart:
+    """What tells of single cases, and so of labels; it is written to files of its own."""
+
+    difficulties: tuple[CaseDifficulty, ...] = ()
+    groups: tuple[GroupDifficulty, ...] = ()
+    influences: tuple[Influence, ...] = ()
+
+
+def leaderboard_schema() -> dict[str, Any]:
+    """Return the schema of `leaderboard.json`."""
+    return schema_of(Leaderboard, "leaderboard.json")
+
+
+def write_leaderboard(board: Leaderboard, folder: Path) -> list[Path]:
+    """Write leaderboard.json and leaderboard.csv, over several phases one more csv each; return the paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    documents = {"leaderboard.json": _json(dataclasses.asdict(board))}
+    if board.final is None:
+        documents["leaderboard.csv"] = _csv(_phase_rows(board.phases[0]))
+    else:
+        documents["leaderboard.csv"] = _csv(_final_rows(board.final))
+        documents |= {f"leaderboard-{phase.role}.csv": _csv(_phase_rows(phase)) for phase in board.phases}
+    return _write(documents, folder)
+
+
+def write_organiser_part(part: OrganiserPart, folder: Path, suffix: str) -> list[Path]:
+    """Write the tables of single cases that are not empty; return the paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    tables = {
+        f"difficulty{suffix}.csv": part.difficulties,
+        f"difficulty-groups{suffix}.csv": part.groups,
+        f"influence{suffix}.csv": part.influences,
+    }
+    return _write(
+        {name: _csv([_cells(row) for row in rows]) for name, rows in tables.items() if rows}, folder
+    )
+
+
+def _write(documents: dict[str, bytes], folder: Path) -> list[Path]:
+    for name, data in documents.items():
+        write_atomically(folder / name, data)
+    return [folder / name for name in documents]
+
+
+def _json(content: Any) -> bytes:
+    return (json.dumps(_plain(content), indent=1, allow_nan=False) + "\n").encode("ascii")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items() if item is not None}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, float):
+        return as_written(value)
+    return value
+
+
+def _cells(row: Any) -> dict[str, Any]:
+    return {name: " ".join(value) if isinstance(value, tuple) else value for name, value in vars(row).items()}
+
+
+def _phase_rows(phase: PhaseLeaderboard) -> list[dict[str, Any]]:
+    """Return the rows of a csv; its metric columns are those of a phase's `leaderboard.csv`."""
+    metrics = [name for name in phase.metrics if any(name in team.metrics for team in phase.teams)]
+    rows = []
+    for team in phase.teams:
+        row: dict[str, Any] = {"team": team.team, "eligible": "yes" if team.eligible else "no"}
+        for name, board in team.boards.items():
+            row |= {f"{name} place": board.place, f"{name} score": board.exact_score}
+            distribution = board.distribution
+            row |= {
+                f"{name} place lower": distribution.lower if distribution else None,
+                f"{name} place upper": distribution.upper if distribution else None,
+            }
+        for name in metrics:
+            metric = team.metrics.get(name)
+            row |= {
+                name: metric.value if metric else None,
+                f"{name} rank": metric.rank if metric else None,
+                f"{name} lower": metric.lower if metric else None,
+                f"{name} upper": metric.upper if metric else None,
+            }
+        row["submission"], row["note"] = team.submission, team.note
+        rows.append(row)
+    return rows
+
+
+def _final_rows(final: tuple[FinalTeam, ...]) -> list[dict[str, Any]]:
+    return [
+        {"place": row.place, "team": row.team, "score": row.exact_score}
+        | {f"{role} place": place for role, place in row.phases.items()}
+        | {
+            "place lower": row.distribution.lower if row.distribution else None,
+            "place upper": row.distribution.upper if row.distribution else None,
+        }
+        for row in final
+    ]
+
+
+def _csv(rows: list[dict[str, Any]]) -> bytes:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]) if rows else [], lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow(
+            {name: as_written(cell) if isinstance(cell, float) else cell for name, cell in row.items()}
+        )
+    return text.getvalue().encode("utf-8")

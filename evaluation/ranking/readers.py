@@ -1,0 +1,185 @@
+"""Human readers beside the teams: operating points, agreement, consensus (REFUGE, section 4.1)."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.files.numbers import parse_number
+from evaluation.model.case_table import CaseTable, WeightedCases
+from evaluation.model.fault import ReadError
+from evaluation.model.form import name_key
+from evaluation.model.metric import Curve, Metric
+from evaluation.ranking.results import RankingError
+
+FloatArray = NDArray[np.float64]
+NAME = "name"
+
+
+@dataclass(frozen=True)
+class OperatingPoint:
+    """Binary decisions against the label, as counts; a ratio over no case is None."""
+
+    true_positives: int
+    positives: int
+    true_negatives: int
+    negatives: int
+    sensitivity: float | None
+    specificity: float | None
+    accuracy: float | None
+
+
+@dataclass(frozen=True)
+class ReaderAgreement:
+    """On how many cases two readers decide alike, and their figures on these cases."""
+
+    first: str
+    second: str
+    agreed: int
+    cases: int
+    consensus: OperatingPoint
+
+
+@dataclass(frozen=True)
+class ReadersSection:
+    """Readers with binary decisions as points, further columns as classifiers with their metrics."""
+
+    label: str
+    points: dict[str, OperatingPoint]
+    agreement: tuple[ReaderAgreement, ...]
+    classifiers: dict[str, dict[str, float]]
+
+
+def operating_point(decision: FloatArray, label: FloatArray) -> OperatingPoint:
+    """Return sensitivity, specificity and accuracy of binary decisions.
+
+    decision, label: shape (cases,), 0 or 1; cases where either is NaN are left out.
+    """
+    read = ~np.isnan(decision) & ~np.isnan(label)
+    positive, decided = label[read] > 0, decision[read] > 0
+    hits, rejections = int((positive & decided).sum()), int((~positive & ~decided).sum())
+    positives, negatives = int(positive.sum()), int((~positive).sum())
+    return OperatingPoint(
+        hits,
+        positives,
+        rejections,
+        negatives,
+        _ratio(hits, positives),
+        _ratio(rejections, negatives),
+        _ratio(hits + rejections, positives + negatives),
+    )
+
+
+def agreement_of(
+    first: str, second: str, decisions: Mapping[str, FloatArray], label: FloatArray
+) -> ReaderAgreement:
+    """Return the agreement of two readers on the labelled cases that both have read."""
+    a, b = decisions[first], decisions[second]
+    both = ~np.isnan(a) & ~np.isnan(b) & ~np.isnan(label)
+    agreed = both & (a == b)
+    consensus = operating_point(np.where(agreed, a, np.nan), label)
+    return ReaderAgreement(first, second, int(agreed.sum()), int(both.sum()), consensus)
+
+
+def describe_readers(
+    columns: Mapping[str, FloatArray], metrics: Mapping[str, Metric], tables: Mapping[str, CaseTable]
+) -> ReadersSection:
+    """Return the figures of readers and of other classifiers.
+
+    columns: per reader, in the order of the cases of the task that has a curve; 0 and 1 alone: decisions,
+    else a score, which is given the curve metrics of the task. Raises `RankingError` without such a task.
+    """
+    task, curve = curve_of(metrics)
+    table = tables[task]
+    label = table[curve.label]
+    decisions = {
+        name: values
+        for name, values in columns.items()
+        if set(values[~np.isnan(values)].tolist()) <= {0.0, 1.0}
+    }
+    scores = {name: values for name, values in columns.items() if name not in decisions}
+    return ReadersSection(
+        label=curve.label,
+        points={name: operating_point(values, label) for name, values in decisions.items()},
+        agreement=tuple(agreement_of(*pair, decisions, label) for pair in combinations(decisions, 2)),
+        classifiers={
+            name: _curve_metrics(values, label, curve, task, metrics) for name, values in scores.items()
+        },
+    )
+
+
+def curve_of(metrics: Mapping[str, Metric]) -> tuple[str, Curve]:
+    """Return the first task with an area under a curve, and that curve. Raises `RankingError`."""
+    for name, metric in metrics.items():
+        if metric.aggregate.curve and metric.aggregate.curve.is_area:
+            return name.partition(".")[0], metric.aggregate.curve
+    raise RankingError("readers need a task with an area under the ROC curve; this challenge has none")
+
+
+def read_readers(path: Path, cases: tuple[str, ...]) -> dict[str, FloatArray]:
+    """Return a table of readers as columns in the order of the cases, NaN where a reader gave nothing.
+
+    The table has the column ``name`` and one for each reader. Raises `RankingError` listing every fault.
+    """
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(file, strict=True)
+            rows = [(reader.line_num, row) for row in reader]
+            header = list(reader.fieldnames or ())
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise RankingError(f"{path}: cannot be read: {error}") from None
+    if NAME not in header or len(header) < 2 or len(set(header)) < len(header):
+        raise RankingError(f"{path}: expected the column {NAME!r} and one for each reader, found {header}")
+    at = {name_key(case): position for position, case in enumerate(cases)}
+    columns = {name: np.full(len(cases), math.nan) for name in header if name != NAME}
+    problems = []
+    seen: set[int] = set()
+    for line, row in rows:
+        position = at.get(name_key(row[NAME] or ""))
+        if None in row or None in row.values():
+            problems.append(f"{path}, line {line}: expected {len(header)} cells")
+        elif position is None:
+            problems.append(f"{path}, line {line}, {NAME}: {row[NAME]!r} is no case of this phase")
+        elif position in seen:
+            problems.append(f"{path}, line {line}, {NAME}: {row[NAME]!r} stands in an earlier row too")
+        else:
+            seen.add(position)
+            for name, column in columns.items():
+                try:
+                    if row[name].strip():
+                        column[position] = parse_number(row[name])
+                except ReadError as error:
+                    problems.append(f"{path}, line {line}, {name}: {error}")
+    if problems:
+        raise RankingError(*problems)
+    return columns
+
+
+def _curve_metrics(
+    score: FloatArray, label: FloatArray, curve: Curve, task: str, metrics: Mapping[str, Metric]
+) -> dict[str, float]:
+    read = ~np.isnan(score)
+    rows = [
+        {curve.score: value, curve.label: of_case}
+        for value, of_case in zip(score[read].tolist(), label[read].tolist(), strict=True)
+    ]
+    table = CaseTable([""] * len(rows), rows)
+    cases = WeightedCases(table, np.ones((1, len(rows))))
+    return {
+        name: float(metric.aggregate.values(cases)[0])
+        for name, metric in metrics.items()
+        if name.partition(".")[0] == task
+        and metric.aggregate.curve
+        and (metric.aggregate.curve.score, metric.aggregate.curve.label) == (curve.score, curve.label)
+    }
+
+
+def _ratio(count: int, total: int) -> float | None:
+    return count / total if total else None

@@ -1,0 +1,327 @@
+"""The results of many teams in one phase, as `evaluate` wrote them.
+
+FOLDER/<team>/metrics.json               one submission; beside it cases.json, where there is one
+FOLDER/<team>/<submission>/metrics.json  several, in the natural order of their names
+FOLDER/teams.csv                         optional: team, eligible, remark
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydantic import ValidationError
+
+from evaluation.challenges import challenge_named
+from evaluation.model.case_table import CaseTable, Row
+from evaluation.model.challenge import Challenge, Composite, Options, Task, metrics_of
+from evaluation.model.fault import PhaseError
+from evaluation.model.metric import Metric
+from evaluation.phase.leaderboard import ELIGIBLE, TEAM, is_eligible
+
+METRICS, CASES, REJECTED, TEAMS = "metrics.json", "cases.json", "rejected.txt", "teams.csv"
+
+
+class RankingError(Exception):
+    """Raised where results cannot be ranked; lists every problem."""
+
+    def __init__(self, *problems: str) -> None:
+        self.problems = problems
+        super().__init__("\n".join(problems))
+
+
+@dataclass(frozen=True)
+class ResamplingChoice:
+    """How the phase resamples its cases: seed of PCG64, number of resamples, fewest cases of a stratum.
+
+    ``interval_maximum`` replaces the metrics' own numbers of cases above which they are not resampled.
+    """
+
+    seed: int
+    resamples: int
+    interval_minimum: int
+    interval_maximum: int | None = None
+
+
+@dataclass(frozen=True)
+class Submission:
+    """One submission's metrics by name ("task.metric") and, where at hand, its case tables by task.
+
+    ``absence`` says why a submission has no metrics.
+    """
+
+    team: str
+    name: str
+    values: Mapping[str, float]
+    tables: Mapping[str, CaseTable] | None = None
+    absence: str | None = None
+
+
+@dataclass(frozen=True)
+class CaseColumns:
+    """The case table of the phase: names of the cases and cells by column."""
+
+    names: tuple[str, ...]
+    columns: Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class PhaseResults:
+    """All submissions of one phase, sorted by team and in their order."""
+
+    challenge: Challenge
+    options: Options
+    tasks: tuple[Task, ...]
+    phase: str
+    manifest: str
+    submissions: tuple[Submission, ...]
+    ineligible: frozenset[str]
+    cases: CaseColumns | None
+    resampling: ResamplingChoice | None
+
+    @property
+    def metrics(self) -> dict[str, Metric]:
+        """The metrics of the phase by name."""
+        return metrics_of(self.tasks)
+
+    @property
+    def figures(self) -> dict[str, Metric | Composite]:
+        """Metrics and composites by name: all that can be ranked."""
+        return {**self.metrics, **{composite.name: composite for composite in self.challenge.composites}}
+
+
+@dataclass(frozen=True)
+class _Identity:
+    """What must be the same for all submissions that are ranked together."""
+
+    challenge: str
+    name: str
+    manifest: str
+    options: str
+
+
+def read_results(folder: Path, with_cases: bool = True) -> PhaseResults:
+    """Return the results below a folder. Raises `RankingError` listing every problem."""
+    if not folder.is_dir():
+        raise RankingError(f"{folder}: is not a folder")
+    problems: list[str] = []
+    found = [
+        (team.name, name, place)
+        for team in _folders(folder)
+        for name, place in _submissions_of(team, problems)
+    ]
+    if not found:
+        raise RankingError(f"{folder}: holds no team's results (FOLDER/<team>/{METRICS})", *problems)
+    metrics_files = {place: _read_json(place / METRICS, problems) for _, _, place in found}
+    identities = {place: _identity(place, content, problems) for place, content in metrics_files.items()}
+    known = {place: identity for place, identity in identities.items() if identity}
+    if problems or not known:
+        raise RankingError(*problems or [f"{folder}: no team has a result"])
+    identity = next(iter(known.values()))
+    _require_same(identity, known, problems)
+    challenge, options, tasks = _rules(identity)
+    ranked = {*metrics_of(tasks), *(composite.name for composite in challenge.composites)}
+    cases: CaseColumns | None = None
+    resampling: ResamplingChoice | None = None
+    submissions = []
+    for team, name, place in found:
+        content = metrics_files[place]
+        if content is None:
+            submissions.append(Submission(team, name, {}, absence=_absence(place)))
+            continue
+        tables = None
+        if with_cases and (recorded := _read_json(place / CASES, problems)) is not None:
+            read = _read_cases(place / CASES, recorded, identity, tasks, problems)
+            if read:
+                tables, of_submission, resampling = read
+                if cases is not None and of_submission.names != cases.names:
+                    problems.append(f"{place / CASES}: holds other cases than those before it")
+                cases = cases or of_submission
+        submissions.append(Submission(team, name, _values(content, ranked, place, problems), tables))
+    ineligible = _read_teams(folder / TEAMS, {team for team, _, _ in found}, problems)
+    if problems:
+        raise RankingError(*problems)
+    return PhaseResults(
+        challenge,
+        options,
+        tasks,
+        identity.name,
+        identity.manifest,
+        tuple(submissions),
+        ineligible,
+        cases,
+        resampling,
+    )
+
+
+def _folders(folder: Path) -> list[Path]:
+    found = [path for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")]
+    return sorted(found, key=lambda path: _natural(path.name))
+
+
+def _natural(name: str) -> list[tuple[int, int, str]]:
+    """Return a key that sorts "2" before "10"."""
+    return [
+        (0, int(part), "") if part.isdecimal() and part.isascii() else (1, 0, part)
+        for part in re.split(r"([0-9]+)", name)
+        if part
+    ]
+
+
+def _submissions_of(team: Path, problems: list[str]) -> Iterator[tuple[str, Path]]:
+    def is_result(place: Path) -> bool:
+        return (place / METRICS).is_file() or (place / REJECTED).is_file()
+
+    nested = [place for place in _folders(team) if is_result(place)]
+    if is_result(team):
+        if nested:
+            problems.append(f"{team}: holds a result and also sub-folders with results")
+        yield "", team
+    elif nested:
+        yield from ((place.name, place) for place in nested)
+    else:
+        yield "", team
+
+
+def _read_json(path: Path, problems: list[str]) -> Any:
+    """Return the content of a JSON file, None where there is none."""
+    try:
+        return json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        problems.append(f"{path}: cannot be read: {error}")
+        return None
+
+
+def _absence(place: Path) -> str:
+    try:
+        return (place / REJECTED).read_text(encoding="utf-8").splitlines()[0]
+    except (OSError, IndexError):
+        return f"no {METRICS}"
+
+
+def _identity(place: Path, content: Any, problems: list[str]) -> _Identity | None:
+    if content is None:
+        return None
+    try:
+        phase = content["phase"]
+        return _Identity(
+            str(phase["challenge"]),
+            str(phase["name"]),
+            str(phase["manifest"]),
+            json.dumps(phase["options"], sort_keys=True),
+        )
+    except (KeyError, TypeError):
+        problems.append(f"{place / METRICS}: is no {METRICS} of this package")
+        return None
+
+
+def _require_same(expected: _Identity, identities: Mapping[Path, _Identity], problems: list[str]) -> None:
+    for place, identity in identities.items():
+        for key, value in vars(expected).items():
+            if getattr(identity, key) != value:
+                problems.append(
+                    f"{place / METRICS}: expected {key} {value!r} as in the first result, "
+                    f"found {getattr(identity, key)!r}"
+                )
+                break
+
+
+def _rules(identity: _Identity) -> tuple[Challenge, Options, tuple[Task, ...]]:
+    try:
+        challenge = challenge_named(identity.challenge)
+        options = challenge.options.model_validate(json.loads(identity.options))
+    except (PhaseError, ValidationError) as error:
+        raise RankingError(f"{METRICS}: phase: {error}") from None
+    return challenge, options, challenge.tasks(options)
+
+
+def _values(content: Any, ranked: Collection[str], place: Path, problems: list[str]) -> dict[str, float]:
+    """Return the metrics and composites of a metrics.json by name."""
+    try:
+        found = {
+            f"{task}.{name}": estimate["value"]
+            for task, estimates in content["aggregates"].items()
+            for name, estimate in estimates.items()
+        } | content.get("ranking", {}).get("composites", {})
+    except (KeyError, TypeError, AttributeError):
+        problems.append(f"{place / METRICS}: is no {METRICS} of this package")
+        return {}
+    values: dict[str, float] = {}
+    for name, value in found.items():
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            problems.append(f"{place / METRICS}: {name}: expected a number, found {value!r}")
+        elif name in ranked:
+            values[name] = float(value)
+    return values
+
+
+def _read_cases(
+    path: Path, content: Any, identity: _Identity, tasks: Iterable[Task], problems: list[str]
+) -> tuple[dict[str, CaseTable], CaseColumns, ResamplingChoice] | None:
+    try:
+        if content["manifest"] != identity.manifest:
+            problems.append(f"{path}: is of another phase than {METRICS}")
+            return None
+        cases = content["cases"]
+        names = tuple(case["name"] for case in cases)
+        columns = {
+            column: tuple(case["table"][column] for case in cases)
+            for column in (cases[0]["table"] if cases else ())
+        }
+        tables = {}
+        for task in tasks:
+            chosen = [case for case in cases if task.name in case["tasks"]]
+            if chosen:
+                tables[task.name] = CaseTable(
+                    [case["name"] for case in chosen], _rows([case["tasks"][task.name] for case in chosen])
+                )
+        resampling = ResamplingChoice(**content["resampling"])
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        problems.append(f"{path}: is no per-case file of this package ({error})")
+        return None
+    return tables, CaseColumns(names, columns), resampling
+
+
+def _rows(recorded: list[Mapping[str, Any]]) -> list[Row]:
+    """Return rows as they were before they were written: undefined values are left out of the file."""
+    columns = tuple(dict.fromkeys(column for row in recorded for column in row))
+    return [{column: _restored(row.get(column, math.nan)) for column in columns} for row in recorded]
+
+
+def _restored(value: Any) -> Any:
+    if isinstance(value, str):
+        return float(value)
+    if isinstance(value, dict) and value.keys() == {"shape"}:
+        return np.empty(value["shape"])
+    return np.array(value) if isinstance(value, list) else value
+
+
+def _read_teams(path: Path, teams: set[str], problems: list[str]) -> frozenset[str]:
+    """Return the teams that are not eligible."""
+    if not path.is_file():
+        return frozenset()
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            rows = list(csv.DictReader(file))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        problems.append(f"{path}: cannot be read: {error}")
+        return frozenset()
+    ineligible = set()
+    for line, row in enumerate(rows, 2):
+        team, eligible = (row.get(TEAM) or "").strip(), is_eligible(row.get(ELIGIBLE) or "")
+        if team not in teams:
+            problems.append(f"{path}, line {line}, team: {team!r} has no folder")
+        if eligible is None:
+            problems.append(f"{path}, line {line}, {ELIGIBLE}: expected yes or no, found {row[ELIGIBLE]!r}")
+        elif not eligible:
+            ineligible.add(team)
+    return frozenset(ineligible)

@@ -1,0 +1,136 @@
+"""A ranking scheme as a TOML file, and as a report shows it.
+
+overall = "overall"
+
+[[boards]]
+name = "detection"
+terms = [{ rank = "disc.f1", weight = 0.4 }, { rank = "disc.dice", weight = 0.6 }]
+
+[[boards]]
+name = "overall"
+terms = [{ place = "detection" }, { rank = "fovea.distance" }]
+ties = [{ rank = "fovea.distance" }]
+combination = "mean"
+"""
+
+from __future__ import annotations
+
+import tomllib
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from evaluation.model.scheme import Board, Place, Rank, Scheme, Score, Term
+from evaluation.phase.config import describe_validation
+from evaluation.ranking.results import RankingError
+
+_Weight = Annotated[Decimal, Field(ge=0)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class _Term(_Strict):
+    rank: str | None = None
+    place: str | None = None
+    score: str | None = None
+    weight: _Weight = Decimal(1)
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> _Term:
+        if sum(kind is not None for kind in (self.rank, self.place, self.score)) != 1:
+            raise ValueError("expected one of rank, place and score")
+        return self
+
+    def term(self) -> Term:
+        weight = Fraction(self.weight)
+        if self.rank is not None:
+            return Rank(self.rank, weight)
+        if self.place is not None:
+            return Place(self.place, weight)
+        assert self.score is not None
+        return Score(self.score, weight)
+
+
+class _Board(_Strict):
+    name: str
+    terms: list[_Term]
+    ties: list[_Term] = []
+    combination: Literal["sum", "mean", "median"] = "sum"
+
+
+class _Scheme(_Strict):
+    boards: list[_Board]
+    overall: str | None = None
+    phases: dict[str, _Weight] = {}
+    complete_only: bool = False
+
+
+def read_scheme(path: Path) -> Scheme:
+    """Return the scheme in a TOML file; weights are taken as the decimals that are written.
+
+    Raises `RankingError` listing every fault.
+    """
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)
+        read = _Scheme.model_validate(content)
+        return Scheme(
+            boards=tuple(
+                Board(
+                    board.name,
+                    tuple(term.term() for term in board.terms),
+                    tuple(term.term() for term in board.ties),
+                    board.combination,
+                )
+                for board in read.boards
+            ),
+            overall=read.overall,
+            phases={role: Fraction(weight) for role, weight in read.phases.items()},
+            complete_only=read.complete_only,
+        )
+    except ValidationError as error:
+        raise RankingError(*describe_validation(str(path), error)) from None
+    except (OSError, ValueError) as error:
+        raise RankingError(f"{path}: {error}") from None
+
+
+def describe_scheme(scheme: Scheme) -> dict[str, Any]:
+    """Return a scheme in the layout of the TOML file, weights as exact text."""
+    return {
+        "overall": scheme.overall,
+        "phases": {role: exact_text(weight) for role, weight in scheme.phases.items()},
+        "complete_only": scheme.complete_only,
+        "boards": [
+            {
+                "name": board.name,
+                "terms": [_describe_term(term) for term in board.terms],
+                "ties": [_describe_term(term) for term in board.ties],
+                "combination": board.combination,
+            }
+            for board in scheme.boards
+        ],
+    }
+
+
+def _describe_term(term: Term) -> dict[str, str]:
+    kind = type(term).__name__.lower()
+    return {kind: term.metric if isinstance(term, Rank) else term.board, "weight": exact_text(term.weight)}
+
+
+def exact_text(value: Fraction) -> str:
+    """Return a fraction as a decimal number where it has finitely many digits, else as "a/b"."""
+    twos = fives = 0
+    denominator = value.denominator
+    while denominator % 2 == 0:
+        denominator, twos = denominator // 2, twos + 1
+    while denominator % 5 == 0:
+        denominator, fives = denominator // 5, fives + 1
+    if denominator > 1:
+        return str(value)
+    digits = max(twos, fives)
+    shifted = value.numerator * 10**digits // value.denominator
+    return str(Decimal(shifted).scaleb(-digits)) if digits else str(shifted)

@@ -1,0 +1,35 @@
+"""Which scheme ranks a challenge, and the platform's own three."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Literal, get_args
+
+from evaluation.model.challenge import Challenge, Options
+from evaluation.model.scheme import Board, Rank, Scheme
+
+PlatformMethod = Literal["absolute", "mean", "median"]
+PLATFORM_METHODS: tuple[PlatformMethod, ...] = get_args(PlatformMethod)
+
+
+def scheme_of(challenge: Challenge, options: Options) -> Scheme:
+    """Return the ranking scheme of a challenge under a phase's options."""
+    if challenge.ranking is not None:
+        return challenge.ranking(options)
+    return platform_scheme("mean", challenge.components)
+
+
+def platform_scheme(method: PlatformMethod, metrics: Sequence[str]) -> Scheme:
+    """Return a ranking as the platform itself computes it.
+
+    metrics: the score and then the further columns that are ranked. "absolute" ranks the score, "mean" and
+    "median" the mean and median of all ranks. Whatever the method, the platform ranks no submission that
+    lacks one of the metrics.
+    """
+    if method == "absolute":
+        # Weight 0: of no influence, but needed.
+        terms = tuple(Rank(metric, Fraction(position == 0)) for position, metric in enumerate(metrics))
+        return Scheme((Board("overall", terms),), overall="overall", complete_only=True)
+    board = Board("overall", tuple(Rank(metric) for metric in metrics), combination=method)
+    return Scheme((board,), overall="overall", complete_only=True)

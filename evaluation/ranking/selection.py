@@ -1,0 +1,64 @@
+"""Which of a team's several submissions counts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from evaluation.model.scheme import Scheme
+from evaluation.ranking.places import Better, Standings, stand
+from evaluation.ranking.results import Submission
+
+Which = Literal["best", "last"]
+
+
+def select(
+    submissions: Sequence[Submission],
+    ineligible: frozenset[str],
+    which: Which,
+    scheme: Scheme,
+    better: Mapping[str, Better],
+) -> tuple[Submission, ...]:
+    """Return one submission of every team, in the order of the teams.
+
+    submissions: of each team in the order in which they were made. "last": the last, whether it has a result
+    or not. "best", as on the platform: all submissions of the eligible teams are ranked together and each
+    team's best place counts, the later one of equals; for an ineligible team its own are added to theirs.
+    The place is the overall one, then those in the leaderboards of the scheme in turn.
+    """
+    teams: dict[str, list[Submission]] = {}
+    for submission in submissions:
+        teams.setdefault(submission.team, []).append(submission)
+    if which == "last":
+        return tuple(of_team[-1] for of_team in teams.values())
+    eligible = [submission for submission in submissions if submission.team not in ineligible]
+    found: dict[str, Submission] = _best(eligible, scheme, better) if eligible else {}
+    for team in teams:
+        if team in ineligible:
+            found[team] = _best([*eligible, *teams[team]], scheme, better)[team]
+    return tuple(found[team] for team in teams)
+
+
+def stand_of(submissions: Sequence[Submission], scheme: Scheme, better: Mapping[str, Better]) -> Standings:
+    """Return the standings of submissions among each other, in their order."""
+    values = {
+        metric: [[submission.values.get(metric, math.nan) for submission in submissions]]
+        for metric in scheme.metrics
+        if metric in better
+    }
+    return stand(scheme, values, better)
+
+
+def _best(
+    submissions: Sequence[Submission], scheme: Scheme, better: Mapping[str, Better]
+) -> dict[str, Submission]:
+    standings = stand_of(submissions, scheme, better)
+    boards = [scheme.overall] if scheme.overall else []
+    boards += [name for name in standings.boards if name != scheme.overall]
+    best: dict[str, tuple[list[float], Submission]] = {}
+    for position, submission in enumerate(submissions):
+        key = [standings.boards[name].place(position) or math.inf for name in boards]
+        if submission.team not in best or key <= best[submission.team][0]:
+            best[submission.team] = (key, submission)
+    return {team: submission for team, (_, submission) in best.items()}

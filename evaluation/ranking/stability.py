@@ -1,0 +1,125 @@
+"""How much the places depend on the cases that happened to be chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.model.challenge import Composite
+from evaluation.model.metric import Metric
+from evaluation.model.scheme import Scheme
+from evaluation.ranking.places import Better, IntArray, Standing, Standings, stand
+from evaluation.ranking.resampling import TeamCases, leave_one_out, with_composites
+from evaluation.ranking.statistics.rank_correlation import kendall_tau_b
+
+FloatArray = NDArray[np.float64]
+_LEVEL = (0.025, 0.5, 0.975)
+
+
+@dataclass(frozen=True)
+class PlaceDistribution:
+    """The places of one team over the resamples: interval, median, mean, and probability by place."""
+
+    lower: int
+    median: int
+    upper: int
+    mean: float
+    probabilities: dict[int, float]
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Kendall's τ-b of the resamples' rankings to the ranking itself; None with fewer than two teams."""
+
+    lower: float
+    median: float
+    upper: float
+    mean: float
+
+
+@dataclass(frozen=True)
+class Influence:
+    """What leaving out one case does to a leaderboard: teams that move, the largest move, who then wins."""
+
+    board: str
+    case: str
+    teams_moved: int
+    largest_move: int
+    winners: tuple[str, ...]
+    tau_b: float
+
+
+def place_distributions(places: IntArray) -> list[PlaceDistribution | None]:
+    """Return the distribution of every team's place; None for a team that has none.
+
+    places: shape (resamples, teams), 0 for none. Quantiles are places that occur (inverted distribution).
+    """
+    found: list[PlaceDistribution | None] = []
+    for of_team in places.T:
+        if (of_team == 0).any():
+            found.append(None)
+            continue
+        lower, median, upper = np.quantile(of_team, _LEVEL, method="inverted_cdf").tolist()
+        place, count = np.unique(of_team, return_counts=True)
+        shares = (count / len(of_team)).tolist()
+        found.append(
+            PlaceDistribution(
+                lower, median, upper, float(of_team.mean()), dict(zip(place.tolist(), shares, strict=True))
+            )
+        )
+    return found
+
+
+def agreement(standing: Standing, places: IntArray) -> Agreement | None:
+    """Return how well the resamples' places agree with those of a leaderboard."""
+    ranked = standing.places[0] > 0
+    if ranked.sum() < 2:
+        return None
+    taus = kendall_tau_b(standing.places[0, ranked], places[:, ranked])
+    taus = taus[~np.isnan(taus)]
+    if not taus.size:
+        return None
+    lower, median, upper = np.quantile(taus, _LEVEL).tolist()
+    return Agreement(lower, median, upper, float(taus.mean()))
+
+
+def influences(
+    scheme: Scheme,
+    standings: Standings,
+    metrics: Mapping[str, Metric],
+    composites: Sequence[Composite],
+    cases: TeamCases,
+    names: Sequence[str],
+) -> list[Influence]:
+    """Return the cases without which somebody's place would change, the most influential first.
+
+    standings: those of all cases, over the teams of ``cases``.
+    """
+    better: dict[str, Better] = {name: metric.better for name, metric in metrics.items()}
+    better |= {composite.name: composite.better for composite in composites}
+    found: list[Influence] = []
+    for left_out, values in leave_one_out(metrics, cases, names):
+        without = stand(scheme, with_composites(values, composites), better)
+        for board, standing in standings.boards.items():
+            places = without.boards[board].places
+            ranked = standing.places[0] > 0
+            moves = np.where(ranked, np.abs(places - standing.places), 0)
+            moving = np.flatnonzero(moves.any(axis=1))
+            taus = kendall_tau_b(standing.places[0, ranked], places[np.ix_(moving, ranked)])
+            for row, tau in zip(moving.tolist(), taus, strict=True):
+                winners = tuple(cases.teams[team] for team in np.flatnonzero(places[row] == 1))
+                found.append(
+                    Influence(
+                        board,
+                        left_out[row],
+                        int((moves[row] > 0).sum()),
+                        int(moves[row].max()),
+                        winners,
+                        float(tau),
+                    )
+                )
+    boards = list(standings.boards)
+    return sorted(found, key=lambda i: (boards.index(i.board), -i.teams_moved, -i.largest_move, i.case))

@@ -1,0 +1,1 @@
+"""Tests, corrections and correlations behind a leaderboard: pure functions on arrays."""

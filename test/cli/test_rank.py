@@ -1,0 +1,165 @@
+"""`evaluate --each` and `rank` as processes."""
+
+import csv
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from test.cli.test_commands import SUBMISSION, phase, run  # noqa: F401
+from test.ranking.teams import labels, refuge_columns, write_team
+
+
+@pytest.fixture(scope="module")
+def each(phase, tmp_path_factory) -> Path:  # noqa: F811
+    folder = tmp_path_factory.mktemp("each")
+    for team in ("first", "second", "incomplete"):
+        shutil.copytree(SUBMISSION, folder / "submissions" / team)
+    table = folder / "submissions" / "second" / "classification_results.csv"
+    lines = table.read_text(encoding="utf-8").splitlines()
+    # Constant likelihoods: an AUC of one half.
+    table.write_text(
+        "\n".join([lines[0], *(f"{line.split(',')[0]},0.5" for line in lines[1:])]), encoding="utf-8"
+    )
+    (folder / "submissions" / "incomplete" / "classification_results.csv").unlink()
+    done = run(
+        "evaluate", "--each", folder / "submissions", "--ground-truth", phase, "--output", folder / "results"
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [line.split()[:2] for line in done.stdout.splitlines()] == [
+        ["first", "scored"],
+        ["incomplete", "Submission"],
+        ["second", "scored"],
+    ]
+    return folder / "results"
+
+
+def test_each_team_has_its_results_or_the_reason_why_not(each, phase, tmp_path):  # noqa: F811
+    assert sorted(path.name for path in (each / "first").iterdir()) == ["cases.json", "metrics.json"]
+    assert [path.name for path in (each / "incomplete").iterdir()] == ["rejected.txt"]
+    assert (
+        run("evaluate", "--input", SUBMISSION, "--ground-truth", phase, "--output", tmp_path).returncode == 0
+    )
+    assert (each / "first" / "metrics.json").read_bytes() == (tmp_path / "metrics.json").read_bytes()
+
+
+def test_leaderboard_of_the_results(each, tmp_path):
+    done = run("rank", each, "--output", tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Submission rejected, 1 fault" in done.stdout
+    board = json.loads((tmp_path / "leaderboard.json").read_text(encoding="ascii"))
+    teams = {team["team"]: team for team in board["phases"][0]["teams"]}
+    # AUC 1 and 2; the segmentations are the same: 0.4·1 + 0.6·1 and 0.4·2 + 0.6·1.
+    assert teams["first"]["boards"]["overall"]["exact_score"] == "1"
+    assert teams["second"]["boards"]["overall"]["exact_score"] == "1.4"
+    assert teams["incomplete"]["boards"]["overall"] == {}
+    assert board["notices"] == ["the final ranking combines the phases offline, onsite; this is one of them"]
+
+
+def test_the_interval_is_the_one_of_metrics_json(each, tmp_path):
+    assert run("rank", each, "--output", tmp_path, "--no-tests").returncode == 0
+    board = json.loads((tmp_path / "leaderboard.json").read_text(encoding="ascii"))
+    for team in board["phases"][0]["teams"]:
+        if not team["metrics"]:
+            continue
+        metrics = json.loads((each / team["team"] / "metrics.json").read_text(encoding="ascii"))
+        for name, metric in team["metrics"].items():
+            task, _, key = name.partition(".")
+            interval = metrics["aggregates"][task][key].get("confidence_interval")
+            found = {key: metric[key] for key in ("lower", "upper") if key in metric}
+            assert found == ({} if interval is None else {k: interval[k] for k in ("lower", "upper")}), name
+
+
+def test_the_same_bytes_twice(each, tmp_path):
+    for name in ("one", "two"):
+        assert run("rank", each, "--output", tmp_path / name).returncode == 0
+    for path in (tmp_path / "one").iterdir():
+        assert path.read_bytes() == (tmp_path / "two" / path.name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("scheme", "scores"),
+    [
+        ("absolute", {"first": "1", "second": "2"}),
+        # Four ranks: 1 1 1 1 and 2 1 1 1.
+        ("mean", {"first": "1", "second": "1.25"}),
+        ("median", {"first": "1", "second": "1"}),
+    ],
+)
+def test_the_platforms_own_schemes(each, phase, tmp_path, scheme, scores):  # noqa: F811
+    done = run("rank", each, "--scheme", scheme, "--ground-truth", phase, "--output", tmp_path, "--no-tests")
+    assert done.returncode == 0, done.stderr
+    with (tmp_path / "leaderboard.csv").open(encoding="utf-8", newline="") as file:
+        rows = {row["team"]: row["overall score"] for row in csv.DictReader(file)}
+    assert rows == {**scores, "incomplete": ""}
+
+
+def test_a_custom_scheme(each, tmp_path):
+    (tmp_path / "scheme.toml").write_text(
+        'overall = "fovea"\n[[boards]]\nname = "fovea"\nterms = [{ rank = "fovea.distance" }]\n',
+        encoding="utf-8",
+    )
+    done = run("rank", each, "--scheme", tmp_path / "scheme.toml", "--no-tests")
+    assert done.returncode == 0, done.stderr
+    assert "fovea" in done.stdout
+    (tmp_path / "scheme.toml").write_text('boards = [{ name = "a", terms = [{ rank = "fovea.dice" }] }]')
+    done = run("rank", each, "--scheme", tmp_path / "scheme.toml")
+    assert done.returncode == 1
+    assert "the scheme ranks fovea.dice, which is not a metric of refuge-onsite" in done.stderr
+
+
+def test_two_phases_readers_and_subgroups(tmp_path):
+    glaucoma = labels(40, 15)
+    rng = np.random.default_rng(3)
+    for role in ("offline", "onsite"):
+        for team, quality in {"a": 2.0, "b": 0.5}.items():
+            write_team(
+                tmp_path / role / team,
+                refuge_columns(glaucoma, rng, quality, 0.6 + 0.1 * quality),
+                {"glaucoma": [str(int(value)) for value in glaucoma]},
+                phase=f"refuge-{role}",
+            )
+    readers = "".join(f"C{case:04},{int(value)},0\n" for case, value in enumerate(glaucoma))
+    (tmp_path / "readers.csv").write_text(f"name,expert,nobody\n{readers}", encoding="utf-8")
+    roles = [f"{role}={tmp_path / role}" for role in ("offline", "onsite")]
+    more = ["--readers", tmp_path / "readers.csv", "--subgroup", "glaucoma", "--output", tmp_path / "out"]
+    done = run("rank", *roles, *more)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "reader expert: sensitivity 100.00 %, specificity 100.00 %, accuracy 100.00 %" in done.stdout
+    assert "agree on 25 of 40" in done.stdout
+    assert (
+        sorted(path.name for path in (tmp_path / "out").iterdir())
+        == [
+            "difficulty-groups-offline.csv",
+            "difficulty-groups-onsite.csv",
+            "difficulty-offline.csv",
+            "difficulty-onsite.csv",
+            "leaderboard-offline.csv",
+            "leaderboard-onsite.csv",
+            "leaderboard.csv",
+            "leaderboard.json",
+        ]
+        or (tmp_path / "out" / "influence-offline.csv").is_file()
+    )
+    final = (tmp_path / "out" / "leaderboard.csv").read_text(encoding="utf-8").splitlines()
+    assert final[1].startswith("1,a,1,1,1")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["nowhere"], "nowhere: is not a folder"),
+        (["a=nowhere", "b"], "b: expected PHASE=FOLDER, every phase once"),
+        (["{each}", "--scheme", "nowhere.toml"], "nowhere.toml"),
+        (["{each}", "--subgroup", "vendor"], "vendor: no column of the case table"),
+        (["{each}", "--classifier", "fovea.area"], "fovea.area: is no column of the results per case"),
+        (["offline={each}", "onsight={each}"], "combines the phases offline, onsite"),
+    ],
+)
+def test_faults(each, arguments, problem):
+    done = run("rank", *(argument.format(each=each) for argument in arguments))
+    assert done.returncode == 1
+    assert problem in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,72 @@
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaluation.ranking.statistics import randomisation
+from evaluation.ranking.statistics.randomisation import randomisation_test
+
+
+def mean_difference(first: np.ndarray, second: np.ndarray):
+    def difference(exchanged: np.ndarray) -> np.ndarray:
+        return ((1 - 2 * exchanged) * (first - second)).mean(axis=1)
+
+    return difference
+
+
+def exact_p(first: np.ndarray, second: np.ndarray, clusters: np.ndarray) -> float:
+    observed = abs((first - second).mean())
+    reached = [
+        abs((np.array(signs)[clusters] * (first - second)).mean()) >= observed - 1e-12
+        for signs in itertools.product([1, -1], repeat=clusters.max() + 1)
+    ]
+    return float(np.mean(reached))
+
+
+@pytest.mark.parametrize("clusters", [np.arange(8), np.array([0, 0, 1, 1, 2, 2, 3, 3])])
+def test_against_all_exchanges(clusters):
+    rng = np.random.default_rng(3)
+    first, second = rng.normal(0.5, size=8), rng.normal(size=8)
+    found = randomisation_test(mean_difference(first, second), clusters, seed=1)
+    assert found.p_value == pytest.approx(exact_p(first, second, clusters), abs=0.02)
+
+
+def test_equal_teams_give_one():
+    values = np.arange(10.0)
+    assert randomisation_test(mean_difference(values, values), np.arange(10), seed=0).p_value == 1.0
+
+
+def test_the_smallest_p_is_one_of_the_permutations_plus_one():
+    first, second = np.full(40, 1.0), np.zeros(40)
+    found = randomisation_test(mean_difference(first, second), np.arange(40), seed=0, permutations=99)
+    assert found.p_value == 1 / 100
+
+
+def test_a_metric_that_does_not_exist():
+    found = randomisation_test(lambda exchanged: np.full(len(exchanged), np.nan), np.arange(4), seed=0)
+    assert found.p_value is None
+
+
+@settings(max_examples=10, deadline=None)
+@given(seed=st.integers(0, 1000))
+def test_the_seed_decides_and_the_sign_does_not(seed):
+    rng = np.random.default_rng(seed)
+    first, second = rng.normal(size=12), rng.normal(size=12)
+    p_values = {
+        randomisation_test(mean_difference(*teams), np.arange(12), seed=5, permutations=199).p_value
+        for teams in ((first, second), (second, first), (first, second))
+    }
+    assert len(p_values) == 1
+
+
+def test_the_size_of_the_blocks_does_not_matter(monkeypatch):
+    rng = np.random.default_rng(1)
+    first, second = rng.normal(0.3, size=30), rng.normal(size=30)
+    p_values = set()
+    for entries in (1, 1000, 1 << 17):
+        monkeypatch.setattr(randomisation, "_ENTRIES_PER_BLOCK", entries)
+        found = randomisation_test(mean_difference(first, second), np.arange(30), seed=8, permutations=300)
+        p_values.add(found.p_value)
+    assert len(p_values) == 1

@@ -1,0 +1,69 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import mannwhitneyu, wilcoxon
+
+from evaluation.ranking.statistics.rank_tests import rank_sum_test, signed_rank_tests
+
+NAN = math.nan
+
+
+def test_all_differences_zero():
+    found = signed_rank_tests([[0.1, 0.2, 0.3]] * 2, [(0, 1)])[0]
+    assert (found.p_value, found.standard_error) == (1.0, 0.0)
+
+
+def test_five_cases_by_hand():
+    # All five differences have one sign: two of the 2⁵ sign patterns are as extreme, p = 1/16.
+    found = signed_rank_tests([[1, 2, 3, 4, 5], [0, 0, 0, 0, 0]], [(0, 1)])[0]
+    assert found.p_value == pytest.approx(1 / 16)
+    # Differences 1 … 5: standard deviation √2.5, of the mean √(2.5/5).
+    assert found.standard_error == pytest.approx(math.sqrt(0.5))
+
+
+def test_only_cases_that_enter_both_means():
+    values = [[1, 2, 3, 4, 5, NAN, 9], [0, 0, 0, 0, 0, 7, NAN]]
+    assert signed_rank_tests(values, [(0, 1)])[0].p_value == pytest.approx(1 / 16)
+
+
+def test_too_few_cases():
+    found = signed_rank_tests([[1, NAN], [NAN, 2]], [(0, 1)])[0]
+    assert found.p_value is None
+    assert found.note == "fewer than two cases enter both means"
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), cases=st.sampled_from([12, 60]), digits=st.sampled_from([1, 12]))
+def test_many_pairs_at_once_against_scipy_one_by_one(seed, cases, digits):
+    values = np.random.default_rng(seed).normal(size=(4, cases)).round(digits)
+    values[:, :2] = NAN
+    pairs = [(0, 1), (2, 3), (1, 3), (0, 0)]
+    for (first, second), found in zip(pairs, signed_rank_tests(values, pairs), strict=True):
+        differences = values[first, 2:] - values[second, 2:]
+        expected = wilcoxon(differences).pvalue if differences.any() else 1.0
+        assert found.p_value == pytest.approx(expected, rel=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        # Complete separation of 3 and 3: 2 of the 20 arrangements.
+        ([1, 2, 3], [4, 5, 6], 0.1),
+        ([1, 2, 3, NAN], [4, NAN, 5, 6], 0.1),
+        ([1, 1], [1, 1], 1.0),
+        ([], [1.0], None),
+        ([NAN], [1.0], None),
+    ],
+)
+def test_rank_sum(first, second, expected):
+    found = rank_sum_test(first, second)
+    assert found == (None if expected is None else pytest.approx(expected))
+
+
+def test_rank_sum_against_scipy():
+    rng = np.random.default_rng(1)
+    first, second = rng.normal(size=360).round(1), rng.normal(0.3, size=40).round(1)
+    assert rank_sum_test(first, second) == pytest.approx(mannwhitneyu(first, second).pvalue)
