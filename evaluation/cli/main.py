@@ -32,6 +32,16 @@ COMMANDS = {
         "Validate a phase folder and write its manifest.",
         "python -m evaluation seal ground-truth/refuge-onsite",
     ),
+    "form": Command(
+        "form_command",
+        "Write what participants may know of a phase: for check, or in words.",
+        "python -m evaluation form refuge-onsite --output output/refuge-onsite/form.json",
+    ),
+    "check": Command(
+        "check_command",
+        "List every fault of a submission, as the container would, without labels.",
+        "python -m evaluation check --form output/refuge-onsite/form.json test/input/refuge-onsite",
+    ),
     "sample": Command(
         "sample_command",
         "Write a synthetic phase and submissions of known quality.",
