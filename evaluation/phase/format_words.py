@@ -61,7 +61,7 @@ def _rules(challenge: Challenge, form: Form, tasks: Sequence[Task]) -> Iterator[
     yield ""
     optional = [task.title for task in tasks if task.name in form.optional_tasks]
     if form.missing == "reject":
-        yield "- Every image needs its result: an incomplete submission is rejected, with all that is missing."
+        yield "- Every image needs its result: an incomplete submission is rejected, with a list."
     else:
         yield "- An image without a result takes the worst value of each metric."
     if optional:
