@@ -32,6 +32,11 @@ COMMANDS = {
         "Validate a phase folder and write its manifest.",
         "python -m evaluation seal ground-truth/refuge-onsite",
     ),
+    "rehearse": Command(
+        "rehearse_command",
+        "Score submissions derived from a phase's own reference, and test every metric on them.",
+        "python -m evaluation rehearse refuge-onsite",
+    ),
     "form": Command(
         "form_command",
         "Write what participants may know of a phase: for check, or in words.",

@@ -16,6 +16,7 @@ from evaluation.model.fault import Fault, FaultKind, FormFault, ReadError
 from evaluation.model.field import Kind
 from evaluation.model.form import CaseForm
 from evaluation.model.source import FileAccess, FileSource, Source
+from evaluation.model.variant import Variant
 
 _HEADER_ALLOWANCE = 1 << 20
 _MOST_VALUES_NAMED = 5
@@ -64,6 +65,21 @@ class LabelMask(Kind):
         relabelled = np.where(np.isin(mask.values, unlisted), np.uint8(self.unlisted_as), mask.values)
         return replace(mask, values=relabelled)
 
+    def rehearse(self, reference: CroppedMask, case: CaseForm, variant: Variant) -> CroppedMask:
+        """Return a mask: with one pixel more, without any label, or with labels and background exchanged."""
+        if variant is Variant.PERFECT:
+            return reference
+        image = np.full((case.height, case.width), self.background, np.uint8)
+        height, width = reference.values.shape
+        box = image[reference.top : reference.top + height, reference.left : reference.left + width]
+        if variant is Variant.NEAR:
+            box[...] = reference.values
+            _grow_by_a_pixel(image, self.background)
+        elif variant is Variant.INVERTED:
+            image[...] = next(iter(self.labels))
+            box[reference.values != self.background] = self.background
+        return crop(image, self.background)
+
     def write_file(self, value: NDArray[np.uint8], extension: str) -> bytes:
         """Return the bytes of a full (height, width) image of grey values."""
         return write_grey(value, extension)
@@ -72,3 +88,11 @@ class LabelMask(Kind):
         """Return which grey value means what."""
         named = ", ".join(f"{value} = {name}" for value, name in self.labels.items())
         return f"an 8-bit grey image of the size of the photograph: {named}, {self.background} = elsewhere"
+
+
+def _grow_by_a_pixel(image: NDArray[np.uint8], background: int) -> None:
+    """Give the first background pixel to the right of a region its label; without any, change nothing."""
+    ends = (image[:, :-1] != background) & (image[:, 1:] == background)
+    if ends.any():
+        y, x = np.unravel_index(int(ends.argmax()), ends.shape)
+        image[y, x + 1] = image[y, x]

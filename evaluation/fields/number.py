@@ -11,6 +11,7 @@ from evaluation.model.fault import FaultKind, ReadError
 from evaluation.model.field import Kind
 from evaluation.model.form import CaseForm
 from evaluation.model.source import CellsSource, FileAccess, JsonSource, Source, fault_at
+from evaluation.model.variant import Variant
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,18 @@ class Number(Kind):
         if not self.minimum <= value <= self.maximum:
             raise fault_at(source, self.describe(), _shortest(value))
         return value
+
+    def rehearse(self, reference: float, case: CaseForm, variant: Variant) -> float:
+        """Return a number for a number or a 0/1 label, mirrored at the middle of its range (else at ½)."""
+        bounded = math.isfinite(self.minimum) and math.isfinite(self.maximum)
+        middle = (self.minimum + self.maximum) / 2 if bounded else 0.5
+        value = {
+            Variant.PERFECT: float(reference),
+            Variant.NEAR: reference + (middle - reference) / 10,
+            Variant.EMPTY: 0.0,
+            Variant.INVERTED: 2 * middle - reference,
+        }[variant]
+        return min(max(value, self.minimum), self.maximum)
 
     def write_cells(self, value: float) -> tuple[str, ...]:
         """Return the shortest text that reads back as the same number."""
@@ -60,6 +73,11 @@ class Label(Kind):
         if value not in (0.0, 1.0):
             raise fault_at(source, self.describe(), _shortest(value))
         return int(value)
+
+    def rehearse(self, reference: int, case: CaseForm, variant: Variant) -> int:
+        """Return a label; none is nearly right, so that near-perfect is perfect."""
+        values = {Variant.EMPTY: 0, Variant.INVERTED: 1 - int(reference)}
+        return values.get(variant, int(reference))
 
     def write_cells(self, value: int) -> tuple[str, ...]:
         """Return "0" or "1"."""

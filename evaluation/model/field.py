@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from evaluation.model.form import CaseForm
 from evaluation.model.source import FileAccess, Source
+from evaluation.model.variant import Variant
 
 
 class Kind(ABC):
@@ -27,6 +28,14 @@ class Kind(ABC):
     @abstractmethod
     def describe(self) -> str:
         """Return in words what a valid value is, for a participant."""
+
+    def rehearse(self, reference: Any, case: CaseForm, variant: Variant) -> Any:
+        """Return the value that `read` would give for a prediction derived from a reference value.
+
+        ``reference`` is of the reference's own kind. None where this kind has no such variant; by default the
+        reference itself is the perfect prediction, and there is no other.
+        """
+        return reference if variant is Variant.PERFECT else None
 
     def write_file(self, value: Any, extension: str) -> bytes:
         """Return the bytes of a file that `read` reads back."""
