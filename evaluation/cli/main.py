@@ -37,6 +37,11 @@ COMMANDS = {
         "Score submissions derived from a phase's own reference, and test every metric on them.",
         "python -m evaluation rehearse refuge-onsite",
     ),
+    "settings": Command(
+        "settings_command",
+        "Print the settings of a phase on the platform as JSON.",
+        "python -m evaluation settings refuge-onsite",
+    ),
     "form": Command(
         "form_command",
         "Write what participants may know of a phase: for check, or in words.",

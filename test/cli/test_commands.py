@@ -242,3 +242,35 @@ def test_form_of_an_unknown_phase():
     done = run("form", "refuge-onsit")
     assert done.returncode == 1
     assert "ground-truth/ has refuge-offline, refuge-onsite" in done.stderr
+
+
+def test_settings_are_json_to_paste():
+    settings = json.loads(run("settings", "refuge-onsite").stdout)
+    assert settings["score_jsonpath"] == "aggregates.classification.auc.value"
+    assert settings["score_default_sort"] == "desc"
+
+
+def test_settings_list_what_the_public_sees(phase, tmp_path):
+    listed = run("settings", phase, "--public").stdout.splitlines()
+    assert "aggregates.segmentation.dice_cup.standard_deviation" in listed
+    assert not [path for path in listed if path.startswith(("case.", "labels"))]
+
+
+def test_rehearse_prints_every_metric():
+    done = run("rehearse", "refuge-onsite")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "refuge-onsite: rehearsed on 40 of 40 cases" in done.stdout
+    assert "segmentation.vertical_cup_to_disc_ratio_error" in done.stdout
+
+
+def test_rehearse_fails_with_the_name_of_the_metric(tmp_path):
+    (tmp_path / "cases.csv").write_text("name,decision\nA,1\nB,0\n")
+    (tmp_path / "phase.toml").write_text(
+        'challenge = "faulty"\nname = "faulty"\ntitle = "Faulty"\nsubmission = "archive"\n'
+        '[options]\nfault = "direction"\n'
+    )
+    command = [sys.executable, "-m", "evaluation", "rehearse", str(tmp_path)]
+    environment = {**os.environ, "EVALUATION_CHALLENGES": str(ROOT / "test" / "rehearsal" / "challenges")}
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment, check=False)
+    assert done.returncode == 1
+    assert "decisions.accuracy: the perfect submission gets 1, not the best value 0" in done.stderr

@@ -1,6 +1,6 @@
 """The rehearsal of a phase: submissions derived from its own reference, scored as any other.
 
-Every figure that they get is held against `evaluation.rehearsal_rules` before an image is built.
+Every figure that they get is held against `evaluation.rehearsal.rules` before an image is built.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from evaluation.model.outcome import CaseJob, Scored
 from evaluation.model.variant import Variant
 from evaluation.phase.phase import Phase
 from evaluation.phase.reference import OpenReference, ReferenceValues
-from evaluation.rehearsal_rules import HALF_MISSING, MISSING, SHUFFLED, Figures, problems_of
+from evaluation.rehearsal.rules import HALF_MISSING, MISSING, SHUFFLED, Figures, problems_of
 from evaluation.workers.case_runner import CaseRunner, RunSetup
 from evaluation.workers.pool import Progress, no_progress
 

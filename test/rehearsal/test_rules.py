@@ -5,7 +5,7 @@ import math
 import pytest
 
 from evaluation.model.metric import Metric, mean_of
-from evaluation.rehearsal_rules import problems_of
+from evaluation.rehearsal.rules import problems_of
 
 DICE = Metric("dice", "Dice", mean_of("dice"), best=1, worst=0)
 DISTANCE = Metric("distance", "Distance", mean_of("distance"), best=0, worst=math.inf)

@@ -5,15 +5,15 @@ from pathlib import Path
 import pytest
 
 import evaluation.challenges
-from evaluation import rehearsal
 from evaluation.model.fault import PhaseError
 from evaluation.model.form import CaseForm
 from evaluation.phase.manifest import scan
 from evaluation.phase.phase import Phase, load_phase
-from evaluation.rehearsal import rehearse
+from evaluation.rehearsal import run
+from evaluation.rehearsal.run import rehearse
 from test.phases import loaded_phase
 
-PHASES = sorted(Path(__file__).parents[1].glob("ground-truth/*/phase.toml"))
+PHASES = sorted(Path(__file__).parents[2].glob("ground-truth/*/phase.toml"))
 
 
 @pytest.mark.parametrize("path", PHASES, ids=lambda path: path.parent.name)
@@ -47,7 +47,7 @@ def test_figures_of_a_tiny_phase(tmp_path):
 @pytest.fixture
 def faulty(monkeypatch, tmp_path):
     """Return a function from a fault to a phase of the challenge that has it."""
-    folder = str(Path(__file__).parent / "faulty_challenges")
+    folder = str(Path(__file__).parent / "challenges")
     monkeypatch.setattr(evaluation.challenges, "__path__", [*evaluation.challenges.__path__, folder])
 
     def phase(fault: str) -> Phase:
@@ -119,12 +119,12 @@ def test_a_reference_that_cannot_be_read_is_named(tmp_path):
     ],
 )
 def test_a_large_phase_is_rehearsed_on_cases_spread_over_it(monkeypatch, count, size, chosen):
-    monkeypatch.setattr(rehearsal, "_MOST_PIXELS", 400)
-    monkeypatch.setattr(rehearsal, "_MOST_CASES", 7)
+    monkeypatch.setattr(run, "_MOST_PIXELS", 400)
+    monkeypatch.setattr(run, "_MOST_CASES", 7)
     cases = [CaseForm(f"C{number}", size, size) for number in range(count)]
-    assert rehearsal._choose(cases) == chosen
+    assert run._choose(cases) == chosen
 
 
 def test_shuffled_predictions_come_from_cases_of_the_same_size():
     cases = [CaseForm(name, size, size) for name, size in zip("ABCDE", (4, 8, 4, 4, 6), strict=True)]
-    assert rehearsal._partners(cases) == [2, 1, 3, 0, 4]
+    assert run._partners(cases) == [2, 1, 3, 0, 4]
