@@ -153,6 +153,24 @@ def test_export_saves_one_tag(copy):
     assert saved.stdout == "evaluation-alpha:latest\n"
 
 
+def test_export_writes_all_that_the_organiser_needs(copy):
+    copy.program(
+        "docker",
+        ENGINE.replace("'run --rm') echo", """'run --rm') [[ $* != *settings* ]] || exit $STATUS\n echo"""),
+    )
+    exported = copy.folder / "export/alpha"
+    assert copy.run("export.sh", "alpha", STATUS="0").returncode == 0
+    names = {"settings.json", "form.json", "format.md"}
+    names |= {"evaluation-alpha.tar.gz", "ground-truth-alpha.tar.gz"}
+    assert {path.name for path in exported.iterdir()} == names
+    (exported / "settings.json").write_text("the last ones")
+    failed = copy.run("export.sh", "alpha", STATUS="1")
+    assert failed.returncode == 1
+    assert "export/alpha/settings.json could not be written" in failed.stderr
+    assert {path.name for path in exported.iterdir()} == names
+    assert (exported / "settings.json").read_text() == "the last ones"
+
+
 @pytest.mark.parametrize("platform", ["linux/arm64", "windows/amd64"])
 def test_an_image_for_another_platform_is_refused(copy, platform):
     copy.program("docker", ENGINE.replace("linux/amd64", platform))
