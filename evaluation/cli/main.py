@@ -52,6 +52,16 @@ COMMANDS = {
         "List every fault of a submission, as the container would, without labels.",
         "python -m evaluation check --form output/refuge-onsite/form.json test/input/refuge-onsite",
     ),
+    "unpack": Command(
+        "unpack_command",
+        "Unpack a submission as the platform does before it starts the container.",
+        "python -m evaluation unpack submission.zip output/input",
+    ),
+    "audience": Command(
+        "audience_command",
+        "Print what each audience sees of a recorded run (see run.sh --audience).",
+        "python -m evaluation audience output/recorded",
+    ),
     "sample": Command(
         "sample_command",
         "Write a synthetic phase and submissions of known quality.",
