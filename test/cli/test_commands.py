@@ -274,3 +274,33 @@ def test_rehearse_fails_with_the_name_of_the_metric(tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment, check=False)
     assert done.returncode == 1
     assert "decisions.accuracy: the perfect submission gets 1, not the best value 0" in done.stderr
+
+
+def test_unpack_gives_what_the_container_finds(tmp_path):
+    shutil.make_archive(str(tmp_path / "submission"), "zip", SUBMISSION.parent, SUBMISSION.name)
+    for number, submission in enumerate((SUBMISSION, tmp_path / "submission.zip")):
+        folder = tmp_path / str(number)
+        assert run("unpack", submission, folder).returncode == 0
+        unpacked = {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*.*")}
+        assert unpacked == {
+            path.relative_to(SUBMISSION): path.read_bytes() for path in SUBMISSION.rglob("*.*")
+        }
+
+
+def test_unpack_refuses_another_file_and_a_folder_that_is_not_empty(tmp_path):
+    done = run("unpack", "README.md", tmp_path / "new")
+    assert done.returncode == 1
+    assert done.stderr == ("README.md: expected a folder, a zip archive or a csv file, found another file\n")
+    (tmp_path / "a").touch()
+    done = run("unpack", SUBMISSION, tmp_path)
+    assert done.returncode == 1
+    assert "is not empty" in done.stderr
+
+
+@pytest.mark.parametrize("recorded", [{}, {"status": "many", "stdout": "", "stderr": ""}])
+def test_audience_without_a_recorded_run(recorded, tmp_path):
+    for name, text in recorded.items():
+        (tmp_path / name).write_text(text)
+    done = run("audience", tmp_path)
+    assert done.returncode == 1
+    assert "holds no recorded run" in done.stderr
