@@ -276,6 +276,10 @@ def test_rehearse_fails_with_the_name_of_the_metric(tmp_path):
     assert "decisions.accuracy: the perfect submission gets 1, not the best value 0" in done.stderr
 
 
+def contents(folder: Path) -> dict[Path, bytes]:
+    return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
 def test_unpack_gives_what_the_container_finds(tmp_path):
     shutil.make_archive(str(tmp_path / "submission"), "zip", SUBMISSION.parent, SUBMISSION.name)
     for number, submission in enumerate((SUBMISSION, tmp_path / "submission.zip")):
