@@ -9,7 +9,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.files.crop import CroppedMask, distinct_values
+from evaluation.fields.regions import grow_by_a_pixel
+from evaluation.files.crop import CroppedMask, crop, distinct_values
 from evaluation.files.masks import read_cropped, write_grey
 from evaluation.files.size import Size
 from evaluation.model.fault import Fault, FaultKind, FormFault, ReadError
@@ -74,7 +75,7 @@ class LabelMask(Kind):
         box = image[reference.top : reference.top + height, reference.left : reference.left + width]
         if variant is Variant.NEAR:
             box[...] = reference.values
-            _grow_by_a_pixel(image, self.background)
+            grow_by_a_pixel(image, self.background)
         elif variant is Variant.INVERTED:
             image[...] = next(iter(self.labels))
             box[reference.values != self.background] = self.background
@@ -88,11 +89,3 @@ class LabelMask(Kind):
         """Return which grey value means what."""
         named = ", ".join(f"{value} = {name}" for value, name in self.labels.items())
         return f"an 8-bit grey image of the size of the photograph: {named}, {self.background} = elsewhere"
-
-
-def _grow_by_a_pixel(image: NDArray[np.uint8], background: int) -> None:
-    """Give the first background pixel to the right of a region its label; without any, change nothing."""
-    ends = (image[:, :-1] != background) & (image[:, 1:] == background)
-    if ends.any():
-        y, x = np.unravel_index(int(ends.argmax()), ends.shape)
-        image[y, x + 1] = image[y, x]

@@ -25,15 +25,15 @@ def format_in_words(form: Form) -> str:
     else:
         lines += [f"One zip archive, about {_count(len(form.cases))}:", ""]
     for field in fields:
-        lines += [*_section(field, form, tasks), ""]
+        lines += [*_section(field, form), ""]
     lines += [*_rules(challenge, form, tasks), ""]
     return "\n".join(lines)
 
 
-def _section(field: Field, form: Form, tasks: Sequence[Task]) -> Iterator[str]:
+def _section(field: Field, form: Form) -> Iterator[str]:
     yield f"## {field.title}"
     yield ""
-    names = [case.name for case in form.cases if any(field in t.fields and t.cases(case) for t in tasks)]
+    names = [case.name for case in form.cases if field.cases(case)]
     examples = names[:_MOST_EXAMPLES]
     if form.submission == "algorithm":
         slug = form.sockets.get(field.name, field.socket.slug)

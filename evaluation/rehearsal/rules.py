@@ -45,13 +45,15 @@ def problems_of(name: str, metric: Metric, figures: Figures) -> Iterator[str]:
     present = {submission: value for submission, value in figures.items() if not math.isnan(value)}
     for submission in [other for other in figures if other not in present]:
         yield f"{name}: exists for the perfect submission and not for the {submission} one"
-    sign = 1.0 if metric.better == "higher" else -1.0
-    if abs(perfect - metric.best) > _TOLERANCE:
-        yield f"{name}: the perfect submission gets {perfect:.6g}, not the best value {metric.best:.6g}"
     low, high = sorted((metric.best, metric.worst))
     for submission, value in present.items():
         if not low - _TOLERANCE <= value <= high + _TOLERANCE:
             yield f"{name}: the {submission} submission gets {value:.6g}, outside {low:.6g} to {high:.6g}"
+    if not metric.ordered:
+        return
+    sign = 1.0 if metric.better == "higher" else -1.0
+    if abs(perfect - metric.best) > _TOLERANCE:
+        yield f"{name}: the perfect submission gets {perfect:.6g}, not the best value {metric.best:.6g}"
     for better, worse in _ORDER:
         if better in present and worse in present and sign * (present[worse] - present[better]) > _TOLERANCE:
             yield (

@@ -77,9 +77,9 @@ class _Stage:
     def __init__(self, phase: Phase) -> None:
         options = phase.options.model_dump(mode="json")
         setup = RunSetup(phase.form, phase.form.tasks, str(phase.folder), options, None)
-        self._tasks = phase.tasks
+        self._fields = fields_of(phase.tasks)
         self._runner = CaseRunner(setup, phase.tasks)
-        self._reference = OpenReference(phase.reference, fields_of(phase.tasks))
+        self._reference = OpenReference(phase.reference, self._fields)
 
     def play(self, jobs: Sequence[CaseJob], progress: Progress) -> dict[str, list[Scored]]:
         """Return the outcomes of every submission, by its name, in the order of the jobs."""
@@ -109,8 +109,11 @@ class _Stage:
         return ReferenceValues(self._reference, job.case, job.reference)
 
     def _derive(self, case: CaseForm, reference: ReferenceValues, variant: Variant) -> Predictions:
-        fields = fields_of(task for task in self._tasks if task.cases(case))
-        values = {field.name: field.kind.rehearse(reference[field.name], case, variant) for field in fields}
+        values = {
+            field.name: field.kind.rehearse(reference[field.name], case, variant)
+            for field in self._fields
+            if field.cases(case)
+        }
         return {name: value for name, value in values.items() if value is not None}
 
     def _score(

@@ -77,3 +77,10 @@ def test_what_a_kind_cannot_derive_is_not_asked_for():
 def test_empty_and_shuffled_may_beat_near_perfect(beaten):
     # Specificity: an empty prediction raises no false alarm, a nearly perfect one may.
     assert problems(DICE, {**GOOD, beaten: 0.95}) == []
+
+
+def test_of_a_figure_that_orders_nothing_only_the_bounds_are_tested():
+    spread = Metric("spread", "Spread", mean_of("spread"), best=0, worst=0.5, ordered=False)
+    assert problems(spread, {"perfect": 0.1, "inverted": 0.0, "missing": 0.1}) == []
+    (line,) = problems(spread, {"perfect": 0.1, "inverted": 0.6, "missing": 0.1})
+    assert line == "task.metric: the inverted submission gets 0.6, outside 0 to 0.5"
