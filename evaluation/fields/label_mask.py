@@ -81,6 +81,10 @@ class LabelMask(Kind):
             box[reference.values != self.background] = self.background
         return crop(image, self.background)
 
+    def pixels(self, case: CaseForm) -> int:
+        """Return the number of pixels of the image."""
+        return case.width * case.height
+
     def write_file(self, value: NDArray[np.uint8], extension: str) -> bytes:
         """Return the bytes of a full (height, width) image of grey values."""
         return write_grey(value, extension)

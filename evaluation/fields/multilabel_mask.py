@@ -70,6 +70,10 @@ class MultilabelMask(Kind):
             grow_by_a_pixel(image, background=0)
         return tuple(Region(image, (0, 0)) for image in images)
 
+    def pixels(self, case: CaseForm) -> int:
+        """Return the number of pixels of all channels."""
+        return len(self.classes) * case.width * case.height
+
     def write_file(self, value: NDArray[np.bool_], extension: str) -> bytes:
         """Return the bytes of a full boolean mask (class, height, width)."""
         return write_channels(value.astype(np.uint8) * np.uint8(_ON))

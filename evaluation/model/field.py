@@ -37,6 +37,10 @@ class Kind(ABC):
         """
         return reference if variant is Variant.PERFECT else None
 
+    def pixels(self, case: CaseForm) -> int:
+        """Return how many pixels a value of a case has; 0 where it is no image."""
+        return 0
+
     def write_file(self, value: Any, extension: str) -> bytes:
         """Return the bytes of a file that `read` reads back."""
         raise TypeError(f"{type(self).__name__} has no file (got {extension} and a {type(value).__name__})")
@@ -119,7 +123,8 @@ class Field:
 
     The check, the form, scoring, samples, ensembles and the description of the format all use this one
     declaration. ``archive`` says where it lies in a predictions phase, ``socket`` in an algorithm phase.
-    ``cases`` chooses by their form the cases that have the field.
+    ``cases`` chooses by their form the cases that have the field. ``rehearsed_from`` names the reference that
+    a perfect prediction repeats, where that is not the field's own.
     """
 
     name: str
@@ -129,6 +134,7 @@ class Field:
     socket: Socket
     reference: Reference
     cases: Callable[[CaseForm], bool] = every_case
+    rehearsed_from: str | None = None
 
 
 @dataclass(frozen=True)
@@ -138,6 +144,7 @@ class HiddenField:
     name: str
     reference: Reference
     cases: Callable[[CaseForm], bool] = every_case
+    rehearsed_from: str | None = None
 
 
 AnyField = Field | HiddenField

@@ -13,8 +13,9 @@ from typing import Any
 
 from evaluation.aggregation import metric_values
 from evaluation.evaluate import tables_of
-from evaluation.model.challenge import Task, fields_of
+from evaluation.model.challenge import Task, fields_of, references_of
 from evaluation.model.fault import PhaseError
+from evaluation.model.field import Field
 from evaluation.model.form import CaseForm
 from evaluation.model.outcome import CaseJob, Scored
 from evaluation.model.variant import Variant
@@ -47,7 +48,7 @@ def rehearse(phase: Phase, progress: Progress = no_progress) -> Rehearsal:
 
     Raises `PhaseError` where the reference cannot be read or a submission cannot be scored.
     """
-    chosen = _choose(phase.cases.forms)
+    chosen = _choose(phase.cases.forms, fields_of(phase.tasks))
     jobs = [CaseJob(phase.cases.forms[i], {}, phase.rows[i]) for i in chosen]
     outcomes = _Stage(phase).play(jobs, progress)
     cases = [job.case for job in jobs]
@@ -62,10 +63,10 @@ def rehearse(phase: Phase, progress: Progress = no_progress) -> Rehearsal:
     return Rehearsal(len(jobs), figures, tuple(problems))
 
 
-def _choose(cases: Sequence[CaseForm]) -> list[int]:
+def _choose(cases: Sequence[CaseForm], fields: Sequence[Field]) -> list[int]:
     """Return positions spread evenly, as many as keep within the limits of cases and pixels."""
-    pixels = sum(max(1, case.width * case.height) for case in cases)
-    count = max(2, min(_MOST_CASES, len(cases) * _MOST_PIXELS // pixels))
+    pixels = sum(field.kind.pixels(case) for case in cases for field in fields if field.cases(case))
+    count = max(2, min(_MOST_CASES, len(cases) * _MOST_PIXELS // max(1, pixels)))
     if count >= len(cases):
         return list(range(len(cases)))
     return [position * len(cases) // count for position in range(count)]
@@ -79,7 +80,7 @@ class _Stage:
         setup = RunSetup(phase.form, phase.form.tasks, str(phase.folder), options, None)
         self._fields = fields_of(phase.tasks)
         self._runner = CaseRunner(setup, phase.tasks)
-        self._reference = OpenReference(phase.reference, self._fields)
+        self._reference = OpenReference(phase.reference, references_of(phase.tasks))
 
     def play(self, jobs: Sequence[CaseJob], progress: Progress) -> dict[str, list[Scored]]:
         """Return the outcomes of every submission, by its name, in the order of the jobs."""
@@ -110,7 +111,7 @@ class _Stage:
 
     def _derive(self, case: CaseForm, reference: ReferenceValues, variant: Variant) -> Predictions:
         values = {
-            field.name: field.kind.rehearse(reference[field.name], case, variant)
+            field.name: field.kind.rehearse(reference[field.rehearsed_from or field.name], case, variant)
             for field in self._fields
             if field.cases(case)
         }

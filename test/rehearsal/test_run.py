@@ -11,7 +11,7 @@ from evaluation.phase.manifest import scan
 from evaluation.phase.phase import Phase, load_phase
 from evaluation.rehearsal import run
 from evaluation.rehearsal.run import rehearse
-from test.phases import loaded_phase
+from test.phases import FIELDS, loaded_phase
 
 PHASES = sorted(Path(__file__).parents[2].glob("ground-truth/*/phase.toml"))
 
@@ -122,7 +122,8 @@ def test_a_large_phase_is_rehearsed_on_cases_spread_over_it(monkeypatch, count, 
     monkeypatch.setattr(run, "_MOST_PIXELS", 400)
     monkeypatch.setattr(run, "_MOST_CASES", 7)
     cases = [CaseForm(f"C{number}", size, size) for number in range(count)]
-    assert run._choose(cases) == chosen
+    masks = [field for field in FIELDS if field.name in ("segmentation", "fovea")]
+    assert run._choose(cases, masks) == chosen
 
 
 def test_shuffled_predictions_come_from_cases_of_the_same_size():
