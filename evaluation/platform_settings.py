@@ -6,11 +6,11 @@ import dataclasses
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from evaluation.evaluate import Result, tables_of
 from evaluation.model.fault import PhaseError
-from evaluation.model.metric import Metric
 from evaluation.model.outcome import CaseJob, OrganiserFault, Scored
 from evaluation.phase.phase import Phase
 from evaluation.phase.settings import platform_metrics
@@ -54,19 +54,19 @@ def platform_settings(phase: Phase, least: Mapping[str, Any]) -> dict[str, Any]:
 
     Ranked is by the score alone: weighted ranks and ranks over several tasks do not exist on the platform.
     """
-    known = {f"{task.name}.{metric.name}": metric for task in phase.tasks for metric in task.metrics}
-    score, *columns = names = platform_metrics(phase.config, phase.challenge, phase.tasks)
-    titles = _titles(phase, names)
+    known = _columns(phase, least)
+    score, *columns = [known[name] for name in platform_metrics(phase.config, phase.challenge, phase.tasks)]
+    titles = Counter(column.title for column in (score, *columns))
     return {
-        "score_title": titles[score],
-        "score_jsonpath": _value_path(score),
-        "score_error_jsonpath": _error_path(score, least) or "",
-        "score_default_sort": _order(known[score]),
-        "score_decimal_places": phase.config.digits.get(score, _DECIMAL_PLACES),
+        "score_title": score.titled(titles),
+        "score_jsonpath": score.path,
+        "score_error_jsonpath": score.error_path,
+        "score_default_sort": score.order,
+        "score_decimal_places": phase.config.digits.get(score.name, _DECIMAL_PLACES),
         "extra_results_columns": [
-            {"title": titles[name], "path": _value_path(name), "order": _order(known[name])}
-            | ({"error_path": error} if (error := _error_path(name, least)) else {})
-            for name in columns
+            {"title": column.titled(titles), "path": column.path, "order": column.order}
+            | ({"error_path": column.error_path} if column.error_path else {})
+            for column in columns
         ],
         "scoring_method_choice": "abs",
         "result_display_choice": "bst",
@@ -83,32 +83,44 @@ def public_paths(metrics: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
             yield f"{prefix}{key}"
 
 
-def _titles(phase: Phase, names: tuple[str, ...]) -> dict[str, str]:
-    """Return the title of every metric, with its task's where two would be the same."""
-    metrics = {
-        f"{task.name}.{metric.name}": (task.title, metric.title)
-        for task in phase.tasks
-        for metric in task.metrics
-    }
-    count = Counter(metrics[name][1] for name in names)
-    return {
-        name: f"{task}: {title}" if count[title] > 1 else title
-        for name in names
-        for task, title in [metrics[name]]
-    }
+@dataclass(frozen=True)
+class _Column:
+    """A metric or composite as a column of the leaderboard; no ``error_path`` without an interval."""
+
+    name: str
+    task: str
+    title: str
+    path: str
+    error_path: str
+    order: str
+
+    def titled(self, titles: Mapping[str, int]) -> str:
+        """Return the title, with the task's where several columns have the same."""
+        return f"{self.task}: {self.title}" if self.task and titles[self.title] > 1 else self.title
 
 
-def _order(metric: Metric) -> str:
-    return "desc" if metric.better == "higher" else "asc"
+def _columns(phase: Phase, least: Mapping[str, Any]) -> dict[str, _Column]:
+    columns = {}
+    for task in phase.tasks:
+        for metric in task.metrics:
+            name = f"{task.name}.{metric.name}"
+            columns[name] = _Column(
+                name,
+                task.title,
+                metric.title,
+                f"aggregates.{name}.value",
+                _error_path(task.name, metric.name, least),
+                "desc" if metric.better == "higher" else "asc",
+            )
+    for composite in phase.challenge.composites_of(phase.tasks):
+        order = "desc" if composite.best > composite.worst else "asc"
+        path = f"ranking.composites.{composite.name}"
+        columns[composite.name] = _Column(composite.name, "", composite.title, path, "", order)
+    return columns
 
 
-def _value_path(name: str) -> str:
-    return f"aggregates.{name}.value"
-
-
-def _error_path(name: str, least: Mapping[str, Any]) -> str | None:
-    """Return the path of half the width of the interval, if every submission has one."""
-    task, metric = name.split(".")
+def _error_path(task: str, metric: str, least: Mapping[str, Any]) -> str:
+    """Return the path of half the width of the interval, empty unless every submission has one."""
     if "confidence_interval" not in least["aggregates"].get(task, {}).get(metric, {}):
-        return None
-    return f"aggregates.{name}.confidence_interval.half_width"
+        return ""
+    return f"aggregates.{task}.{metric}.confidence_interval.half_width"

@@ -45,8 +45,9 @@ def test_every_path_is_a_number_in_a_real_result(path):
     for found in [*paths, *filter(None, errors)]:
         assert type(looked_up(metrics, found)) in (int, float), found
     for value, error in zip(paths, errors, strict=True):
-        has_interval = "confidence_interval" in looked_up(metrics, value.removesuffix(".value"))
-        assert bool(error) <= has_interval
+        figure = looked_up(metrics, value.removesuffix(".value"))
+        # A composite is a plain number, without an interval.
+        assert bool(error) <= (isinstance(figure, dict) and "confidence_interval" in figure)
     assert set(public_paths(least_metrics(phase, 0))) <= set(public_paths(metrics))
 
 

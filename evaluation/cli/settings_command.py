@@ -33,5 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.public:
         sys.stdout.write("".join(f"{path}\n" for path in public_paths(least)))
     else:
-        sys.stdout.write(json.dumps(platform_settings(phase, least), indent=1) + "\n")
+        # As it is to be pasted: a title is text, not JSON.
+        text = json.dumps(platform_settings(phase, least), indent=1, ensure_ascii=False)
+        sys.stdout.buffer.write(text.encode("utf-8") + b"\n")
     return 0

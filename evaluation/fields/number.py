@@ -29,7 +29,11 @@ class Number(Kind):
         return value
 
     def rehearse(self, reference: float, case: CaseForm, variant: Variant) -> float:
-        """Return a number for a number or a 0/1 label, mirrored at the middle of its range (else at ½)."""
+        """Return a number for a number or a 0/1 label, mirrored at the middle of its range (else at ½).
+
+        Where there is no label (NaN), any prediction is as good: that for 0.
+        """
+        reference = 0.0 if math.isnan(reference) else reference
         bounded = math.isfinite(self.minimum) and math.isfinite(self.maximum)
         middle = (self.minimum + self.maximum) / 2 if bounded else 0.5
         value = {
@@ -74,8 +78,9 @@ class Label(Kind):
             raise fault_at(source, self.describe(), _shortest(value))
         return int(value)
 
-    def rehearse(self, reference: int, case: CaseForm, variant: Variant) -> int:
-        """Return a label; none is nearly right, so that near-perfect is perfect."""
+    def rehearse(self, reference: float, case: CaseForm, variant: Variant) -> int:
+        """Return a label (for NaN that for 0); none is nearly right, so that near-perfect is perfect."""
+        reference = 0 if math.isnan(reference) else reference
         values = {Variant.EMPTY: 0, Variant.INVERTED: 1 - int(reference)}
         return values.get(variant, int(reference))
 
@@ -90,6 +95,10 @@ class Label(Kind):
     def describe(self) -> str:
         """Return ``0 or 1``."""
         return "0 or 1"
+
+    def describe_json(self) -> str:
+        """Return ``true or false``."""
+        return "true or false"
 
 
 def number_at(source: Source, expected: str) -> float:

@@ -79,6 +79,10 @@ class PointInImage(Kind):
         """Return the description for participants."""
         return "x and y in pixels, each from 0 to the image's width or height"
 
+    def describe_json(self) -> str:
+        """Return the description of a list."""
+        return f"a list [x, y]: {self.describe()}"
+
 
 def _coordinate(source: Source, position: int, expected: str) -> float:
     if isinstance(source, CellsSource):

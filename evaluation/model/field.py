@@ -29,6 +29,10 @@ class Kind(ABC):
     def describe(self) -> str:
         """Return in words what a valid value is, for a participant."""
 
+    def describe_json(self) -> str:
+        """Return the same for a value in JSON, where that is another."""
+        return self.describe()
+
     def rehearse(self, reference: Any, case: CaseForm, variant: Variant) -> Any:
         """Return the value that `read` would give for a prediction derived from a reference value.
 

@@ -19,7 +19,7 @@ def format_in_words(form: Form) -> str:
     fields = fields_of(tasks)
     lines = [f"# Format of a submission to {form.phase}", "", challenge.title, ""]
     if form.submission == "algorithm":
-        lines += ["An algorithm is run on every image. For each it writes:", ""]
+        lines += [f"An algorithm is run once for each of {_jobs(form, fields)} and writes:", ""]
     elif len(fields) == 1 and isinstance(fields[0].archive, TableColumns):
         lines += [f"One csv file, or a zip archive with it, about {_count(len(form.cases))}:", ""]
     else:
@@ -37,8 +37,12 @@ def _section(field: Field, form: Form) -> Iterator[str]:
     examples = names[:_MOST_EXAMPLES]
     if form.submission == "algorithm":
         slug = form.sockets.get(field.name, field.socket.slug)
-        form_of_output = "an image" if field.socket.is_image else "JSON"
-        yield f"- Output: the socket `{slug}`, {form_of_output}"
+        if field.socket.is_image:
+            yield f"- Output: the socket `{slug}`, an image"
+        elif field.socket.stacked:
+            yield f"- Output: the socket `{slug}`, a JSON list with one value for each image, in their order"
+        else:
+            yield f"- Output: the socket `{slug}`, JSON"
     elif isinstance(field.archive, Files):
         layout = field.archive
         yield f"- Files: one for each image, {_and_so_on([layout.path(name) for name in examples])}"
@@ -51,7 +55,8 @@ def _section(field: Field, form: Form) -> Iterator[str]:
         columns = ", ".join(f"`{column}`" for column in (table.key, *table.columns))
         yield f"- Columns: {columns}; one row for each image"
         yield f"- `{table.key}`: the image, {_and_so_on(examples)}, with or without its extension"
-    yield f"- Value: {field.kind.describe()}"
+    in_json = form.submission == "algorithm" and not field.socket.is_image
+    yield f"- Value: {field.kind.describe_json() if in_json else field.kind.describe()}"
     if len(names) < len(form.cases):
         yield f"- For {len(names)} of the {len(form.cases)} images"
 
@@ -66,7 +71,14 @@ def _rules(challenge: Challenge, form: Form, tasks: Sequence[Task]) -> Iterator[
         yield "- An image without a result takes the worst value of each metric."
     if optional:
         yield f"- These tasks may be left out as a whole: {', '.join(optional)}."
-    yield "- Letter case and the order of files, rows and columns do not matter; names of images do."
+    if form.submission == "archive":
+        yield "- Letter case and the order of files, rows and columns do not matter; names of images do."
+
+
+def _jobs(form: Form, fields: Sequence[Field]) -> str:
+    if any(field.socket.stacked for field in fields):
+        return f"{len(form.stacks)} stacks with {_count(len(form.cases))} in all"
+    return _count(len(form.cases))
 
 
 def _and_so_on(examples: Sequence[str]) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
-from evaluation.model.metric import Metric
 from evaluation.model.variant import Variant
 
 SHUFFLED = "shuffled"
@@ -34,7 +34,16 @@ _ORDER = (
 )
 
 
-def problems_of(name: str, metric: Metric, figures: Figures) -> Iterator[str]:
+@dataclass(frozen=True)
+class Scale:
+    """The bounds of a metric or composite, and whether its value alone tells good from useless."""
+
+    best: float
+    worst: float
+    ordered: bool = True
+
+
+def problems_of(name: str, scale: Scale, figures: Figures) -> Iterator[str]:
     """Yield what is wrong with a metric's figures by submission; nothing where no case enters it.
 
     A submission that could not be derived has no figure.
@@ -45,20 +54,21 @@ def problems_of(name: str, metric: Metric, figures: Figures) -> Iterator[str]:
     present = {submission: value for submission, value in figures.items() if not math.isnan(value)}
     for submission in [other for other in figures if other not in present]:
         yield f"{name}: exists for the perfect submission and not for the {submission} one"
-    low, high = sorted((metric.best, metric.worst))
+    low, high = sorted((scale.best, scale.worst))
     for submission, value in present.items():
         if not low - _TOLERANCE <= value <= high + _TOLERANCE:
             yield f"{name}: the {submission} submission gets {value:.6g}, outside {low:.6g} to {high:.6g}"
-    if not metric.ordered:
+    if not scale.ordered:
         return
-    sign = 1.0 if metric.better == "higher" else -1.0
-    if abs(perfect - metric.best) > _TOLERANCE:
-        yield f"{name}: the perfect submission gets {perfect:.6g}, not the best value {metric.best:.6g}"
+    better_is = "higher" if scale.best > scale.worst else "lower"
+    sign = 1.0 if better_is == "higher" else -1.0
+    if abs(perfect - scale.best) > _TOLERANCE:
+        yield f"{name}: the perfect submission gets {perfect:.6g}, not the best value {scale.best:.6g}"
     for better, worse in _ORDER:
         if better in present and worse in present and sign * (present[worse] - present[better]) > _TOLERANCE:
             yield (
                 f"{name}: the {worse} submission gets {present[worse]:.6g} and beats the {better} one with "
-                f"{present[better]:.6g}, though {metric.better} is better"
+                f"{present[better]:.6g}, though {better_is} is better"
             )
     if MISSING in present and abs(present[MISSING] - perfect) <= _TOLERANCE:
         yield f"{name}: the missing submission gets the same as the perfect one, {perfect:.6g}"

@@ -16,12 +16,12 @@ from evaluation.evaluate import tables_of
 from evaluation.model.challenge import Task, fields_of, references_of
 from evaluation.model.fault import PhaseError
 from evaluation.model.field import Field
-from evaluation.model.form import CaseForm
+from evaluation.model.form import STACK_INDEX, STACK_NAME, CaseForm
 from evaluation.model.outcome import CaseJob, Scored
 from evaluation.model.variant import Variant
 from evaluation.phase.phase import Phase
 from evaluation.phase.reference import OpenReference, ReferenceValues
-from evaluation.rehearsal.rules import HALF_MISSING, MISSING, SHUFFLED, Figures, problems_of
+from evaluation.rehearsal.rules import HALF_MISSING, MISSING, SHUFFLED, Figures, Scale, problems_of
 from evaluation.workers.case_runner import CaseRunner, RunSetup
 from evaluation.workers.pool import Progress, no_progress
 
@@ -33,7 +33,7 @@ Predictions = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """The figures by metric ("task.metric") and submission, and what is wrong with them.
+    """The figures by metric ("task.metric") or composite and submission, and what is wrong with them.
 
     ``cases`` of the phase's cases took part.
     """
@@ -58,8 +58,19 @@ def rehearse(phase: Phase, progress: Progress = no_progress) -> Rehearsal:
         for task, values in _values(tasks, cases, scored).items():
             for metric, value in values.items():
                 figures[f"{task}.{metric}"][submission] = value
-    metrics = {f"{task.name}.{metric.name}": metric for task in phase.tasks for metric in task.metrics}
-    problems = [problem for name in figures for problem in problems_of(name, metrics[name], figures[name])]
+    scales = {
+        f"{task.name}.{metric.name}": Scale(metric.best, metric.worst, metric.ordered)
+        for task in phase.tasks
+        for metric in task.metrics
+    }
+    for composite in phase.challenge.composites_of(phase.tasks):
+        scales[composite.name] = Scale(composite.best, composite.worst)
+        parts = [figures[name] for name in composite.metrics]
+        for submission in parts[0]:
+            if all(submission in part for part in parts):
+                combined = composite.combine(*(part[submission] for part in parts))
+                figures[composite.name][submission] = combined
+    problems = [problem for name in figures for problem in problems_of(name, scales[name], figures[name])]
     return Rehearsal(len(jobs), figures, tuple(problems))
 
 
@@ -133,7 +144,8 @@ def _partners(cases: Sequence[CaseForm]) -> list[int]:
     """Return for every case the next one of the same size and columns, the last one's being the first."""
     groups: dict[object, list[int]] = defaultdict(list)
     for position, case in enumerate(cases):
-        groups[case.width, case.height, tuple(sorted(case.columns.items()))].append(position)
+        columns = {name: cell for name, cell in case.columns.items() if name not in (STACK_NAME, STACK_INDEX)}
+        groups[case.width, case.height, tuple(sorted(columns.items()))].append(position)
     partners = list(range(len(cases)))
     for group in groups.values():
         for position, partner in zip(group, [*group[1:], group[0]], strict=True):

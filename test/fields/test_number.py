@@ -1,3 +1,5 @@
+import math
+
 import pytest
 
 from evaluation.fields.number import Label, Number
@@ -140,6 +142,8 @@ def test_a_number_is_no_file():
     [
         (Number(), 1, 0.95, 0.0, 0.0),
         (Number(), 0, 0.05, 0.0, 1.0),
+        (Number(), math.nan, 0.05, 0.0, 1.0),
+        (Label(), math.nan, 0, 0, 1),
         (Number(0, 10), 2.0, 2.3, 0.0, 8.0),
         (Number(minimum=1), 4.0, 3.65, 1.0, 1.0),
         (Label(), 1, 1, 0, 0),
@@ -147,5 +151,5 @@ def test_a_number_is_no_file():
     ],
 )
 def test_variants_for_a_rehearsal(kind, reference, near, empty, inverted):
-    expected = (float(reference), near, empty, inverted)
+    expected = (0.0 if math.isnan(reference) else float(reference), near, empty, inverted)
     assert [kind.rehearse(reference, CASE, variant) for variant in Variant] == pytest.approx(expected)

@@ -44,10 +44,25 @@ def test_every_field_is_described(path):
     words = format_in_words(phase.form)
     for field in fields_of(phase.tasks):
         assert f"## {field.title}\n" in words
-        assert field.kind.describe() in words
+        in_json = phase.form.submission == "algorithm" and not field.socket.is_image
+        assert (field.kind.describe_json() if in_json else field.kind.describe()) in words
         if phase.form.submission == "algorithm":
             assert f"`{phase.form.sockets.get(field.name, field.socket.slug)}`" in words
         elif isinstance(field.archive, Files):
             assert f"`{field.archive.folder}/" in words
         else:
             assert all(f"`{column}`" in words for column in field.archive.columns)
+
+
+def test_an_algorithm_that_is_run_on_stacks():
+    path = next(path for path in PHASES if path.parent.name == "justraigs-phase1")
+    form = load_phase(path.parent, scan(path.parent)).form
+    stacks = {case.columns["stack_name"] for case in form.cases}
+    words = format_in_words(form)
+    assert f"once for each of {len(stacks)} stacks with 61 images in all and writes:" in words
+    assert (
+        "- Output: the socket `multiple-referable-glaucoma-binary-decisions`, "
+        "a JSON list with one value for each image, in their order\n- Value: true or false\n"
+    ) in words
+    assert "an object with true, false or null for each of: appearance neuroretinal rim" in words
+    assert "Letter case" not in words

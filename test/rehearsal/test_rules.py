@@ -4,11 +4,10 @@ import math
 
 import pytest
 
-from evaluation.model.metric import Metric, mean_of
-from evaluation.rehearsal.rules import problems_of
+from evaluation.rehearsal.rules import Scale, problems_of
 
-DICE = Metric("dice", "Dice", mean_of("dice"), best=1, worst=0)
-DISTANCE = Metric("distance", "Distance", mean_of("distance"), best=0, worst=math.inf)
+DICE = Scale(best=1, worst=0)
+DISTANCE = Scale(best=0, worst=math.inf)
 
 GOOD = {
     "perfect": 1.0,
@@ -24,8 +23,8 @@ GOOD = {
 }
 
 
-def problems(metric: Metric, figures: dict[str, float]) -> list[str]:
-    return list(problems_of("task.metric", metric, figures))
+def problems(scale: Scale, figures: dict[str, float]) -> list[str]:
+    return list(problems_of("task.metric", scale, figures))
 
 
 def test_figures_in_order():
@@ -80,7 +79,7 @@ def test_empty_and_shuffled_may_beat_near_perfect(beaten):
 
 
 def test_of_a_figure_that_orders_nothing_only_the_bounds_are_tested():
-    spread = Metric("spread", "Spread", mean_of("spread"), best=0, worst=0.5, ordered=False)
+    spread = Scale(best=0, worst=0.5, ordered=False)
     assert problems(spread, {"perfect": 0.1, "inverted": 0.0, "missing": 0.1}) == []
     (line,) = problems(spread, {"perfect": 0.1, "inverted": 0.6, "missing": 0.1})
     assert line == "task.metric: the inverted submission gets 0.6, outside 0 to 0.5"

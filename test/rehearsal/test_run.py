@@ -22,7 +22,10 @@ def test_every_bundled_phase_holds(path):
     result = rehearse(phase)
     assert result.problems == ()
     names = {f"{task.name}.{metric.name}" for task in phase.tasks for metric in task.metrics}
+    names |= {composite.name for composite in phase.challenge.composites_of(phase.tasks)}
     assert set(result.figures) == names
+    for figures in result.figures.values():
+        assert len(figures) == 6 + 4  # no kind lacks a variant
 
 
 def test_figures_of_a_tiny_phase(tmp_path):
