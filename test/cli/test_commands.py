@@ -241,7 +241,7 @@ def test_form_in_words_and_by_the_name_of_a_phase(phase):
 def test_form_of_an_unknown_phase():
     done = run("form", "refuge-onsit")
     assert done.returncode == 1
-    assert "ground-truth/ has refuge-offline, refuge-onsite" in done.stderr
+    assert "refuge-offline, refuge-onsite" in done.stderr
 
 
 def test_settings_are_json_to_paste():
