@@ -27,6 +27,8 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stderr.write("\n".join(error.problems) + "\n")
         return 1
     _print(rehearsal, f"{phase.config.name}: rehearsed on {rehearsal.cases} of {len(phase.rows)} cases")
+    for name in rehearsal.untried:
+        sys.stdout.write(f"note: {name} is not rehearsed: no case enters it\n")
     if rehearsal.problems:
         sys.stderr.write("\n".join(rehearsal.problems) + "\n")
         return 1

@@ -5,6 +5,7 @@ Every figure that they get is held against `evaluation.rehearsal.rules` before a
 
 from __future__ import annotations
 
+import math
 import traceback
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -41,6 +42,15 @@ class Rehearsal:
     cases: int
     figures: Mapping[str, Figures]
     problems: tuple[str, ...]
+
+    @property
+    def untried(self) -> tuple[str, ...]:
+        """The metrics that exist for none of these cases."""
+        return tuple(
+            name
+            for name, figures in self.figures.items()
+            if math.isnan(figures.get(Variant.PERFECT, math.nan))
+        )
 
 
 def rehearse(phase: Phase, progress: Progress = no_progress) -> Rehearsal:

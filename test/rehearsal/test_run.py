@@ -11,7 +11,7 @@ from evaluation.phase.manifest import scan
 from evaluation.phase.phase import Phase, load_phase
 from evaluation.rehearsal import run
 from evaluation.rehearsal.run import rehearse
-from test.phases import FIELDS, loaded_phase
+from test.phases import FIELDS, loaded_phase, tiny_cases
 
 PHASES = sorted(Path(__file__).parents[2].glob("ground-truth/*/phase.toml"))
 
@@ -45,6 +45,13 @@ def test_figures_of_a_tiny_phase(tmp_path):
     assert (fovea["perfect"], fovea["near-perfect"], fovea["shuffled"]) == (0.0, 1.0, 1.5)
     assert fovea["missing"] == 20.0
     assert fovea["perfect, half missing"] == 10.0
+
+
+def test_a_metric_that_no_case_enters_is_named(tmp_path):
+    phase = loaded_phase(tmp_path / "phase", tiny_cases(4, positives=0), keys={"score": "fovea.distance"})
+    result = rehearse(phase)
+    assert result.problems == ()
+    assert result.untried == ("classification.auc", "classification.reference_sensitivity")
 
 
 @pytest.fixture
