@@ -42,7 +42,7 @@ import multiprocessing.forkserver, multiprocessing.resource_tracker; \
 import numpy, pebble, PIL.BmpImagePlugin, PIL.PngImagePlugin, PIL.TiffImagePlugin, pydantic, rich.table; \
 import grand_challenge_metrics, pandas, scipy.ndimage, scipy.stats, SimpleITK, sklearn.isotonic, sklearn.metrics, tifffile"
 
-# --- The phase: the package and the reference, checked and sealed ---------------------------------------------------
+# --- The phase: the package and the reference, checked, sealed and rehearsed ----------------------------------------
 FROM system AS phase
 
 WORKDIR /opt/evaluation
@@ -52,7 +52,9 @@ RUN /opt/evaluation/venv/bin/python -m compileall -q evaluation
 ARG PHASE
 RUN test -n "$PHASE" || { echo 'Dockerfile: which phase? Add --build-arg PHASE=refuge-onsite' >&2; exit 2; }
 COPY ground-truth/$PHASE ground-truth
-RUN PYTHONDONTWRITEBYTECODE=1 /opt/evaluation/venv/bin/python -m evaluation seal ground-truth \
+RUN export PYTHONDONTWRITEBYTECODE=1 \
+ && /opt/evaluation/venv/bin/python -m evaluation seal ground-truth \
+ && /opt/evaluation/venv/bin/python -m evaluation rehearse ground-truth \
  && chmod -R u=rwX,go=rX /opt/evaluation
 
 # --- The image ------------------------------------------------------------------------------------------------------

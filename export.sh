@@ -1,5 +1,11 @@
 #!/usr/bin/env bash
-# Writes export/<phase>/evaluation-<phase>.tar.gz, the image to upload to grand-challenge.org.
+# Writes into export/<phase>/ what an organiser needs on grand-challenge.org:
+#
+#   evaluation-<phase>.tar.gz     the image to upload
+#   ground-truth-<phase>.tar.gz   its reference, sealed alike, to upload beside the image or instead of the one in it
+#   settings.json                 the phase's settings on the platform
+#   form.json                     what participants check their submissions with
+#   format.md                     the format of a submission in words, for the challenge's page
 #
 #   ./export.sh PHASE [arguments for docker build…]
 #
@@ -14,13 +20,40 @@ phase=$1
 compress=gzip
 command -v pigz >/dev/null && compress=pigz
 
-file=export/$phase/evaluation-$phase.tar.gz
-mkdir -p "$(dirname "$file")"
-trap 'rm -f "$file.partial"' EXIT
-say "writing $file"
+folder=export/$phase
+mkdir -p "$folder"
+trap 'rm -f "$folder"/*.partial' EXIT
+
+# in_image [OPTIONS…] ARGUMENTS…: runs the phase's image on nothing but what lies in it.
+in_image() { docker run --rm --network none --read-only --tmpfs /tmp:mode=1777 "$@"; }
+
+# write FILE COMMAND…: writes what a command prints, a failed one leaving the last file as it was.
+write() {
+  local file=$folder/$1
+  shift
+  say "writing $file"
+  if ! "$@" >"$file.partial"; then
+    fail "$file could not be written; free on this disk: $(df -Ph export | awk 'NR == 2 {print $4}')"
+  fi
+  mv "$file.partial" "$file"
+}
+
 # with its tag, as without one every tag of that name would go into the file
-if ! docker save "evaluation-$phase:latest" | "$compress" -9 >"$file.partial"; then
-  fail "$file could not be written; free on this disk: $(df -Ph export | awk 'NR == 2 {print $4}')"
-fi
-mv "$file.partial" "$file"
-echo "$file: $(($(wc -c <"$file") / 1000000)) MB"
+save_image() { docker save "evaluation-$phase:latest" | "$compress" -9n; }
+
+# Taken out of the image, so that both carry the same seal; nothing but the seal differs from one build to the next.
+# shellcheck disable=SC2016 # expanded in the container
+save_reference() {
+  in_image --entrypoint sh "evaluation-$phase" -c \
+    'cd ground-truth && exec tar --create --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner --format=gnu -- *' \
+    | "$compress" -9n
+}
+
+write settings.json in_image "evaluation-$phase" settings ground-truth
+write form.json in_image "evaluation-$phase" form ground-truth
+write format.md in_image "evaluation-$phase" form ground-truth --words
+write "ground-truth-$phase.tar.gz" save_reference
+write "evaluation-$phase.tar.gz" save_image
+for file in "$folder/ground-truth-$phase.tar.gz" "$folder/evaluation-$phase.tar.gz"; do
+  echo "$file: $(($(wc -c <"$file") / 1000000)) MB"
+done

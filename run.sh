@@ -2,13 +2,17 @@
 # Evaluates the bundled submission of a phase and prints the main figures.
 #
 #   ./run.sh [PHASE] [OUTPUT_FOLDER]
+#   ./run.sh --audience PHASE SUBMISSION [SECONDS]
 #
 # PHASE          a folder of ground-truth/, by default refuge-onsite; its submission is test/input/PHASE/
 # OUTPUT_FOLDER  gets metrics.json; by default output/PHASE/
 #
 # Runs in the container where a Docker engine answers, under the restrictions that the platform sets and more; else in
 # the local environment .venv. EVALUATION_ENGINE=docker or EVALUATION_ENGINE=local chooses.
+#
+# With --audience, what the participant, the public and the organiser would see on the platform (scripts/audience.sh).
 set -euo pipefail
+[[ ${1:-} != --audience ]] || exec "$(dirname "${BASH_SOURCE[0]}")/scripts/audience.sh" "${@:2}"
 source "$(dirname "${BASH_SOURCE[0]}")/scripts/environment.sh"
 
 [[ $# -le 2 ]] || fail "too many arguments. Usage: ./run.sh [PHASE] [OUTPUT_FOLDER]"

@@ -20,7 +20,17 @@ FLOORS = (
     ("challenges",),
     ("phase", "platform"),
     ("workers",),
-    ("evaluate", "aggregation", "summary", "validate", "ranking", "samples", "fusion"),
+    (
+        "evaluate",
+        "aggregation",
+        "summary",
+        "validate",
+        "ranking",
+        "rehearsal",
+        "platform_settings",
+        "samples",
+        "fusion",
+    ),
     ("cli",),
     ("__main__",),
 )

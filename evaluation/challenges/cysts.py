@@ -81,18 +81,17 @@ def _tasks(options: CystsOptions) -> tuple[Task, ...]:
 
 
 def _metrics(options: CystsOptions) -> tuple[Metric, ...]:
+    of_readers = {
+        f"{name}_{reader}": f"{title}, {'intersection of readers' if reader == 'intersection' else reader}"
+        for reader in _reader_columns(options)
+        for name, (title, _) in _OVERLAPS.items()
+    }
+    bound = "highest_binary_weighted_dice"
     share = [
         ("weighted_dice", "Confidence-weighted Dice"),
-        ("highest_binary_weighted_dice", "Highest weighted Dice of any binary mask"),
+        (bound, "Highest weighted Dice of any binary mask"),
         *((name, title) for name, (title, _) in _OVERLAPS.items()),
-        *(
-            (
-                f"{name}_{reader}",
-                f"{title}, {'intersection of readers' if reader == 'intersection' else reader}",
-            )
-            for reader in _reader_columns(options)
-            for name, (title, _) in _OVERLAPS.items()
-        ),
+        *of_readers.items(),
         *((f"recall_level_{level}", f"Recall at level {level}") for level in LEVELS),
         ("detection_ratio", "Cyst-wise detection ratio"),
         *((f"detection_ratio_level_{level}", f"Detection ratio at level {level}") for level in LEVELS),
@@ -106,7 +105,10 @@ def _metrics(options: CystsOptions) -> tuple[Metric, ...]:
             ("hausdorff_95_mm", "Hausdorff distance (95 %) in mm"),
             ("mean_surface_distance_mm", "Mean surface distance in mm"),
         ]
-    first, *rest = [Metric(name, title, mean_of(name), best=1, worst=0) for name, title in share]
+    first, *rest = [
+        Metric(name, title, mean_of(name), best=1, worst=0, ordered=name != bound and name not in of_readers)
+        for name, title in share
+    ]
     pooled = Metric("pooled_weighted_dice", "Confidence-weighted Dice, all voxels pooled", _POOLED, 1, 0)
     return (
         first,
@@ -264,6 +266,7 @@ CYSTS = Field(
     archive=Files("cysts", _VOLUMES),
     socket=Socket("cyst-segmentation", "images/cyst-segmentation"),
     reference=Reference(ReferenceVolume(0, 5, whole=True), Files("level", _VOLUMES)),
+    rehearsed_from="confidence",
 )
 
 CONFIDENCE = HiddenField(

@@ -118,6 +118,7 @@ def _detection(boxes: Field, options: Edd2020Options) -> Task:
                 figure_of(rules, lambda figures: figures.mean_average_precisions.std(axis=1)),
                 best=0,
                 worst=0.5,
+                ordered=False,
             ),
             _share(
                 "map_d",
@@ -145,6 +146,7 @@ def _detection(boxes: Field, options: Edd2020Options) -> Task:
                 figure_of(rules, lambda figures: figures.boxes_of_absent_classes()),
                 best=0,
                 worst=inf,
+                ordered=False,
             ),
         ),
         details=lambda table: _details(rules, table),
@@ -170,6 +172,7 @@ def _segmentation(masks: Field, classes: Sequence[str]) -> Task:
                 Aggregate(_mean_deviation, strata=lambda table: np.zeros(len(table), dtype=np.int64)),
                 best=0,
                 worst=0.5,
+                ordered=False,
             ),
             *(_share(name, title, mean_of(name)) for name, title in OVERLAPS.items()),
             *(
@@ -242,6 +245,7 @@ def _generalisation(boxes: Field, further_boxes: Field, options: Edd2020Options)
                 Aggregate(lambda cases: np.abs(deviation(cases)), in_both_sets, most_cases=MOST_CASES),
                 best=0,
                 worst=1,
+                ordered=False,
             ),
             Metric(
                 "dev_g_signed",
@@ -249,6 +253,7 @@ def _generalisation(boxes: Field, further_boxes: Field, options: Edd2020Options)
                 Aggregate(deviation, in_both_sets, most_cases=MOST_CASES),
                 best=-1,
                 worst=1,
+                ordered=False,
             ),
             Metric(
                 "dev_g_common_classes",
@@ -256,6 +261,7 @@ def _generalisation(boxes: Field, further_boxes: Field, options: Edd2020Options)
                 Aggregate(deviation_of_common_classes, in_both_sets, most_cases=MOST_CASES),
                 best=0,
                 worst=1,
+                ordered=False,
             ),
         ),
         notices=lambda table: _absent_out_of_sample(rules, table),

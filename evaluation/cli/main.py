@@ -32,6 +32,36 @@ COMMANDS = {
         "Validate a phase folder and write its manifest.",
         "python -m evaluation seal ground-truth/refuge-onsite",
     ),
+    "rehearse": Command(
+        "rehearse_command",
+        "Score submissions derived from a phase's own reference, and test every metric on them.",
+        "python -m evaluation rehearse refuge-onsite",
+    ),
+    "settings": Command(
+        "settings_command",
+        "Print the settings of a phase on the platform as JSON.",
+        "python -m evaluation settings refuge-onsite",
+    ),
+    "form": Command(
+        "form_command",
+        "Write what participants may know of a phase: for check, or in words.",
+        "python -m evaluation form refuge-onsite --output output/refuge-onsite/form.json",
+    ),
+    "check": Command(
+        "check_command",
+        "List every fault of a submission, as the container would, without labels.",
+        "python -m evaluation check --form output/refuge-onsite/form.json test/input/refuge-onsite",
+    ),
+    "unpack": Command(
+        "unpack_command",
+        "Unpack a submission as the platform does before it starts the container.",
+        "python -m evaluation unpack submission.zip output/input",
+    ),
+    "audience": Command(
+        "audience_command",
+        "Print what each audience sees of a recorded run (see run.sh --audience).",
+        "python -m evaluation audience output/recorded",
+    ),
     "sample": Command(
         "sample_command",
         "Write a synthetic phase and submissions of known quality.",

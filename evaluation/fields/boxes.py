@@ -14,6 +14,7 @@ from evaluation.model.fault import FormFault, ReadError
 from evaluation.model.field import Kind
 from evaluation.model.form import CaseForm
 from evaluation.model.source import FileAccess, FileSource, Source
+from evaluation.model.variant import Variant
 
 _LARGEST_LINE = 200
 _LARGEST_COORDINATE = 1 << 26
@@ -62,6 +63,21 @@ class BoxList(Kind):
         if lines.problems:
             raise FormFault([problem.fault(source.path) for problem in lines.problems])
         return Boxes(np.array(lines.rows, dtype=np.float64).reshape(-1, 6), lines.clipped)
+
+    def rehearse(self, reference: Boxes, case: CaseForm, variant: Variant) -> Boxes:
+        """Return the boxes, all a pixel narrower, none, or each a point in the image's farthest corner."""
+        if variant is Variant.PERFECT:
+            return reference
+        if variant is Variant.EMPTY:
+            return Boxes(reference.rows[:0])
+        rows = reference.rows.copy()
+        x1, y1, x2, y2 = rows[:, 2:].T
+        if variant is Variant.NEAR:
+            rows[:, 4] = np.maximum((x1 + x2) / 2, x2 - 1)
+        else:
+            rows[:, [2, 4]] = np.where(x1 + x2 > case.width, 0, case.width)[:, np.newaxis]
+            rows[:, [3, 5]] = np.where(y1 + y2 > case.height, 0, case.height)[:, np.newaxis]
+        return Boxes(rows)
 
     def write_file(self, value: Boxes, extension: str) -> bytes:
         """Return the lines of a text file."""

@@ -9,6 +9,7 @@ from evaluation.model.fault import Fault, FaultKind, FormFault
 from evaluation.model.field import Kind
 from evaluation.model.form import CaseForm
 from evaluation.model.source import CellsSource, FileAccess, JsonSource, Source, fault_at
+from evaluation.model.variant import Variant
 
 Flags = tuple[bool | None, ...]
 _CELLS = {"1": True, "0": False, "": None}
@@ -61,6 +62,12 @@ class FlagSet(Kind):
             raise FormFault(faults)
         return tuple(_CELLS[cell] for cell in source.cells)
 
+    def rehearse(self, reference: Flags | None, case: CaseForm, variant: Variant) -> Flags:
+        """Return all flags, false where there is no label; none are nearly right: near-perfect is perfect."""
+        if reference is None or variant is Variant.EMPTY:
+            return (False,) * len(self.names)
+        return tuple(bool(flag) is not (variant is Variant.INVERTED) for flag in reference)
+
     def write_cells(self, value: Flags) -> tuple[str, ...]:
         """Return 1, 0 or nothing for every flag."""
         return tuple(_TEXTS[flag] for flag in value)
@@ -71,4 +78,8 @@ class FlagSet(Kind):
 
     def describe(self) -> str:
         """Return the description for participants."""
-        return f"true, false or null for each of: {', '.join(self.names)}"
+        return f"1, 0 or nothing for each of: {', '.join(self.names)}"
+
+    def describe_json(self) -> str:
+        """Return the description of an object."""
+        return f"an object with true, false or null for each of: {', '.join(self.names)}"

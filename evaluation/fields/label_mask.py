@@ -9,13 +9,15 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.files.crop import CroppedMask, distinct_values
+from evaluation.fields.regions import grow_by_a_pixel
+from evaluation.files.crop import CroppedMask, crop, distinct_values
 from evaluation.files.masks import read_cropped, write_grey
 from evaluation.files.size import Size
 from evaluation.model.fault import Fault, FaultKind, FormFault, ReadError
 from evaluation.model.field import Kind
 from evaluation.model.form import CaseForm
 from evaluation.model.source import FileAccess, FileSource, Source
+from evaluation.model.variant import Variant
 
 _HEADER_ALLOWANCE = 1 << 20
 _MOST_VALUES_NAMED = 5
@@ -63,6 +65,25 @@ class LabelMask(Kind):
             raise FormFault(Fault(FaultKind.WRONG_VALUE, path, f"values {values} only", f"{found}{more}"))
         relabelled = np.where(np.isin(mask.values, unlisted), np.uint8(self.unlisted_as), mask.values)
         return replace(mask, values=relabelled)
+
+    def rehearse(self, reference: CroppedMask, case: CaseForm, variant: Variant) -> CroppedMask:
+        """Return a mask: with one pixel more, without any label, or with labels and background exchanged."""
+        if variant is Variant.PERFECT:
+            return reference
+        image = np.full((case.height, case.width), self.background, np.uint8)
+        height, width = reference.values.shape
+        box = image[reference.top : reference.top + height, reference.left : reference.left + width]
+        if variant is Variant.NEAR:
+            box[...] = reference.values
+            grow_by_a_pixel(image, self.background)
+        elif variant is Variant.INVERTED:
+            image[...] = next(iter(self.labels))
+            box[reference.values != self.background] = self.background
+        return crop(image, self.background)
+
+    def pixels(self, case: CaseForm) -> int:
+        """Return the number of pixels of the image."""
+        return case.width * case.height
 
     def write_file(self, value: NDArray[np.uint8], extension: str) -> bytes:
         """Return the bytes of a full (height, width) image of grey values."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.fields.regions import Region
+from evaluation.fields.regions import Region, grow_by_a_pixel, image_of
 from evaluation.files.crop import crop, distinct_values
 from evaluation.files.size import Size
 from evaluation.files.tiff_channels import read_channels, write_channels
@@ -15,6 +15,7 @@ from evaluation.model.fault import Fault, FaultKind, FormFault, ReadError
 from evaluation.model.field import Kind
 from evaluation.model.form import CaseForm
 from evaluation.model.source import FileAccess, FileSource, Source
+from evaluation.model.variant import Variant
 
 _HEADER_ALLOWANCE = 1 << 20
 _ON = 255
@@ -55,6 +56,23 @@ class MultilabelMask(Kind):
         if faults:
             raise FormFault(faults)
         return tuple(regions)
+
+    def rehearse(self, reference: tuple[Region, ...], case: CaseForm, variant: Variant) -> tuple[Region, ...]:
+        """Return the classes: each with one pixel more, none anywhere, or each where it is not."""
+        if variant is Variant.PERFECT:
+            return reference
+        if variant is Variant.EMPTY:
+            return tuple(Region(np.zeros((0, 0), bool), (0, 0)) for _ in reference)
+        images = [image_of(region, case.height, case.width) for region in reference]
+        if variant is Variant.INVERTED:
+            return tuple(Region(~image, (0, 0)) for image in images)
+        for image in images:
+            grow_by_a_pixel(image, background=0)
+        return tuple(Region(image, (0, 0)) for image in images)
+
+    def pixels(self, case: CaseForm) -> int:
+        """Return the number of pixels of all channels."""
+        return len(self.classes) * case.width * case.height
 
     def write_file(self, value: NDArray[np.bool_], extension: str) -> bytes:
         """Return the bytes of a full boolean mask (class, height, width)."""

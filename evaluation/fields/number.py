@@ -11,6 +11,7 @@ from evaluation.model.fault import FaultKind, ReadError
 from evaluation.model.field import Kind
 from evaluation.model.form import CaseForm
 from evaluation.model.source import CellsSource, FileAccess, JsonSource, Source, fault_at
+from evaluation.model.variant import Variant
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,22 @@ class Number(Kind):
         if not self.minimum <= value <= self.maximum:
             raise fault_at(source, self.describe(), _shortest(value))
         return value
+
+    def rehearse(self, reference: float, case: CaseForm, variant: Variant) -> float:
+        """Return a number for a number or a 0/1 label, mirrored at the middle of its range (else at ½).
+
+        Where there is no label (NaN), any prediction is as good: that for 0.
+        """
+        reference = 0.0 if math.isnan(reference) else reference
+        bounded = math.isfinite(self.minimum) and math.isfinite(self.maximum)
+        middle = (self.minimum + self.maximum) / 2 if bounded else 0.5
+        value = {
+            Variant.PERFECT: float(reference),
+            Variant.NEAR: reference + (middle - reference) / 10,
+            Variant.EMPTY: 0.0,
+            Variant.INVERTED: 2 * middle - reference,
+        }[variant]
+        return min(max(value, self.minimum), self.maximum)
 
     def write_cells(self, value: float) -> tuple[str, ...]:
         """Return the shortest text that reads back as the same number."""
@@ -61,6 +78,12 @@ class Label(Kind):
             raise fault_at(source, self.describe(), _shortest(value))
         return int(value)
 
+    def rehearse(self, reference: float, case: CaseForm, variant: Variant) -> int:
+        """Return a label (for NaN that for 0); none is nearly right, so that near-perfect is perfect."""
+        reference = 0 if math.isnan(reference) else reference
+        values = {Variant.EMPTY: 0, Variant.INVERTED: 1 - int(reference)}
+        return values.get(variant, int(reference))
+
     def write_cells(self, value: int) -> tuple[str, ...]:
         """Return "0" or "1"."""
         return (str(int(value)),)
@@ -72,6 +95,10 @@ class Label(Kind):
     def describe(self) -> str:
         """Return ``0 or 1``."""
         return "0 or 1"
+
+    def describe_json(self) -> str:
+        """Return ``true or false``."""
+        return "true or false"
 
 
 def number_at(source: Source, expected: str) -> float:

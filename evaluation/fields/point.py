@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from evaluation.fields.number import number_of_cell, number_of_json
@@ -12,6 +12,7 @@ from evaluation.model.fault import Fault, FaultKind, FormFault
 from evaluation.model.field import Kind
 from evaluation.model.form import CaseForm
 from evaluation.model.source import CellsSource, FileAccess, JsonSource, Source, fault_at
+from evaluation.model.variant import Variant
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,18 @@ class PointInImage(Kind):
             raise FormFault(faults)
         return Point(values[0], values[1], case.width)
 
+    def rehearse(self, reference: Point, case: CaseForm, variant: Variant) -> Point:
+        """Return the point, one a pixel nearer to the centre, the centre, or the farthest corner."""
+        x, y = case.width / 2, case.height / 2
+        if variant is Variant.PERFECT:
+            return reference
+        if variant is Variant.NEAR:
+            x = reference.x + max(-1.0, min(1.0, x - reference.x))
+            y = reference.y
+        elif variant is Variant.INVERTED:
+            x, y = (0.0 if reference.x > x else case.width), (0.0 if reference.y > y else case.height)
+        return replace(reference, x=float(x), y=float(y))
+
     def write_cells(self, value: Point) -> tuple[str, ...]:
         """Return x and y as the shortest texts that read back the same."""
         return (repr(float(value.x)), repr(float(value.y)))
@@ -65,6 +78,10 @@ class PointInImage(Kind):
     def describe(self) -> str:
         """Return the description for participants."""
         return "x and y in pixels, each from 0 to the image's width or height"
+
+    def describe_json(self) -> str:
+        """Return the description of a list."""
+        return f"a list [x, y]: {self.describe()}"
 
 
 def _coordinate(source: Source, position: int, expected: str) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,3 +38,20 @@ def overlap_of(prediction: Region, reference: Region) -> OverlapCounts[int]:
         prediction=int(np.count_nonzero(prediction.pixels)),
         reference=int(np.count_nonzero(reference.pixels)),
     )
+
+
+def image_of(region: Region, height: int, width: int) -> NDArray[np.bool_]:
+    """Return a region as a whole image (y, x)."""
+    image = np.zeros((height, width), bool)
+    top, left = region.corner
+    rows, columns = region.pixels.shape
+    image[top : top + rows, left : left + columns] = region.pixels
+    return image
+
+
+def grow_by_a_pixel(image: NDArray[Any], background: int) -> None:
+    """Give the first background pixel to the right of a region its label; without any, change nothing."""
+    ends = (image[:, :-1] != background) & (image[:, 1:] == background)
+    if ends.any():
+        y, x = np.unravel_index(int(ends.argmax()), ends.shape)
+        image[y, x + 1] = image[y, x]

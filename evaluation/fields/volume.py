@@ -7,6 +7,7 @@ the reference are never held; their planes pass by, and are checked and digested
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -14,14 +15,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.fields.regions import grow_by_a_pixel
 from evaluation.files.numbers import parse_number
 from evaluation.files.volumes.header import Geometry, VolumeHeader, check_geometry
 from evaluation.files.volumes.reader import SLAB_BYTES, open_volume, write_volume
-from evaluation.metrics.cropped_plane import CroppedPlane, box_of_content
+from evaluation.metrics.cropped_plane import EMPTY_PLANE, CroppedPlane, box_of_content
 from evaluation.model.fault import FormFault, PhaseError, ReadError
 from evaluation.model.field import Kind
 from evaluation.model.form import CaseForm
 from evaluation.model.source import FileAccess, FileSource, Source, fault_at
+from evaluation.model.variant import Variant
 
 GEOMETRY_COLUMNS = ("b_scans", "spacing_mm", "origin_mm", "direction")
 """Columns of the case table, beside width and height; numbers are parted by spaces, in the order x, y, z."""
@@ -49,11 +52,30 @@ class ConfidenceVolume(Kind):
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> tuple[CroppedPlane, ...]:
         """Return the B-scans of a volume, each cut to its content. Raises `FormFault`."""
         stored = StoredVolume(_path(source), case, files, 0.0, 1.0, False, self.slab_bytes)
+        return tuple(map(_cropped, stored.planes()))
+
+    def rehearse(self, reference: StoredVolume, case: CaseForm, variant: Variant) -> tuple[CroppedPlane, ...]:
+        """Return the B-scans of a volume of confidences.
+
+        Near-perfect has one voxel more, empty none; inverted is sure of a cyst wherever there is none.
+        """
+        if variant is Variant.EMPTY:
+            return (EMPTY_PLANE,) * geometry_of(case).shape[0]
+        if variant is Variant.INVERTED:
+            return tuple(_cropped((plane == 0).view(np.uint8)) for plane in reference.planes())
         planes = []
-        for plane in stored.planes():
-            box = box_of_content(plane)
-            planes.append(CroppedPlane(_compact(plane[box.slices]), box))
+        grown = variant is Variant.PERFECT
+        for plane in reference.planes():
+            if not grown and plane.any():
+                plane = plane.copy()
+                grow_by_a_pixel(plane, 0)
+                grown = True
+            planes.append(_cropped(plane))
         return tuple(planes)
+
+    def pixels(self, case: CaseForm) -> int:
+        """Return the number of voxels."""
+        return math.prod(geometry_of(case).shape)
 
     def write_file(self, value: Volume, extension: str) -> bytes:
         """Return the bytes of a `Volume`."""
@@ -161,6 +183,11 @@ def _values(minimum: float, maximum: float, whole: bool) -> str:
     if whole:
         return f"whole numbers from 0 to {maximum:g}"
     return f"values 0 or from {minimum:g} to {maximum:g}" if minimum else f"values from 0 to {maximum:g}"
+
+
+def _cropped(plane: NDArray[Any]) -> CroppedPlane:
+    box = box_of_content(plane)
+    return CroppedPlane(_compact(plane[box.slices]), box)
 
 
 def _compact(values: NDArray[Any]) -> NDArray[Any]:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from evaluation.model.form import CaseForm
 from evaluation.model.source import FileAccess, Source
+from evaluation.model.variant import Variant
 
 
 class Kind(ABC):
@@ -27,6 +28,22 @@ class Kind(ABC):
     @abstractmethod
     def describe(self) -> str:
         """Return in words what a valid value is, for a participant."""
+
+    def describe_json(self) -> str:
+        """Return the same for a value in JSON, where that is another."""
+        return self.describe()
+
+    def rehearse(self, reference: Any, case: CaseForm, variant: Variant) -> Any:
+        """Return the value that `read` would give for a prediction derived from a reference value.
+
+        ``reference`` is of the reference's own kind. None where this kind has no such variant; by default the
+        reference itself is the perfect prediction, and there is no other.
+        """
+        return reference if variant is Variant.PERFECT else None
+
+    def pixels(self, case: CaseForm) -> int:
+        """Return how many pixels a value of a case has; 0 where it is no image."""
+        return 0
 
     def write_file(self, value: Any, extension: str) -> bytes:
         """Return the bytes of a file that `read` reads back."""
@@ -110,7 +127,8 @@ class Field:
 
     The check, the form, scoring, samples, ensembles and the description of the format all use this one
     declaration. ``archive`` says where it lies in a predictions phase, ``socket`` in an algorithm phase.
-    ``cases`` chooses by their form the cases that have the field.
+    ``cases`` chooses by their form the cases that have the field. ``rehearsed_from`` names the reference that
+    a perfect prediction repeats, where that is not the field's own.
     """
 
     name: str
@@ -120,6 +138,7 @@ class Field:
     socket: Socket
     reference: Reference
     cases: Callable[[CaseForm], bool] = every_case
+    rehearsed_from: str | None = None
 
 
 @dataclass(frozen=True)
@@ -129,6 +148,7 @@ class HiddenField:
     name: str
     reference: Reference
     cases: Callable[[CaseForm], bool] = every_case
+    rehearsed_from: str | None = None
 
 
 AnyField = Field | HiddenField

@@ -65,9 +65,11 @@ class Metric:
     """One figure of a task; ``best`` and ``worst`` bound it, and their order says which way is better.
 
     ``worst`` may be infinite (a distance). With ``resampled`` it has a bootstrap interval;
-    ``fixed_intervals`` gives further intervals by name, such as Wilson's for a proportion. Where the
-    reference leaves nothing to average the metric does not exist: its value is NaN and it is left out of
-    every output.
+    ``fixed_intervals`` gives further intervals by name, such as Wilson's for a proportion. A metric is not
+    ``ordered`` where its value alone does not tell a good submission from a useless one (a spread, a
+    difference, a number of false objects), or where it is held against another reference than the task's.
+    Where the reference leaves nothing to average the metric does not exist: its value is NaN and it is left
+    out of every output.
     """
 
     name: str
@@ -77,6 +79,7 @@ class Metric:
     worst: float
     fixed_intervals: Callable[[CaseTable], dict[str, Interval]] | None = None
     resampled: bool = True
+    ordered: bool = True
 
     @property
     def better(self) -> Literal["higher", "lower"]:

@@ -111,7 +111,7 @@ def describe_validation(file: str, error: ValidationError, prefix: str = "") -> 
     problems = []
     for fault in error.errors():
         key = prefix + ".".join(map(str, fault["loc"]))
-        if fault["type"] == "extra_forbidden":
+        if fault["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
             problems.append(f"{file}: unknown key {key}")
         elif fault["type"] == "missing":
             problems.append(f"{file}: {key} is missing")

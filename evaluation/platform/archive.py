@@ -17,7 +17,7 @@ from evaluation.model.source import CellsSource, FileSource
 from evaluation.platform.index import Sources, SubmissionIndex, participating
 
 # A submission that is one bare table arrives under this name.
-_BARE_TABLE = "predictions.csv"
+BARE_TABLE = "predictions.csv"
 _LARGEST_ROW = 4096
 _SPARE_ROWS = 1000
 
@@ -154,7 +154,7 @@ def _tables(layout: TableColumns, listing: Listing, alone: bool) -> list[str]:
     """Return the files that are tables of this layout; ``alone`` where a phase asks for nothing else."""
     accepted = {file.casefold() for file in layout.files}
     if alone:
-        accepted.add(_BARE_TABLE)
+        accepted.add(BARE_TABLE)
     return [path for path in listing.files if path.casefold() in accepted]
 
 

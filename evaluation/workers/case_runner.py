@@ -72,7 +72,7 @@ class CaseRunner:
             reference = ReferenceValues(self._reference, job.case, job.reference)
             if job.mode == "validate" and (problems := self._validate(job, reference)):
                 return OrganiserFault(problems)
-            return self._score(job, predictions, reference)
+            return self.score(job, predictions, reference)
         except MemoryError:
             return Died("out of memory")
         except (KeyboardInterrupt, SystemExit) as stop:
@@ -116,7 +116,8 @@ class CaseRunner:
                 problems += error.problems
         return tuple(problems)
 
-    def _score(self, job: CaseJob, predictions: Values, reference: ReferenceValues) -> Scored:
+    def score(self, job: CaseJob, predictions: Values, reference: ReferenceValues) -> Scored:
+        """Return the rows of one case in every task; where a prediction is missing, the worst values."""
         rows = {}
         worst = []
         for task in self._tasks:

@@ -178,3 +178,133 @@ def test_heavy_packages_stay_out_of_a_run(phase, tmp_path):
     command = [sys.executable, "-c", script, *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env={**os.environ}, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def form(phase, tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("form") / "form.json"
+    done = run("form", phase, "--output", path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    return path
+
+
+def test_check_finds_no_fault_in_a_folder_and_in_its_zip(form, tmp_path):
+    shutil.make_archive(str(tmp_path / "submission"), "zip", SUBMISSION.parent, SUBMISSION.name)
+    for submission in (SUBMISSION, tmp_path / "submission.zip"):
+        done = run("check", "--form", form, submission)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout == f"No faults: {submission} is a submission to refuge-onsite\n"
+
+
+def test_check_says_what_the_container_says(phase, form, tmp_path):
+    submission = Path(shutil.copytree(SUBMISSION, tmp_path / "submission"))
+    table = submission / "classification_results.csv"
+    lines = table.read_text(encoding="utf-8").splitlines()
+    table.write_text("\n".join([*lines[:2], "R0002,high", *lines[3:-1], "R9999,0.5"]), encoding="utf-8")
+    masks = sorted((submission / "segmentation").iterdir())
+    masks[0].unlink()
+    masks[1].write_bytes(masks[2].read_bytes()[:-1])
+    of_container = evaluate(phase, submission, tmp_path)
+    of_check = run("check", "--form", form, submission)
+    assert of_check.returncode == of_container.returncode == 1
+    assert of_check.stdout == of_container.stdout
+    assert of_check.stderr == of_container.stderr
+    assert of_check.stdout.splitlines()[-1].startswith("Rejected, 5 faults: ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--form", "no-such-form.json", SUBMISSION], "no-such-form.json: No such file or directory"),
+        (["--form", "README.md", SUBMISSION], "README.md: expected JSON"),
+    ],
+)
+def test_check_without_a_form(arguments, message):
+    done = run("check", *arguments)
+    assert done.returncode == 1
+    assert message in done.stderr
+
+
+def test_check_of_nothing(form):
+    done = run("check", "--form", form, "no-such-submission.zip")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "no-such-submission.zip: no such file or folder" in done.stderr
+
+
+def test_form_in_words_and_by_the_name_of_a_phase(phase):
+    by_folder = run("form", phase, "--words")
+    by_name = run("form", "refuge-onsite", "--words")
+    assert by_folder.stdout == by_name.stdout
+    assert by_name.stdout.startswith("# Format of a submission to refuge-onsite\n")
+
+
+def test_form_of_an_unknown_phase():
+    done = run("form", "refuge-onsit")
+    assert done.returncode == 1
+    assert "refuge-offline, refuge-onsite" in done.stderr
+
+
+def test_settings_are_json_to_paste():
+    settings = json.loads(run("settings", "refuge-onsite").stdout)
+    assert settings["score_jsonpath"] == "aggregates.classification.auc.value"
+    assert settings["score_default_sort"] == "desc"
+
+
+def test_settings_list_what_the_public_sees(phase, tmp_path):
+    listed = run("settings", phase, "--public").stdout.splitlines()
+    assert "aggregates.segmentation.dice_cup.standard_deviation" in listed
+    assert not [path for path in listed if path.startswith(("case.", "labels"))]
+
+
+def test_rehearse_prints_every_metric():
+    done = run("rehearse", "refuge-onsite")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "refuge-onsite: rehearsed on 40 of 40 cases" in done.stdout
+    assert "segmentation.vertical_cup_to_disc_ratio_error" in done.stdout
+
+
+def test_rehearse_fails_with_the_name_of_the_metric(tmp_path):
+    (tmp_path / "cases.csv").write_text("name,decision\nA,1\nB,0\n")
+    (tmp_path / "phase.toml").write_text(
+        'challenge = "faulty"\nname = "faulty"\ntitle = "Faulty"\nsubmission = "archive"\n'
+        '[options]\nfault = "direction"\n'
+    )
+    command = [sys.executable, "-m", "evaluation", "rehearse", str(tmp_path)]
+    environment = {**os.environ, "EVALUATION_CHALLENGES": str(ROOT / "test" / "rehearsal" / "challenges")}
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment, check=False)
+    assert done.returncode == 1
+    assert "decisions.accuracy: the perfect submission gets 1, not the best value 0" in done.stderr
+
+
+def contents(folder: Path) -> dict[Path, bytes]:
+    return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_unpack_gives_what_the_container_finds(tmp_path):
+    shutil.make_archive(str(tmp_path / "submission"), "zip", SUBMISSION.parent, SUBMISSION.name)
+    for number, submission in enumerate((SUBMISSION, tmp_path / "submission.zip")):
+        folder = tmp_path / str(number)
+        assert run("unpack", submission, folder).returncode == 0
+        unpacked = {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*.*")}
+        assert unpacked == {
+            path.relative_to(SUBMISSION): path.read_bytes() for path in SUBMISSION.rglob("*.*")
+        }
+
+
+def test_unpack_refuses_another_file_and_a_folder_that_is_not_empty(tmp_path):
+    done = run("unpack", "README.md", tmp_path / "new")
+    assert done.returncode == 1
+    assert done.stderr == ("README.md: expected a folder, a zip archive or a csv file, found another file\n")
+    (tmp_path / "a").touch()
+    done = run("unpack", SUBMISSION, tmp_path)
+    assert done.returncode == 1
+    assert "is not empty" in done.stderr
+
+
+@pytest.mark.parametrize("recorded", [{}, {"status": "many", "stdout": "", "stderr": ""}])
+def test_audience_without_a_recorded_run(recorded, tmp_path):
+    for name, text in recorded.items():
+        (tmp_path / name).write_text(text)
+    done = run("audience", tmp_path)
+    assert done.returncode == 1
+    assert "holds no recorded run" in done.stderr

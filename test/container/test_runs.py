@@ -7,8 +7,11 @@ import shutil
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
+
+from test.phases import replace_in
 
 from .engine import (
     HARDENED,
@@ -183,17 +186,45 @@ def test_a_build_without_a_phase_says_so(engine):
     assert "--build-arg PHASE=" in finished.stdout + finished.stderr
 
 
-def test_a_phase_with_a_fault_is_not_built(engine, tmp_path):
+def copy_of_the_sources(folder: Path) -> Path:
+    """Return a copy of what an image is made of, with one phase named faulty-test-phase."""
     for name in ("Dockerfile", ".dockerignore", "requirements.txt", "build.sh"):
-        shutil.copy(REPOSITORY / name, tmp_path / name)
-    for name in ("evaluation", "scripts", "ground-truth"):
-        shutil.copytree(
-            REPOSITORY / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__", "refuge-offline")
-        )
-    with (tmp_path / "ground-truth/refuge-onsite/phase.toml").open("a", encoding="utf-8") as file:
-        file.write("\nno_such_key = 1\n")
-    (tmp_path / "ground-truth/refuge-onsite").rename(tmp_path / "ground-truth/faulty-test-phase")
-    finished = subprocess.run([tmp_path / "build.sh", "faulty-test-phase"], capture_output=True, text=True)
+        shutil.copy(REPOSITORY / name, folder / name)
+    for name in ("evaluation", "scripts"):
+        shutil.copytree(REPOSITORY / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(REPOSITORY / "ground-truth/refuge-onsite", folder / "ground-truth/faulty-test-phase")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "problem"),
+    [
+        (
+            "ground-truth/faulty-test-phase/phase.toml",
+            "seed",
+            "no_such_key = 1\nseed",
+            "unknown key no_such_key",
+        ),
+        # A metric that says that lower is better, and a missing result that is scored as a right one.
+        (
+            "evaluation/challenges/refuge.py",
+            'mean_of("dice_cup"), best=1, worst=0',
+            'mean_of("dice_cup"), best=0, worst=1',
+            "segmentation.dice_cup: the perfect submission gets 1, not the best value 0",
+        ),
+        (
+            "evaluation/challenges/refuge.py",
+            '"distance": image_diagonal(case.width, case.height)',
+            '"distance": 0.0',
+            "fovea.distance: the missing submission gets 0 and beats the near-perfect one",
+        ),
+    ],
+    ids=["configuration", "direction", "worst-row"],
+)
+def test_a_phase_with_a_fault_is_not_built(engine, tmp_path, file, old, new, problem):
+    sources = copy_of_the_sources(tmp_path)
+    replace_in(sources / file, old, new)
+    finished = subprocess.run([sources / "build.sh", "faulty-test-phase"], capture_output=True, text=True)
     assert finished.returncode == 1
-    assert "no_such_key" in finished.stdout
+    assert problem in finished.stdout
     assert "evaluation-faulty-test-phase could not be built" in finished.stderr

@@ -5,6 +5,7 @@ from evaluation.fields.boxes import Boxes, BoxList
 from evaluation.model.fault import FormFault, ReadError
 from evaluation.model.form import CaseForm
 from evaluation.model.source import CellsSource, FileSource
+from evaluation.model.variant import Variant
 
 CLASSES = ("BE", "HGD")
 CASE = CaseForm("E1", 100, 50)
@@ -85,3 +86,15 @@ def test_boxes_come_from_files_only():
 def test_description_names_fields_and_classes():
     assert "class confidence x1 y1 x2 y2" in BoxList(CLASSES, True).describe()
     assert "BE, HGD" in BoxList(CLASSES, False).describe()
+
+
+def test_variants_for_a_rehearsal():
+    reference = Boxes(np.array([[0, 1, 10, 5, 20, 15], [1, 1, 60, 30, 60.5, 40]], float))
+    kind = BoxList(CLASSES, with_confidence=True)
+    derived = {variant: kind.rehearse(reference, CASE, variant).rows.tolist() for variant in Variant}
+    assert derived == {
+        Variant.PERFECT: reference.rows.tolist(),
+        Variant.NEAR: [[0, 1, 10, 5, 19, 15], [1, 1, 60, 30, 60.25, 40]],
+        Variant.EMPTY: [],
+        Variant.INVERTED: [[0, 1, 100, 50, 100, 50], [1, 1, 0, 0, 0, 0]],
+    }

@@ -8,6 +8,7 @@ from evaluation.fields.flags import FlagSet
 from evaluation.model.fault import FaultKind, FormFault
 from evaluation.model.form import CaseForm
 from evaluation.model.source import CellsSource, JsonSource
+from evaluation.model.variant import Variant
 
 KIND = FlagSet(("large cup", "laminar dots", "disc hemorrhages"))
 CASE = CaseForm("E1")
@@ -69,3 +70,17 @@ def test_reads_cells():
 def test_written_flags_are_read_back(flags):
     assert of_json(KIND.write_json(flags)) == flags
     assert of_cells(*KIND.write_cells(flags)) == flags
+
+
+@pytest.mark.parametrize(
+    ("reference", "expected"),
+    [
+        ((True, False), [(True, False), (True, False), (False, False), (False, True)]),
+        # On a flag without a label any prediction is as good.
+        ((None, True), [(False, True), (False, True), (False, False), (True, False)]),
+        (None, [(False, False)] * 4),
+    ],
+)
+def test_variants_for_a_rehearsal(reference, expected):
+    kind = FlagSet(("a", "b"))
+    assert [kind.rehearse(reference, CaseForm("E1"), variant) for variant in Variant] == expected

@@ -6,6 +6,7 @@ from evaluation.files.size import Size
 from evaluation.model.fault import FaultKind, FormFault, ReadError
 from evaluation.model.form import CaseForm
 from evaluation.model.source import CellsSource, FileSource
+from evaluation.model.variant import Variant
 
 CASE = CaseForm("V0001", width=5, height=4)
 STRICT = LabelMask({0: "cup", 128: "disc"}, 255)
@@ -116,3 +117,32 @@ def test_what_a_valid_mask_is():
     )
     with pytest.raises(TypeError):
         STRICT.read(CellsSource(("1",), "a.csv", 1, ("a",)), CASE, InMemory())
+
+
+def derived(pixels, variant):
+    """Return the full image of a variant; its crop must be as tight as that of a mask that was read."""
+    mask = STRICT.rehearse(read(STRICT, pixels), CASE, variant)
+    image = np.full(MASK.shape, 255, np.uint8)
+    height, width = mask.values.shape
+    image[mask.top : mask.top + height, mask.left : mask.left + width] = mask.values
+    tight = read(STRICT, image)
+    assert (mask.top, mask.left, mask.size) == (tight.top, tight.left, tight.size)
+    assert mask.values.tolist() == tight.values.tolist()
+    return image
+
+
+def test_variants_for_a_rehearsal():
+    assert (derived(MASK, Variant.PERFECT) == MASK).all()
+    assert (derived(MASK, Variant.EMPTY) == 255).all()
+    assert ((derived(MASK, Variant.INVERTED) == 0) == (MASK == 255)).all()
+    ((y, x),) = np.argwhere(derived(MASK, Variant.NEAR) != MASK)
+    assert MASK[y, x] == 255
+    assert MASK[y, x - 1] != 255
+
+
+def test_variants_of_an_empty_and_of_a_full_mask():
+    empty, full = np.full_like(MASK, 255), np.zeros_like(MASK)
+    assert (derived(empty, Variant.NEAR) == 255).all()
+    assert (derived(empty, Variant.INVERTED) == 0).all()
+    assert (derived(full, Variant.NEAR) == 0).all()
+    assert (derived(full, Variant.INVERTED) == 255).all()

@@ -2,10 +2,12 @@ import numpy as np
 import pytest
 
 from evaluation.fields.multilabel_mask import MultilabelMask
+from evaluation.fields.regions import Region, image_of
 from evaluation.files.tiff_channels import write_channels
 from evaluation.model.fault import FormFault
 from evaluation.model.form import CaseForm
 from evaluation.model.source import FileSource
+from evaluation.model.variant import Variant
 
 KIND = MultilabelMask(("BE", "HGD", "polyp"))
 
@@ -51,3 +53,20 @@ def test_other_values_are_faults_of_their_channels():
 def test_another_size_is_a_fault():
     with pytest.raises(FormFault, match="expected 5 × 4 pixels, found 6 × 4 pixels"):
         read(np.zeros((3, 4, 6), np.uint8))
+
+
+def test_variants_for_a_rehearsal():
+    kind, case = MultilabelMask(("a", "b")), CaseForm("E1", 4, 3)
+    reference = (Region(np.ones((2, 2), bool), (1, 1)), Region(np.zeros((0, 0), bool), (0, 0)))
+
+    def images(variant):
+        return [image_of(region, 3, 4) for region in kind.rehearse(reference, case, variant)]
+
+    perfect, inverted, near, empty = map(
+        images, (Variant.PERFECT, Variant.INVERTED, Variant.NEAR, Variant.EMPTY)
+    )
+    assert perfect[0].sum() == 4
+    assert [(one ^ other).all() for one, other in zip(perfect, inverted, strict=True)] == [True, True]
+    assert np.argwhere(near[0] ^ perfect[0]).tolist() == [[1, 3]]
+    assert not near[1].any()
+    assert not any(image.any() for image in empty)

@@ -1,9 +1,12 @@
+import math
+
 import pytest
 
 from evaluation.fields.number import Label, Number
 from evaluation.model.fault import FaultKind, FormFault
 from evaluation.model.form import CaseForm
 from evaluation.model.source import CellsSource, FileSource, JsonSource
+from evaluation.model.variant import Variant
 
 CASE = CaseForm("V0001", 16, 12)
 
@@ -132,3 +135,21 @@ def test_a_number_is_no_file():
         Number().read(FileSource("risk.bmp"), CASE, None)
     with pytest.raises(TypeError):
         Number().write_file(1.0, ".bmp")
+
+
+@pytest.mark.parametrize(
+    ("kind", "reference", "near", "empty", "inverted"),
+    [
+        (Number(), 1, 0.95, 0.0, 0.0),
+        (Number(), 0, 0.05, 0.0, 1.0),
+        (Number(), math.nan, 0.05, 0.0, 1.0),
+        (Label(), math.nan, 0, 0, 1),
+        (Number(0, 10), 2.0, 2.3, 0.0, 8.0),
+        (Number(minimum=1), 4.0, 3.65, 1.0, 1.0),
+        (Label(), 1, 1, 0, 0),
+        (Label(), 0, 0, 0, 1),
+    ],
+)
+def test_variants_for_a_rehearsal(kind, reference, near, empty, inverted):
+    expected = (0.0 if math.isnan(reference) else float(reference), near, empty, inverted)
+    assert [kind.rehearse(reference, CASE, variant) for variant in Variant] == pytest.approx(expected)

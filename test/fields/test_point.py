@@ -6,6 +6,7 @@ from evaluation.fields.point import Point, PointInImage, distance
 from evaluation.model.fault import FaultKind, FormFault
 from evaluation.model.form import CaseForm
 from evaluation.model.source import CellsSource, FileSource, JsonSource
+from evaluation.model.variant import Variant
 
 CASE = CaseForm("V0001", width=16, height=12)
 KIND = PointInImage()
@@ -74,3 +75,18 @@ def test_distance_is_euclidean():
 def test_a_point_is_no_file():
     with pytest.raises(TypeError):
         KIND.read(FileSource("fovea.bmp"), CASE, None)
+
+
+@pytest.mark.parametrize(
+    ("point", "near", "inverted"),
+    [
+        (Point(10, 5), Point(11, 5), Point(100, 50)),
+        (Point(90, 40), Point(89, 40), Point(0, 0)),
+        (Point(50.5, 5), Point(50, 5), Point(0, 50)),
+        (Point(50, 25), Point(50, 25), Point(100, 50)),
+    ],
+)
+def test_variants_for_a_rehearsal(point, near, inverted):
+    case = CaseForm("A", width=100, height=50)
+    derived = [PointInImage().rehearse(point, case, variant) for variant in Variant]
+    assert derived == [point, near, Point(50, 25), inverted]

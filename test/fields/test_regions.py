@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from evaluation.fields.regions import overlap_of, region_of
+from evaluation.fields.regions import Region, grow_by_a_pixel, image_of, overlap_of, region_of
 from evaluation.files.crop import crop
 from evaluation.metrics.overlap import dice
 
@@ -40,3 +40,20 @@ def test_cropping_changes_no_overlap(prediction, reference, labels):
         images = [SimpleITK.GetImageFromArray(mask.astype(np.uint8)) for mask in (true, predicted)]
         oracle.Execute(*images)
         assert abs(dice(counts, both_empty=1.0) - oracle.GetDiceCoefficient()) < 1e-12
+
+
+def test_a_region_as_a_whole_image():
+    region = Region(np.array([[True, False], [True, True]]), (1, 2))
+    assert image_of(region, 4, 5).astype(int).tolist() == [
+        [0, 0, 0, 0, 0],
+        [0, 0, 1, 0, 0],
+        [0, 0, 1, 1, 0],
+        [0, 0, 0, 0, 0],
+    ]
+
+
+def test_a_pixel_more():
+    image = np.array([[0, 0, 7], [7, 0, 0], [0, 7, 0]])
+    grow_by_a_pixel(image, 0)
+    # The region of the first row ends at the border; that of the second is the first with room to its right.
+    assert image.tolist() == [[0, 0, 7], [7, 7, 0], [0, 7, 0]]

@@ -16,6 +16,7 @@ from evaluation.metrics.cropped_plane import Box
 from evaluation.model.fault import FaultKind, FormFault, PhaseError
 from evaluation.model.form import CaseForm
 from evaluation.model.source import CellsSource, FileSource
+from evaluation.model.variant import Variant
 from evaluation.workers.case_runner import SubmissionFiles
 
 GEOMETRY = Geometry((2, 3, 4), (0.5, 0.25, 0.125), (1.0, 2.0, 3.0), UPRIGHT)
@@ -162,3 +163,24 @@ def test_faults_of_the_case_table(column, text, expected):
 def test_a_volume_does_not_lie_in_a_table():
     with pytest.raises(TypeError):
         ConfidenceVolume().read(CellsSource(("1",), "a.csv", 2, ("x",)), CASE, SubmissionFiles("."))
+
+
+def test_variants_for_a_rehearsal(tmp_path):
+    array = values()
+    array[1, 1, 0:2] = 0.5
+    (tmp_path / "V1.mha").write_bytes(ConfidenceVolume().write_file(Volume(array, GEOMETRY), ".mha"))
+    reference = ReferenceVolume(0.01, 1, whole=False).read(
+        FileSource("V1.mha"), CASE, SubmissionFiles(str(tmp_path))
+    )
+    derived = {
+        variant: np.array(
+            [plane.within(WHOLE) for plane in ConfidenceVolume().rehearse(reference, CASE, variant)]
+        )
+        for variant in Variant
+    }
+    np.testing.assert_array_equal(derived[Variant.PERFECT], array)
+    np.testing.assert_array_equal(derived[Variant.EMPTY], values())
+    np.testing.assert_array_equal(derived[Variant.INVERTED], array == 0)
+    assert np.argwhere(derived[Variant.NEAR] != array).tolist() == [[1, 1, 2]]
+    assert derived[Variant.NEAR][1, 1, 2] == 0.5
+    assert ConfidenceVolume().pixels(CASE) == 24

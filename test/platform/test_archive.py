@@ -296,3 +296,23 @@ def test_an_endless_table_is_cut_off(tmp_path, submission):
     faults = index_of(tmp_path, submission).faults
     assert FaultKind.TOO_LARGE in {fault.kind for fault in faults}
     assert len(faults) < 1100
+
+
+@pytest.mark.parametrize("folder", ["segmentation", "", "anything"])
+def test_a_phase_of_one_folder_takes_its_files_without_it(tmp_path, folder):
+    # Of a zip whose files share a folder, the platform unpacks the files without it.
+    submission = refuge_submission(tmp_path / "submission", fields=["segmentation"])
+    if folder != "segmentation":
+        shutil.move(submission / "segmentation", tmp_path / "files")
+        shutil.rmtree(submission)
+        shutil.copytree(tmp_path / "files", submission / folder)
+    index = index_of(tmp_path, submission, keys={"tasks": ["segmentation"]})
+    assert index.faults == ()
+    assert [set(of_case) for of_case in index.sources] == [{"segmentation"}] * 4
+
+
+def test_a_phase_of_more_than_one_folder_does_not(tmp_path, submission):
+    (submission / "segmentation").rename(submission / "masks")
+    assert messages(index_of(tmp_path, submission)) == [
+        "missing: segmentation/: expected 4 files, found none"
+    ]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 REPOSITORY = Path(__file__).parents[2]
-SCRIPTS = ("build.sh", "export.sh", "run.sh", "test.sh", "scripts/environment.sh")
+SCRIPTS = ("build.sh", "export.sh", "run.sh", "test.sh", "scripts/environment.sh", "scripts/audience.sh")
 
 NO_ENGINE = 'echo "Cannot connect to the Docker daemon" >&2; exit 1'
 FULL_DISK = """case $1 in
@@ -153,6 +153,24 @@ def test_export_saves_one_tag(copy):
     assert saved.stdout == "evaluation-alpha:latest\n"
 
 
+def test_export_writes_all_that_the_organiser_needs(copy):
+    copy.program(
+        "docker",
+        ENGINE.replace("'run --rm') echo", """'run --rm') [[ $* != *settings* ]] || exit $STATUS\n echo"""),
+    )
+    exported = copy.folder / "export/alpha"
+    assert copy.run("export.sh", "alpha", STATUS="0").returncode == 0
+    names = {"settings.json", "form.json", "format.md"}
+    names |= {"evaluation-alpha.tar.gz", "ground-truth-alpha.tar.gz"}
+    assert {path.name for path in exported.iterdir()} == names
+    (exported / "settings.json").write_text("the last ones")
+    failed = copy.run("export.sh", "alpha", STATUS="1")
+    assert failed.returncode == 1
+    assert "export/alpha/settings.json could not be written" in failed.stderr
+    assert {path.name for path in exported.iterdir()} == names
+    assert (exported / "settings.json").read_text() == "the last ones"
+
+
 @pytest.mark.parametrize("platform", ["linux/arm64", "windows/amd64"])
 def test_an_image_for_another_platform_is_refused(copy, platform):
     copy.program("docker", ENGINE.replace("linux/amd64", platform))
@@ -225,6 +243,31 @@ class TestRun:
         finished = copy.run("run.sh", "alpha", EVALUATION_ENGINE="docker")
         assert finished.returncode == 1
         assert "chmod -R a+rX makes it readable" in finished.stderr
+
+
+class TestAudience:
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            ([], "audience.sh: Usage: ./run.sh --audience PHASE SUBMISSION [SECONDS]"),
+            (["alpha"], "audience.sh: Usage: ./run.sh --audience PHASE SUBMISSION [SECONDS]"),
+            (["gamma", "test/input/alpha"], "audience.sh: unknown phase 'gamma'"),
+            (["alpha", "nothing.zip"], "audience.sh: there is no submission "),
+            (["alpha", "test/input/alpha", "1h"], "audience.sh: the time limit is '1h'; expected seconds"),
+            (["alpha", "test/input/alpha"], "audience.sh: no Docker engine answers"),
+        ],
+    )
+    def test_what_it_needs(self, copy, arguments, message):
+        copy.program("docker", NO_ENGINE)
+        finished = copy.run("run.sh", "--audience", *arguments)
+        assert finished.returncode == 1
+        assert finished.stderr.startswith(message)
+
+    def test_an_image_that_is_not_built(self, copy):
+        copy.program("docker", FULL_DISK)
+        finished = copy.run("run.sh", "--audience", "alpha", "test/input/alpha")
+        assert finished.returncode == 1
+        assert "build.sh: the disk is full" in finished.stderr
 
 
 class TestLocalEnvironment:

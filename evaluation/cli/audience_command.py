@@ -1,0 +1,49 @@
+"""`audience`: what participant, public and organiser see of a run that run.sh --audience has recorded."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from evaluation.platform.audience import ContainerRun, views_of
+
+_STOPPED = "stopped"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument(
+        "recorded",
+        type=Path,
+        metavar="FOLDER",
+        help="holds settings.json, status (a number, or 'stopped'), stdout, stderr and output/",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the three views; return 1 where the folder holds no recorded run."""
+    folder: Path = arguments.recorded
+    try:
+        status = (folder / "status").read_text(encoding="ascii").strip()
+        metrics = folder / "output" / "metrics.json"
+        recorded = ContainerRun(
+            None if status == _STOPPED else int(status),
+            (folder / "stdout").read_bytes(),
+            (folder / "stderr").read_bytes(),
+            # What was written before the time limit is discarded.
+            metrics.read_bytes() if metrics.exists() and status != _STOPPED else None,
+        )
+        settings = json.loads((folder / "settings.json").read_text(encoding="utf-8"))
+        views = views_of(recorded, settings)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        sys.stderr.write(f"{folder}: holds no recorded run ({error})\n")
+        return 1
+    for title, lines in (
+        ("PARTICIPANT", views.participant),
+        ("PUBLIC", views.public),
+        ("ORGANISER", views.organiser),
+    ):
+        sys.stdout.write("\n".join([title, *(f"  {line}" for line in lines), "", ""]))
+    return 0

@@ -1,0 +1,69 @@
+"""`check`: the faults of a submission, exactly as the container would find them, without any label."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+# Only what is light: the worker server starts first and imports beside this process.
+from evaluation.platform.streams import Streams
+from evaluation.workers.warm_up import warm_up
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument(
+        "--form",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="the form of the phase, from the challenge's organisers",
+    )
+    parser.add_argument(
+        "submission",
+        type=Path,
+        metavar="SUBMISSION",
+        help="a zip archive, a csv file, or a folder with what one of them holds",
+    )
+    parser.add_argument(
+        "--workers",
+        type=int,
+        metavar="N",
+        help="number of worker processes (default: one a processor; 0: none)",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Check a submission; return 0, or 1 after listing its faults in the container's own words."""
+    if arguments.workers != 0:
+        warm_up()
+    streams = Streams()
+    from evaluation.cli.progress import progress_bar
+    from evaluation.evaluate import check
+    from evaluation.model.fault import FormFault, PhaseError
+    from evaluation.phase.form_file import read_form
+    from evaluation.platform import machine, messages
+    from evaluation.platform.unpack import unpacked
+
+    submission: Path = arguments.submission
+    try:
+        form = read_form(arguments.form)
+        if not submission.exists():
+            raise PhaseError(f"{submission}: no such file or folder")
+        workers = machine.worker_count() if arguments.workers is None else arguments.workers
+        with unpacked(submission) as folder, progress_bar("cases", len(form.cases)) as progress:
+            faults = check(form, folder, workers, progress)
+    except FormFault as fault:
+        faults = fault.faults
+    except PhaseError as error:
+        streams.tell_participant("; ".join(error.problems))
+        return 1
+    except OSError as error:
+        streams.tell_participant(f"{error.filename or 'a file'}: {error.strerror}")
+        return 1
+    if faults:
+        streams.tell_organiser(messages.organiser_report(faults))
+        streams.tell_participant(messages.participant_line(faults))
+        return 1
+    streams.tell_organiser([f"No faults: {submission} is a submission to {form.phase}"])
+    return 0

@@ -1,0 +1,42 @@
+"""`form`: what participants may know of a phase, as a file for `check` or in words."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from evaluation.cli.phase_argument import add_phase_argument, named_phase
+from evaluation.model.fault import PhaseError
+from evaluation.phase.form_file import write_form
+from evaluation.phase.format_words import format_in_words
+from evaluation.platform.result_file import write_atomically
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    add_phase_argument(parser)
+    parser.add_argument(
+        "--words", action="store_true", help="the format in words (Markdown), for the challenge's web page"
+    )
+    parser.add_argument(
+        "--output", type=Path, metavar="FILE", help="where to write (default: standard output)"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the form; return 1 where the phase has faults."""
+    try:
+        form = named_phase(arguments.phase).form
+        data = format_in_words(form).encode("utf-8") if arguments.words else write_form(form)
+        if arguments.output is None:
+            sys.stdout.buffer.write(data)
+        else:
+            write_atomically(arguments.output, data)
+    except PhaseError as error:
+        sys.stderr.write("\n".join(error.problems) + "\n")
+        return 1
+    except OSError as error:
+        sys.stderr.write(f"{error.filename}: {error.strerror}\n")
+        return 1
+    return 0

@@ -1,0 +1,54 @@
+"""`rehearse`: scores submissions that are derived from a phase's own reference, and tests every metric."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+
+from evaluation.cli.phase_argument import add_phase_argument, named_phase
+from evaluation.cli.progress import progress_bar
+from evaluation.model.fault import PhaseError
+from evaluation.rehearsal.run import Rehearsal, rehearse
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    add_phase_argument(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print what each submission gets; return 1 after naming the metrics that break a rule."""
+    try:
+        phase = named_phase(arguments.phase)
+        with progress_bar("cases", len(phase.rows)) as progress:
+            rehearsal = rehearse(phase, progress)
+    except PhaseError as error:
+        sys.stderr.write("\n".join(error.problems) + "\n")
+        return 1
+    _print(rehearsal, f"{phase.config.name}: rehearsed on {rehearsal.cases} of {len(phase.rows)} cases")
+    for name in rehearsal.untried:
+        sys.stdout.write(f"note: {name} is not rehearsed: no case enters it\n")
+    if rehearsal.problems:
+        sys.stderr.write("\n".join(rehearsal.problems) + "\n")
+        return 1
+    return 0
+
+
+def _print(rehearsal: Rehearsal, title: str) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    submissions = [name for name in _columns(rehearsal) if "half" not in name]
+    table = Table("metric", title=title, title_justify="left")
+    for submission in submissions:
+        table.add_column(submission, justify="right")
+    for name, figures in rehearsal.figures.items():
+        cells = [figures.get(submission, math.nan) for submission in submissions]
+        table.add_row(name, *("" if math.isnan(cell) else f"{cell:.4f}" for cell in cells))
+    Console(width=None if sys.stdout.isatty() else 140).print(table)
+
+
+def _columns(rehearsal: Rehearsal) -> list[str]:
+    """Return the submissions of all metrics, in the order of their first appearance."""
+    return list(dict.fromkeys(name for figures in rehearsal.figures.values() for name in figures))

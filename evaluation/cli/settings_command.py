@@ -1,0 +1,39 @@
+"""`settings`: what to enter on the platform for a phase, and what its public page then shows."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+
+from evaluation.cli.phase_argument import add_phase_argument, named_phase
+from evaluation.model.fault import PhaseError
+from evaluation.platform import machine
+from evaluation.platform_settings import least_metrics, platform_settings, public_paths
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    add_phase_argument(parser)
+    parser.add_argument(
+        "--public",
+        action="store_true",
+        help="instead list the paths of metrics.json that display_all_metrics shows to everybody",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the settings as JSON; return 1 where the phase has faults."""
+    try:
+        phase = named_phase(arguments.phase)
+        least = least_metrics(phase, machine.worker_count())
+    except PhaseError as error:
+        sys.stderr.write("\n".join(error.problems) + "\n")
+        return 1
+    if arguments.public:
+        sys.stdout.write("".join(f"{path}\n" for path in public_paths(least)))
+    else:
+        # As it is to be pasted: a title is text, not JSON.
+        text = json.dumps(platform_settings(phase, least), indent=1, ensure_ascii=False)
+        sys.stdout.buffer.write(text.encode("utf-8") + b"\n")
+    return 0

@@ -1,0 +1,37 @@
+"""`unpack`: a submission as the container finds it in /input."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from pathlib import Path
+
+from evaluation.model.fault import FormFault
+from evaluation.platform.unpack import unpack
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("submission", type=Path, metavar="SUBMISSION", help="a zip, a csv file or a folder")
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="where to, empty or to be made")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Unpack a submission; return 1 after saying why it cannot be."""
+    submission, folder = arguments.submission, arguments.folder
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            raise FileExistsError(0, "is not empty", str(folder))
+        if submission.is_dir():
+            shutil.copytree(submission, folder, symlinks=True, dirs_exist_ok=True)
+        else:
+            unpack(submission, folder)
+    except FormFault as fault:
+        sys.stderr.write("\n".join(map(str, fault.faults)) + "\n")
+        return 1
+    except OSError as error:
+        sys.stderr.write(f"{error.filename or submission}: {error.strerror or error}\n")
+        return 1
+    return 0

@@ -1,0 +1,88 @@
+"""The form of a phase as one file for participants: what a check needs, and nothing else."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections import Counter
+from pathlib import Path
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass
+
+from evaluation.challenges import challenge_named, select_tasks
+from evaluation.files.json_files import parse_json
+from evaluation.model.fault import PhaseError, ReadError, printable
+from evaluation.model.form import Form, name_key
+from evaluation.phase.config import describe_validation
+
+FORMAT = 1
+
+
+@dataclass(frozen=True, config=ConfigDict(extra="forbid", strict=True))
+class _FormFile:
+    """What the file holds: the number of its format, and the form."""
+
+    format: int
+    form: Form
+
+
+_ADAPTER = TypeAdapter(_FormFile)
+
+
+def write_form(form: Form) -> bytes:
+    """Return the file of a form, ASCII JSON; the same form gives the same bytes."""
+    content = {"format": FORMAT, "form": dataclasses.asdict(form)}
+    return (json.dumps(content, indent=1, ensure_ascii=True, allow_nan=False) + "\n").encode("ascii")
+
+
+def read_form(path: Path) -> Form:
+    """Return the form in a file. Raises `PhaseError` listing every fault; unknown keys are errors."""
+    name = path.name
+    try:
+        data = path.read_bytes()
+        # Before the types are checked, since pydantic takes the last of two equal keys.
+        parse_json(data)
+        found = _ADAPTER.validate_json(data.removeprefix(b"\xef\xbb\xbf"))
+    except OSError as error:
+        raise PhaseError(f"{name}: {error.strerror}") from None
+    except ReadError as error:
+        raise PhaseError(f"{name}: {error}") from None
+    except ValidationError as error:
+        raise PhaseError(*describe_validation(name, error)) from None
+    if found.format != FORMAT:
+        raise PhaseError(f"{name}: expected format {FORMAT}, found {found.format}")
+    if problems := _problems(found.form):
+        raise PhaseError(*(f"{name}: {problem}" for problem in problems))
+    return found.form
+
+
+def _problems(form: Form) -> list[str]:
+    """Return what the types alone cannot tell: a form that no phase of this package has."""
+    problems = [
+        f"{key}: expected {' or '.join(known)}, found {printable(found)!r}"
+        for key, known, found in (
+            ("submission", ("archive", "algorithm"), form.submission),
+            ("missing", ("reject", "worst"), form.missing),
+        )
+        if found not in known
+    ]
+    try:
+        challenge = challenge_named(form.challenge)
+        options = challenge.options.model_validate(form.options)
+        select_tasks(challenge, options, form.tasks)
+    except PhaseError as error:
+        problems += error.problems
+    except ValidationError as error:
+        problems += describe_validation("options", error)
+    for key, count in Counter(name_key(case.name) for case in form.cases).items():
+        if count > 1:
+            problems.append(f"{count} cases named {printable(key)!r}")
+    problems += [
+        f"{printable(case.name)}: expected a size in pixels, found {case.width} × {case.height}"
+        for case in form.cases
+        if case.width < 0 or case.height < 0
+    ]
+    if not form.cases:
+        problems.append("holds no case")
+    return problems

@@ -1,0 +1,89 @@
+"""The format of a submission in words, generated from the fields, for the challenge's web page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from evaluation.challenges import challenge_named, select_tasks
+from evaluation.model.challenge import Challenge, Task, fields_of
+from evaluation.model.field import Field, Files, TableColumns
+from evaluation.model.form import Form
+
+_MOST_EXAMPLES = 2
+
+
+def format_in_words(form: Form) -> str:
+    """Return, as Markdown, what a submission of a phase must hold; it tells no more than the form does."""
+    challenge = challenge_named(form.challenge)
+    tasks = select_tasks(challenge, challenge.options.model_validate(form.options), form.tasks)
+    fields = fields_of(tasks)
+    lines = [f"# Format of a submission to {form.phase}", "", challenge.title, ""]
+    if form.submission == "algorithm":
+        lines += [f"An algorithm is run once for each of {_jobs(form, fields)} and writes:", ""]
+    elif len(fields) == 1 and isinstance(fields[0].archive, TableColumns):
+        lines += [f"One csv file, or a zip archive with it, about {_count(len(form.cases))}:", ""]
+    else:
+        lines += [f"One zip archive, about {_count(len(form.cases))}:", ""]
+    for field in fields:
+        lines += [*_section(field, form), ""]
+    lines += [*_rules(challenge, form, tasks), ""]
+    return "\n".join(lines)
+
+
+def _section(field: Field, form: Form) -> Iterator[str]:
+    yield f"## {field.title}"
+    yield ""
+    names = [case.name for case in form.cases if field.cases(case)]
+    examples = names[:_MOST_EXAMPLES]
+    if form.submission == "algorithm":
+        slug = form.sockets.get(field.name, field.socket.slug)
+        if field.socket.is_image:
+            yield f"- Output: the socket `{slug}`, an image"
+        elif field.socket.stacked:
+            yield f"- Output: the socket `{slug}`, a JSON list with one value for each image, in their order"
+        else:
+            yield f"- Output: the socket `{slug}`, JSON"
+    elif isinstance(field.archive, Files):
+        layout = field.archive
+        yield f"- Files: one for each image, {_and_so_on([layout.path(name) for name in examples])}"
+        if len(layout.extensions) > 1:
+            yield f"- Extension: any of {', '.join(f'`{extension}`' for extension in layout.extensions)}"
+    else:
+        table = field.archive
+        others = ", ".join(f"`{name}`" for name in table.files[1:])
+        yield f"- File: `{table.files[0]}`" + (f" (or {others})" if others else "")
+        columns = ", ".join(f"`{column}`" for column in (table.key, *table.columns))
+        yield f"- Columns: {columns}; one row for each image"
+        yield f"- `{table.key}`: the image, {_and_so_on(examples)}, with or without its extension"
+    in_json = form.submission == "algorithm" and not field.socket.is_image
+    yield f"- Value: {field.kind.describe_json() if in_json else field.kind.describe()}"
+    if len(names) < len(form.cases):
+        yield f"- For {len(names)} of the {len(form.cases)} images"
+
+
+def _rules(challenge: Challenge, form: Form, tasks: Sequence[Task]) -> Iterator[str]:
+    yield "## What is missing"
+    yield ""
+    optional = [task.title for task in tasks if task.name in form.optional_tasks]
+    if form.missing == "reject":
+        yield "- Every image needs its result: an incomplete submission is rejected, with a list."
+    else:
+        yield "- An image without a result takes the worst value of each metric."
+    if optional:
+        yield f"- These tasks may be left out as a whole: {', '.join(optional)}."
+    if form.submission == "archive":
+        yield "- Letter case and the order of files, rows and columns do not matter; names of images do."
+
+
+def _jobs(form: Form, fields: Sequence[Field]) -> str:
+    if any(field.socket.stacked for field in fields):
+        return f"{len(form.stacks)} stacks with {_count(len(form.cases))} in all"
+    return _count(len(form.cases))
+
+
+def _and_so_on(examples: Sequence[str]) -> str:
+    return ", ".join(f"`{example}`" for example in examples) + ", …"
+
+
+def _count(images: int) -> str:
+    return "1 image" if images == 1 else f"{images} images"

@@ -1,0 +1,129 @@
+"""What participant, public and organiser see of one run of the container on the platform."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+from evaluation.platform.messages import LONGEST_LINE
+
+_LINES_KEPT = 500
+_LONGEST_LOG_LINE = 64 << 10
+_KILLED = 137
+
+
+@dataclass(frozen=True)
+class ContainerRun:
+    """How a container ended: exit status (None: stopped at the time limit), both streams, metrics.json."""
+
+    status: int | None
+    stdout: bytes
+    stderr: bytes
+    metrics: bytes | None
+
+
+@dataclass(frozen=True)
+class Views:
+    """The lines that each audience sees."""
+
+    participant: tuple[str, ...]
+    public: tuple[str, ...]
+    organiser: tuple[str, ...]
+
+
+def views_of(run: ContainerRun, settings: Mapping[str, Any]) -> Views:
+    """Return what each audience sees of a run under a phase's settings on the platform."""
+    errors, log = kept_lines(run.stderr), kept_lines(run.stdout)
+    try:
+        metrics = _metrics(run, errors)
+    except _EvaluationFailed as failed:
+        participant = ["The evaluation failed; it does not use up an attempt.", f"Message: {failed}"]
+        public = ["Nothing on the leaderboard.", f"On the evaluation's own page, the message: {failed}"]
+    else:
+        row = _leaderboard_row(metrics, settings)
+        shown = _shown(metrics, settings)
+        participant = ["The evaluation succeeded; it uses up an attempt.", *row, *shown]
+        public = [*row, *shown]
+    ended = "stopped at the time limit" if run.status is None else f"exit status {run.status}"
+    organiser = [
+        "The same, and:",
+        ended,
+        f"stdout ({len(log)} lines):",
+        *(f"  {line}" for line in log),
+        f"stderr ({len(errors)} lines):",
+        *(f"  {line}" for line in errors),
+    ]
+    return Views(tuple(participant), tuple(public), tuple(organiser))
+
+
+def kept_lines(stream: bytes) -> list[str]:
+    """Return the lines of a stream that the platform keeps: the last 500, without those over 64 KiB."""
+    lines = [line for line in stream.splitlines() if len(line) <= _LONGEST_LOG_LINE]
+    return [line.decode("utf-8", "replace") for line in lines[-_LINES_KEPT:]]
+
+
+class _EvaluationFailed(Exception):  # noqa: N818 - a state, not an error
+    """The evaluation counts as failed; its text is the message that is shown."""
+
+
+def _metrics(run: ContainerRun, errors: Sequence[str]) -> Mapping[str, Any]:
+    """Return the content of metrics.json. Raises `_EvaluationFailed` with the platform's message."""
+    if run.status is None:
+        raise _EvaluationFailed("Time limit exceeded")
+    if run.status == _KILLED:
+        raise _EvaluationFailed("The container was killed as it exceeded the memory limit")
+    if run.status != 0:
+        last = next((line.strip() for line in reversed(errors) if line.strip()), "")
+        raise _EvaluationFailed(last[:LONGEST_LINE] or "No errors were reported in the logs.")
+    try:
+        content = json.loads(run.metrics or b"")
+    except ValueError:
+        raise _EvaluationFailed("metrics.json is missing or no JSON") from None
+    if not isinstance(content, dict):
+        raise _EvaluationFailed("metrics.json holds no object")
+    return content
+
+
+def looked_up(metrics: Mapping[str, Any], path: str) -> Any:
+    """Return the value at a dotted path, as the platform looks it up; None where there is none."""
+    try:
+        return reduce(lambda value, key: value[key], path.split("."), metrics)
+    except (KeyError, TypeError):
+        return None
+
+
+def _leaderboard_row(metrics: Mapping[str, Any], settings: Mapping[str, Any]) -> list[str]:
+    columns = [
+        (settings["score_title"], settings["score_jsonpath"], settings["score_error_jsonpath"]),
+        *((c["title"], c["path"], c.get("error_path", "")) for c in settings["extra_results_columns"]),
+    ]
+    dropped = [title for title, path, _ in columns if not _is_number(looked_up(metrics, path))]
+    if dropped:
+        return [f"Not on the leaderboard, without a message: no number for {', '.join(dropped)}."]
+    digits = settings["score_decimal_places"]
+    lines = ["On the leaderboard:"]
+    for title, path, error_path in columns:
+        error = looked_up(metrics, error_path)
+        lines.append(
+            f"  {title}: {looked_up(metrics, path):.{digits}f}"
+            + (f" ± {error:.{digits}f}" if _is_number(error) else "")
+        )
+    return lines
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _shown(metrics: Mapping[str, Any], settings: Mapping[str, Any]) -> list[str]:
+    if not settings["display_all_metrics"]:
+        return ["metrics.json is not shown."]
+    sections = ", ".join(f"{key} ({_count(value)})" for key, value in metrics.items())
+    return [f"metrics.json as a whole; values by section: {sections}."]
+
+
+def _count(value: Any) -> int:
+    return sum(map(_count, value.values())) if isinstance(value, Mapping) else 1

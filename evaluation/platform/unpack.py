@@ -1,0 +1,118 @@
+"""A submission as a participant uploads it, unpacked as the platform does: a zip, or one bare table."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import shutil
+import stat
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from os.path import commonpath
+from pathlib import Path, PurePosixPath
+
+from evaluation.files.listing import MOST_ENTRIES
+from evaluation.model.fault import Fault, FaultKind, FormFault
+from evaluation.platform.archive import BARE_TABLE
+
+LARGEST_SUBMISSION = 8 << 30
+"""Bytes that a zip may unpack to; whole test sets of any bundled challenge are far below."""
+
+# The platform skips what matches anywhere in a path.
+_SKIPPED = re.compile(r"(__MACOSX|\.DS_Store|desktop.ini)")
+_BLOCK = 1 << 20
+_ENCRYPTED = 0x1
+
+
+@dataclass(frozen=True)
+class _Member:
+    """An entry of a zip and the path to which it is unpacked."""
+
+    info: zipfile.ZipInfo
+    path: str
+
+
+@contextlib.contextmanager
+def unpacked(submission: Path, most_bytes: int = LARGEST_SUBMISSION) -> Iterator[Path]:
+    """Yield a folder with what the container would find in /input.
+
+    A folder stands for itself; what a zip or a csv file holds lies in a temporary folder. Raises `FormFault`
+    for any other file and for a zip that cannot be unpacked safely.
+    """
+    if submission.is_dir():
+        yield submission
+        return
+    with tempfile.TemporaryDirectory(prefix="submission-") as folder:
+        unpack(submission, Path(folder), most_bytes)
+        yield Path(folder)
+
+
+def unpack(submission: Path, folder: Path, most_bytes: int = LARGEST_SUBMISSION) -> None:
+    """Unpack a zip, or copy a csv file, into an empty folder. Raises `FormFault`."""
+    if submission.suffix.casefold() == ".csv":
+        shutil.copyfile(submission, folder / BARE_TABLE)
+        return
+    name = submission.name
+    try:
+        with zipfile.ZipFile(submission) as archive:
+            members = _members(archive.infolist(), name, most_bytes)
+            for member in members:
+                _extract(archive, member, folder)
+    except (zipfile.BadZipFile, NotImplementedError, EOFError, UnicodeDecodeError) as error:
+        found = f"one that cannot be unpacked ({error})" if zipfile.is_zipfile(submission) else "another file"
+        raise FormFault(
+            Fault(FaultKind.UNREADABLE, name, "a folder, a zip archive or a csv file", found)
+        ) from None
+    except (RuntimeError, OSError, ValueError, zlib.error) as error:
+        found = f"one that cannot be unpacked ({error})"
+        raise FormFault(Fault(FaultKind.UNREADABLE, name, "a readable zip archive", found)) from None
+
+
+def _members(entries: Sequence[zipfile.ZipInfo], name: str, most_bytes: int) -> list[_Member]:
+    """Return the files of a zip without common leading folders. Raises `FormFault` listing what is unsafe."""
+    files = [entry for entry in entries if not entry.is_dir() and not _SKIPPED.search(entry.filename)]
+    if not files:
+        raise FormFault(Fault(FaultKind.MISSING, name, "a zip archive that holds files", "none"))
+    if len(files) > MOST_ENTRIES:
+        raise FormFault(
+            Fault(FaultKind.TOO_LARGE, name, f"at most {MOST_ENTRIES} files", f"{len(files)} files")
+        )
+    if faults := [fault for entry in files if (fault := _unsafe(entry))]:
+        raise FormFault(faults)
+    size = sum(entry.file_size for entry in files)
+    if size > most_bytes:
+        raise FormFault(
+            Fault(FaultKind.TOO_LARGE, name, f"at most {most_bytes} bytes when unpacked", f"{size} bytes")
+        )
+    paths = [entry.filename for entry in files]
+    # Of a single file, its folder; else every folder that all files share, at any depth.
+    common = str(PurePosixPath(paths[0]).parent) if len(paths) == 1 else commonpath(paths)
+    start = 0 if common in ("", ".") else len(common) + 1
+    return [_Member(entry, entry.filename[start:]) for entry in files]
+
+
+def _unsafe(entry: zipfile.ZipInfo) -> Fault | None:
+    """Return why an entry must not be unpacked."""
+    path = entry.filename
+    if path.startswith("/") or ".." in path.split("/") or "\0" in path:
+        return Fault(FaultKind.FORBIDDEN, path, "a path inside the archive", "one that leads out of it")
+    mode = entry.external_attr >> 16
+    if stat.S_IFMT(mode) not in (0, stat.S_IFREG):
+        found = "a symbolic link" if stat.S_ISLNK(mode) else "something else"
+        return Fault(FaultKind.FORBIDDEN, path, "a regular file", found)
+    if entry.flag_bits & _ENCRYPTED:
+        return Fault(FaultKind.UNREADABLE, path, "a file without a password", "an encrypted one")
+    return None
+
+
+def _extract(archive: zipfile.ZipFile, member: _Member, folder: Path) -> None:
+    """Write one file, never more bytes of it than the zip's directory says."""
+    target = folder / member.path
+    if not target.resolve().is_relative_to(folder.resolve()):
+        raise ValueError(f"{member.path} leads out of the archive")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with archive.open(member.info) as source, target.open("wb") as file:
+        shutil.copyfileobj(source, file, _BLOCK)

@@ -1,0 +1,126 @@
+"""The settings of a phase on the platform that go with its `metrics.json`, ready to be pasted."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from evaluation.evaluate import Result, tables_of
+from evaluation.model.fault import PhaseError
+from evaluation.model.outcome import CaseJob, OrganiserFault, Scored
+from evaluation.phase.phase import Phase
+from evaluation.phase.settings import platform_metrics
+from evaluation.platform import machine
+from evaluation.platform.result_file import render
+from evaluation.summary import summarise
+from evaluation.workers.case_runner import RunSetup
+from evaluation.workers.pool import PoolSettings, run_cases
+
+_CASE_SECONDS = 120.0
+_DECIMAL_PLACES = 4
+
+
+def least_metrics(phase: Phase, workers: int) -> dict[str, Any]:
+    """Return the `metrics.json` of a submission that holds nothing: the keys that every submission's has.
+
+    Which figures and intervals exist, the reference alone decides. Raises `PhaseError` where it cannot be
+    read.
+    """
+    tasks = tuple(task for task in phase.tasks if task.name not in phase.form.optional_tasks)
+    names = tuple(task.name for task in tasks)
+    options = phase.options.model_dump(mode="json")
+    memory = machine.worker_memory(workers, phase.config.limits.worker_memory_mb)
+    setup = RunSetup(phase.form, names, str(phase.folder), options, phase.reference, memory)
+    jobs = [
+        CaseJob(case, {}, row, mode="worst") for case, row in zip(phase.cases.forms, phase.rows, strict=True)
+    ]
+    outcomes = run_cases(jobs, setup, PoolSettings(workers, _CASE_SECONDS))
+    if problems := [line for o in outcomes if isinstance(o, OrganiserFault) for line in o.problems]:
+        raise PhaseError(*problems)
+    scored = tuple(outcome for outcome in outcomes if isinstance(outcome, Scored))
+    if len(scored) < len(jobs):
+        raise PhaseError("the reference of a case cannot be read; seal names it")
+    result = Result(phase, tasks, tables_of(tasks, phase.cases.forms, scored), scored)
+    content: dict[str, Any] = json.loads(render(dataclasses.asdict(summarise(result, "image"))))
+    return content
+
+
+def platform_settings(phase: Phase, least: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings by the platform's names; ``least`` is what `least_metrics` returns.
+
+    Ranked is by the score alone: weighted ranks and ranks over several tasks do not exist on the platform.
+    """
+    known = _columns(phase, least)
+    score, *columns = [known[name] for name in platform_metrics(phase.config, phase.challenge, phase.tasks)]
+    titles = Counter(column.title for column in (score, *columns))
+    return {
+        "score_title": score.titled(titles),
+        "score_jsonpath": score.path,
+        "score_error_jsonpath": score.error_path,
+        "score_default_sort": score.order,
+        "score_decimal_places": phase.config.digits.get(score.name, _DECIMAL_PLACES),
+        "extra_results_columns": [
+            {"title": column.titled(titles), "path": column.path, "order": column.order}
+            | ({"error_path": column.error_path} if column.error_path else {})
+            for column in columns
+        ],
+        "scoring_method_choice": "abs",
+        "result_display_choice": "bst",
+        "display_all_metrics": True,
+    }
+
+
+def public_paths(metrics: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+    """Yield the dotted path of every value that `display_all_metrics` shows to the public."""
+    for key, value in metrics.items():
+        if isinstance(value, Mapping):
+            yield from public_paths(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}"
+
+
+@dataclass(frozen=True)
+class _Column:
+    """A metric or composite as a column of the leaderboard; no ``error_path`` without an interval."""
+
+    name: str
+    task: str
+    title: str
+    path: str
+    error_path: str
+    order: str
+
+    def titled(self, titles: Mapping[str, int]) -> str:
+        """Return the title, with the task's where several columns have the same."""
+        return f"{self.task}: {self.title}" if self.task and titles[self.title] > 1 else self.title
+
+
+def _columns(phase: Phase, least: Mapping[str, Any]) -> dict[str, _Column]:
+    columns = {}
+    for task in phase.tasks:
+        for metric in task.metrics:
+            name = f"{task.name}.{metric.name}"
+            columns[name] = _Column(
+                name,
+                task.title,
+                metric.title,
+                f"aggregates.{name}.value",
+                _error_path(task.name, metric.name, least),
+                "desc" if metric.better == "higher" else "asc",
+            )
+    for composite in phase.challenge.composites_of(phase.tasks):
+        order = "desc" if composite.best > composite.worst else "asc"
+        path = f"ranking.composites.{composite.name}"
+        columns[composite.name] = _Column(composite.name, "", composite.title, path, "", order)
+    return columns
+
+
+def _error_path(task: str, metric: str, least: Mapping[str, Any]) -> str:
+    """Return the path of half the width of the interval, empty unless every submission has one."""
+    if "confidence_interval" not in least["aggregates"].get(task, {}).get(metric, {}):
+        return ""
+    return f"aggregates.{task}.{metric}.confidence_interval.half_width"

@@ -1,0 +1,156 @@
+"""What export.sh writes: the reference as a tarball, unpacked as on the platform, beside the image."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from evaluation.phase.form_file import read_form
+from evaluation.phase.manifest import list_phase
+
+from .engine import HARDENED, REPOSITORY, docker, evaluate, inside, submission_of
+
+pytestmark = pytest.mark.container
+
+PHASE = "refuge-onsite"
+FROM_TARBALL = "/opt/ml/input/data/ground_truth"
+
+
+@pytest.fixture(scope="module")
+def exported(image, tmp_path_factory) -> Path:
+    """Return what export.sh writes; the image itself is not compressed, as that takes a minute."""
+    programs = tmp_path_factory.mktemp("programs")
+    for name in ("gzip", "pigz"):
+        (programs / name).write_text("#!/bin/sh\nexec /bin/gzip -1n\n")
+        (programs / name).chmod(0o755)
+    finished = subprocess.run(
+        [REPOSITORY / "export.sh", PHASE],
+        capture_output=True,
+        text=True,
+        timeout=900,
+        env={**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"},
+    )
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+    return REPOSITORY / "export" / PHASE
+
+
+@pytest.fixture
+def unpacked(exported, tmp_path) -> Path:
+    """Return the tarball unpacked as the platform does: its members straight into the folder."""
+    tmp_path.chmod(0o755)
+    folder = tmp_path / "ground_truth"
+    with tarfile.open(exported / f"ground-truth-{PHASE}.tar.gz") as tarball:
+        tarball.extractall(folder, filter="data")
+    return folder
+
+
+@pytest.fixture
+def run(image, unpacked, tmp_path) -> Callable:
+    submission = submission_of(PHASE, tmp_path)
+    mounted = f"--mount=type=bind,source={unpacked},target={FROM_TARBALL}"
+    return lambda: evaluate(image, submission, *HARDENED, mounted)
+
+
+def test_the_tarball_holds_the_phase_and_the_images_own_seal(image, unpacked):
+    assert list(list_phase(unpacked)) == list(list_phase(REPOSITORY / "ground-truth" / PHASE))
+    manifest = inside(image, "print(open('ground-truth/manifest.json').read(), end='')")
+    assert (unpacked / "manifest.json").read_text() == manifest
+
+
+def test_the_tarball_depends_on_the_reference_alone(exported):
+    # Bytes 4 to 7 of a gzip file are a time.
+    assert (exported / f"ground-truth-{PHASE}.tar.gz").read_bytes()[4:8] == bytes(4)
+    with tarfile.open(exported / f"ground-truth-{PHASE}.tar.gz") as tarball:
+        members = tarball.getmembers()
+    assert [member.name for member in members] == sorted(member.name for member in members)
+    assert {(m.mtime, m.uid, m.gid, m.uname, m.gname) for m in members} == {(0, 0, 0, "", "")}
+    assert {m.mode for m in members} <= {0o644, 0o755}
+
+
+def test_a_good_tarball_wins_over_the_image(run, image):
+    run = run()
+    assert (run.status, run.stderr) == (0, "")
+    assert json.loads(run.metrics)["phase"]["source"] == "tarball"
+
+
+def alter_a_byte(folder: Path) -> str:
+    path = folder / "masks" / "R0007.png"
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    return "masks/R0007.png: differs from the sealed file"
+
+
+def alter_a_label(folder: Path) -> str:
+    path = folder / "cases.csv"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace(",right,0,", ",right,1,", 1), encoding="utf-8")
+    return "cases.csv: differs from the sealed file"
+
+
+def lose_the_seal(folder: Path) -> str:
+    (folder / "manifest.json").unlink()
+    return "manifest.json: not found"
+
+
+def lose_a_file(folder: Path) -> str:
+    (folder / "masks" / "R0007.png").unlink()
+    return "masks/R0007.png: is in the manifest and not in the folder"
+
+
+def add_a_file(folder: Path) -> str:
+    shutil.copy(folder / "masks" / "R0007.png", folder / "masks" / "R0999.png")
+    return "masks/R0999.png: is not in the manifest"
+
+
+def take_another_phase(folder: Path) -> str:
+    path = folder / "phase.toml"
+    path.write_text(path.read_text(encoding="utf-8").replace(PHASE, "refuge-other"), encoding="utf-8")
+    return f"name: expected '{PHASE}' as in the image, found 'refuge-other'"
+
+
+@pytest.mark.parametrize(
+    "change", [alter_a_byte, alter_a_label, lose_the_seal, lose_a_file, add_a_file, take_another_phase]
+)
+def test_a_reference_that_was_not_sealed_so_is_refused(run, unpacked, change):
+    for path in (unpacked, *unpacked.rglob("*")):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    problem = change(unpacked)
+    run = run()
+    assert run.status == 1
+    assert run.metrics is None
+    assert problem in run.stdout
+    # No participant is told which image or file it was.
+    assert "fault of the organisers" in run.message
+    assert "R0007" not in run.stderr
+
+
+def test_an_altered_reference_in_an_image_is_refused(image, tmp_path):
+    name = "evaluation-test-altered"
+    (tmp_path / "Dockerfile").write_text(
+        f"FROM {image}\nUSER root\nRUN echo >> ground-truth/masks/R0007.png\nUSER evaluation\n"
+    )
+    docker("build", "--quiet", f"--tag={name}", tmp_path)
+    try:
+        run = evaluate(name, submission_of(PHASE, tmp_path), *HARDENED)
+    finally:
+        docker("rmi", name)
+    assert (run.status, run.metrics) == (1, None)
+    assert "masks/R0007.png: expected" in run.stdout
+
+
+def test_the_form_and_the_settings_are_those_of_the_phase(exported):
+    form = read_form(exported / "form.json")
+    assert form.phase == PHASE
+    assert len(form.cases) == 40
+    settings = json.loads((exported / "settings.json").read_text(encoding="utf-8"))
+    assert settings["score_jsonpath"] == "aggregates.classification.auc.value"
+    words = (exported / "format.md").read_text(encoding="utf-8")
+    assert words.startswith(f"# Format of a submission to {PHASE}\n")

@@ -1,0 +1,90 @@
+"""The fenced blocks of the pages in docs/, and how they are run."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+REPOSITORY = Path(__file__).parents[2]
+PAGES = sorted((REPOSITORY / "docs").glob("*.md"))
+_FENCE = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_COPIED = ("evaluation", "ground-truth", "scripts", "test/input")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block: commands, a file to write, or lines that the commands before it print."""
+
+    language: str
+    note: str
+    text: str
+
+
+def blocks_of(page: Path) -> list[Block]:
+    return [
+        Block(language, note, text)
+        for language, note, text in _FENCE.findall(page.read_text(encoding="utf-8"))
+    ]
+
+
+def copy_of_the_repository(folder: Path) -> Path:
+    """Return a copy in which the commands can do what they like, with a `python` of its own beside it."""
+    copy = folder / "repository"
+    for name in _COPIED:
+        ignored = shutil.ignore_patterns("__pycache__", "manifest.json")
+        shutil.copytree(REPOSITORY / name, copy / name, ignore=ignored)
+    for path in (*REPOSITORY.glob("*.sh"), *REPOSITORY.glob("requirements*.txt")):
+        shutil.copy(path, copy)
+    for name in ("Dockerfile", ".dockerignore", "README.md"):
+        shutil.copy(REPOSITORY / name, copy)
+    python = folder / "programs" / "python"
+    python.parent.mkdir()
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    python.chmod(0o755)
+    return copy
+
+
+def run_page(page: Path, copy: Path, container: bool) -> Iterator[tuple[Block, str]]:
+    """Run a page's blocks in order; yield each block of commands with all that it printed."""
+    programs = copy.parent / "programs"
+    environment = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}", "COLUMNS": "120"}
+    for block in blocks_of(page):
+        if block.note.startswith("file="):
+            (copy / block.note.removeprefix("file=")).write_text(block.text, encoding="utf-8")
+        elif block.language == "sh" and (container or block.note != "container"):
+            finished = subprocess.run(
+                ["bash", "-e", "-o", "pipefail", "-c", block.text],
+                cwd=copy,
+                env=environment,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                encoding="utf-8",
+                timeout=900,
+            )
+            assert finished.returncode == 0, f"{page.name}:\n{block.text}\n{finished.stdout}"
+            yield block, "\n".join(line.rstrip() for line in finished.stdout.splitlines())
+
+
+def shown_after(page: Path, block: Block) -> list[str]:
+    """Return the lines that the page shows as the output of a block of commands."""
+    blocks = blocks_of(page)
+    after = blocks[blocks.index(block) + 1 :][:1]
+    return [line for other in after if other.language == "text" for line in other.text.splitlines()]
+
+
+def prepare(page: Path, copy: Path) -> None:
+    """Put there what a page takes for granted: the participants' form and submission."""
+    if page.name == "for-participants.md":
+        shutil.copytree(copy / "test/input/refuge-onsite", copy / "my-submission")
+        subprocess.run(
+            [sys.executable, "-m", "evaluation", "form", "refuge-onsite", "--output", "form.json"],
+            cwd=copy,
+            check=True,
+        )

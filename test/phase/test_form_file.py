@@ -1,0 +1,146 @@
+"""The form of a phase as a file: the same without labels, and read strictly."""
+
+import csv
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from evaluation.model.challenge import fields_of
+from evaluation.model.fault import PhaseError
+from evaluation.model.field import CaseColumns, Files
+from evaluation.phase.form_file import read_form, write_form
+from evaluation.phase.format_words import format_in_words
+from evaluation.phase.manifest import scan
+from evaluation.phase.phase import Phase, load_phase
+
+PHASES = sorted(Path(__file__).parents[2].glob("ground-truth/*/phase.toml"))
+
+
+def phase_in(folder: Path) -> Phase:
+    return load_phase(folder, scan(folder))
+
+
+@pytest.fixture(params=PHASES, ids=lambda path: path.parent.name)
+def phase(request) -> Phase:
+    return phase_in(request.param.parent)
+
+
+def exchange_labels(folder: Path) -> bool:
+    """Give every case the labels of the case at the other end of the table; return whether any differs."""
+    phase = phase_in(folder)
+    before = {path: (folder / path).read_bytes() for path in scan(folder).files}
+    label_columns = set()
+    for field in fields_of(phase.tasks):
+        location = field.reference.location
+        if isinstance(location, CaseColumns):
+            label_columns |= set(location.columns)
+            continue
+        assert isinstance(location, Files)
+        paths = [path for _, path in sorted(phase.reference_paths[field.name].items())]
+        for path, other in zip(paths, reversed(paths), strict=True):
+            (folder / path).write_bytes(before[other])
+    with (folder / "cases.csv").open(encoding="utf-8", newline="") as file:
+        header, *rows = csv.reader(file)
+    public = {"name", "width", "height", *phase.challenge.form_columns}
+    label_columns |= {subgroup.column for subgroup in phase.config.subgroups} - public
+    positions = [header.index(column) for column in label_columns if column in header]
+    exchanged = [
+        [other[i] if i in positions else cell for i, cell in enumerate(row)]
+        for row, other in zip(rows, reversed(rows), strict=True)
+    ]
+    with (folder / "cases.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([header, *exchanged])
+    return any((folder / path).read_bytes() != data for path, data in before.items())
+
+
+@pytest.mark.parametrize("path", PHASES, ids=lambda path: path.parent.name)
+def test_exchanged_labels_change_no_byte(path, tmp_path):
+    folder = Path(shutil.copytree(path.parent, tmp_path / "phase"))
+    form = phase_in(folder).form
+    file, words = write_form(form), format_in_words(form)
+    assert exchange_labels(folder)
+    exchanged = phase_in(folder).form
+    assert write_form(exchanged) == file
+    assert format_in_words(exchanged) == words
+
+
+def test_the_file_holds_no_label(phase):
+    content = json.loads(write_form(phase.form))["form"]
+    labels = {
+        column
+        for field in fields_of(phase.tasks)
+        if isinstance(location := field.reference.location, CaseColumns)
+        for column in location.columns
+    }
+    assert len(content["cases"]) == len(phase.rows)
+    for case in content["cases"]:
+        assert set(case) == {"name", "width", "height", "columns"}
+        assert not labels & set(case["columns"])
+
+
+def test_what_is_written_reads_back(phase, tmp_path):
+    path = tmp_path / "form.json"
+    path.write_bytes(write_form(phase.form))
+    assert read_form(path) == phase.form
+
+
+FORM = {
+    "challenge": "refuge",
+    "phase": "mine",
+    "submission": "archive",
+    "tasks": ["fovea"],
+    "missing": "reject",
+    "options": {},
+    "sockets": {},
+    "cases": [{"name": "A", "width": 4, "height": 3}],
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"labels": [1]}, "form.json: unknown key form.labels"),
+        ({"phase": 3}, "form.json: form.phase: input should be a valid string (got 3)"),
+        ({"challenge": "refuse"}, "challenge 'refuse' is unknown"),
+        ({"tasks": ["focea"]}, "form.json: tasks ['focea'] are not some of classification"),
+        ({"options": {"unlisted_labels": "cup"}}, "form.json: options: unlisted_labels: input should be"),
+        ({"submission": "zip"}, "form.json: submission: expected archive or algorithm, found 'zip'"),
+        ({"missing": "best"}, "form.json: missing: expected reject or worst, found 'best'"),
+        ({"cases": []}, "form.json: holds no case"),
+        ({"cases": [{"name": "A"}, {"name": "a.png"}]}, "form.json: 2 cases named 'a'"),
+        ({"cases": [{"name": "A", "width": "4"}]}, "form.json: form.cases.0.width: input should be a valid"),
+        ({"cases": [{"name": "A", "width": -4}]}, "form.json: A: expected a size in pixels, found -4 × 0"),
+        ({"cases": [{"name": "A", "label": 1}]}, "form.json: unknown key form.cases.0.label"),
+    ],
+)
+def test_a_form_that_is_none(change, problem, tmp_path):
+    path = tmp_path / "form.json"
+    path.write_text(json.dumps({"format": 1, "form": FORM}))
+    assert read_form(path).cases[0].width == 4
+    path.write_text(json.dumps({"format": 1, "form": {**FORM, **change}}))
+    with pytest.raises(PhaseError) as raised:
+        read_form(path)
+    assert problem in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ('{"format": 1, "format": 1}', 'expected every key once, found "format" twice'),
+        ("{", "expected JSON, found an error"),
+        (json.dumps({"format": 2, "form": FORM}), "expected format 1, found 2"),
+        (json.dumps({"format": 1}), "form is missing"),
+    ],
+)
+def test_a_file_that_is_no_form(text, problem, tmp_path):
+    path = tmp_path / "form.json"
+    path.write_text(text)
+    with pytest.raises(PhaseError, match=problem):
+        read_form(path)
+
+
+def test_no_file(tmp_path):
+    with pytest.raises(PhaseError, match=r"form\.json: No such file"):
+        read_form(tmp_path / "form.json")

@@ -1,0 +1,68 @@
+"""The format of a submission in words."""
+
+import pytest
+
+from evaluation.model.challenge import fields_of
+from evaluation.model.field import Files
+from evaluation.phase.format_words import format_in_words
+from evaluation.phase.manifest import scan
+from evaluation.phase.phase import load_phase
+
+from ..phases import loaded_phase
+from .test_form_file import PHASES
+
+
+def test_refuge(tmp_path):
+    words = format_in_words(loaded_phase(tmp_path / "phase").form)
+    assert "One zip archive, about 4 images:" in words
+    assert (
+        "## Likelihood of glaucoma\n\n"
+        "- File: `classification_results.csv`\n"
+        "- Columns: `FileName`, `Glaucoma Risk`; one row for each image\n"
+        "- `FileName`: the image, `V0001`, `V0002`, …, with or without its extension\n"
+        "- Value: a finite number\n"
+    ) in words
+    assert (
+        "- Files: one for each image, `segmentation/V0001.bmp`, `segmentation/V0002.bmp`, …\n"
+        "- Extension: any of `.bmp`, `.png`, `.tif`\n"
+    ) in words
+    assert "an incomplete submission is rejected" in words
+    assert "may be left out as a whole: Localisation of the fovea." in words
+
+
+def test_a_missing_result_that_takes_the_worst_value(tmp_path):
+    keys = {"missing": "worst", "tasks": ["classification"]}
+    words = format_in_words(loaded_phase(tmp_path / "phase", keys=keys).form)
+    assert "takes the worst value of each metric" in words
+    assert "One csv file, or a zip archive with it" in words
+    assert "left out as a whole" not in words
+
+
+@pytest.mark.parametrize("path", PHASES, ids=lambda path: path.parent.name)
+def test_every_field_is_described(path):
+    phase = load_phase(path.parent, scan(path.parent))
+    words = format_in_words(phase.form)
+    for field in fields_of(phase.tasks):
+        assert f"## {field.title}\n" in words
+        in_json = phase.form.submission == "algorithm" and not field.socket.is_image
+        assert (field.kind.describe_json() if in_json else field.kind.describe()) in words
+        if phase.form.submission == "algorithm":
+            assert f"`{phase.form.sockets.get(field.name, field.socket.slug)}`" in words
+        elif isinstance(field.archive, Files):
+            assert f"`{field.archive.folder}/" in words
+        else:
+            assert all(f"`{column}`" in words for column in field.archive.columns)
+
+
+def test_an_algorithm_that_is_run_on_stacks():
+    path = next(path for path in PHASES if path.parent.name == "justraigs-phase1")
+    form = load_phase(path.parent, scan(path.parent)).form
+    stacks = {case.columns["stack_name"] for case in form.cases}
+    words = format_in_words(form)
+    assert f"once for each of {len(stacks)} stacks with 61 images in all and writes:" in words
+    assert (
+        "- Output: the socket `multiple-referable-glaucoma-binary-decisions`, "
+        "a JSON list with one value for each image, in their order\n- Value: true or false\n"
+    ) in words
+    assert "an object with true, false or null for each of: appearance neuroretinal rim" in words
+    assert "Letter case" not in words

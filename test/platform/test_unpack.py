@@ -1,0 +1,187 @@
+"""Zips and bare tables as participants upload them."""
+
+import os
+import stat
+import struct
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation.model.fault import FaultKind, FormFault
+from evaluation.platform.unpack import unpack, unpacked
+
+
+def zip_of(path: Path, entries: Mapping[str, bytes]) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in entries.items():
+            archive.writestr(name, data)
+    return path
+
+
+def files_below(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+@pytest.mark.parametrize(
+    ("names", "unpacked_names"),
+    [
+        (["a.csv", "masks/1.png"], ["a.csv", "masks/1.png"]),
+        (["team/a.csv", "team/masks/1.png"], ["a.csv", "masks/1.png"]),
+        (["my/team/a.csv", "my/team/masks/1.png"], ["a.csv", "masks/1.png"]),
+        # All files share the folder, which the platform strips although the format wants it.
+        (["masks/1.png", "masks/2.png"], ["1.png", "2.png"]),
+        (["results/a.csv"], ["a.csv"]),
+        (["a.csv"], ["a.csv"]),
+        (["team/a.csv", "team/b.csv", "__MACOSX/team/._a.csv", "team/.DS_Store"], ["a.csv", "b.csv"]),
+        (["team/a.csv", "team/b.csv", "desktop.ini"], ["a.csv", "b.csv"]),
+        (["ab/1.png", "ac/1.png"], ["ab/1.png", "ac/1.png"]),
+    ],
+)
+def test_common_folders_are_stripped_and_leftovers_skipped(names, unpacked_names, tmp_path):
+    archive = zip_of(tmp_path / "submission.zip", {name: name.encode() for name in names})
+    with unpacked(archive) as folder:
+        assert list(files_below(folder)) == unpacked_names
+    assert not folder.exists()
+
+
+def _platform_destinations(names: list[str]) -> list[str]:
+    """Destinations by the platform's own rules: its `_filter_members`, for names that it keeps."""
+    if len(names) == 1:
+        path = str(Path(names[0]).parent)
+        path = "" if path == "." else path
+    else:
+        path = os.path.commonpath(names)
+    return [name[len(path) + 1 :] if path else name for name in names]
+
+
+@given(
+    st.lists(
+        st.lists(st.sampled_from(["a", "b", "ab"]), min_size=0, max_size=3).map(
+            lambda folders: "/".join([*folders, "file"])
+        ),
+        min_size=1,
+        max_size=5,
+        unique=True,
+    )
+)
+def test_destinations_are_the_platforms(tmp_path_factory, names):
+    folder = tmp_path_factory.mktemp("zip")
+    archive = zip_of(folder / "s.zip", dict.fromkeys(names, b""))
+    (folder / "out").mkdir()
+    unpack(archive, folder / "out")
+    assert set(files_below(folder / "out")) == set(_platform_destinations(names))
+
+
+def test_a_bare_table_arrives_under_the_platforms_name(tmp_path):
+    table = tmp_path / "My Results.CSV"
+    table.write_bytes(b"a,b\n1,2\n")
+    with unpacked(table) as folder:
+        assert files_below(folder) == {"predictions.csv": b"a,b\n1,2\n"}
+
+
+def test_a_folder_stands_for_itself(tmp_path):
+    with unpacked(tmp_path) as folder:
+        assert folder == tmp_path
+    assert tmp_path.exists()
+
+
+def fault_of(archive: Path, **arguments):
+    with pytest.raises(FormFault) as raised, unpacked(archive, **arguments):
+        pass
+    return raised.value.faults
+
+
+@pytest.mark.parametrize("name", ["../out.csv", "a/../../out.csv", "/etc/passwd", "a/.."])
+def test_paths_that_lead_out(name, tmp_path):
+    archive = zip_of(tmp_path / "s.zip", {"fine.csv": b"", name: b"x"})
+    (fault,) = fault_of(archive)
+    assert (fault.kind, fault.file) == (FaultKind.FORBIDDEN, name)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["s.zip"]
+
+
+def test_links(tmp_path):
+    path = tmp_path / "s.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, kind in (("link", stat.S_IFLNK), ("pipe", stat.S_IFIFO), ("file", stat.S_IFREG)):
+            info = zipfile.ZipInfo(name)
+            info.external_attr = (kind | 0o644) << 16
+            archive.writestr(info, "/etc/passwd")
+    assert [(fault.file, fault.found) for fault in fault_of(path)] == [
+        ("link", "a symbolic link"),
+        ("pipe", "something else"),
+    ]
+
+
+def test_a_bomb_by_its_own_account(tmp_path):
+    archive = zip_of(tmp_path / "s.zip", {"a": bytes(600_000), "b": bytes(600_000)})
+    assert archive.stat().st_size < 5_000
+    (fault,) = fault_of(archive, most_bytes=1_000_000)
+    assert (fault.kind, fault.found) == (FaultKind.TOO_LARGE, "1200000 bytes")
+
+
+def test_a_bomb_that_lies_about_its_size(tmp_path):
+    archive = zip_of(tmp_path / "s.zip", {"a": bytes(5_000_000)})
+    data = archive.read_bytes()
+    assert data.count(struct.pack("<I", 5_000_000)) == 2
+    archive.write_bytes(data.replace(struct.pack("<I", 5_000_000), struct.pack("<I", 1_000)))
+    out = tmp_path / "out"
+    out.mkdir()
+    with pytest.raises(FormFault):
+        unpack(archive, out, most_bytes=1_000_000)
+    assert sum(len(content) for content in files_below(out).values()) <= 1_000
+
+
+@pytest.mark.parametrize(
+    ("data", "kind", "found"),
+    [
+        (b"no zip at all", FaultKind.UNREADABLE, "another file"),
+        (b"", FaultKind.UNREADABLE, "another file"),
+    ],
+)
+def test_another_file(data, kind, found, tmp_path):
+    path = tmp_path / "submission.rar"
+    path.write_bytes(data)
+    (fault,) = fault_of(path)
+    assert (fault.kind, fault.file, fault.found) == (kind, "submission.rar", found)
+
+
+def test_a_damaged_zip(tmp_path):
+    archive = zip_of(tmp_path / "s.zip", {"a": os.urandom(1000)})
+    data = bytearray(archive.read_bytes())
+    data[500] ^= 1
+    archive.write_bytes(data)
+    (fault,) = fault_of(archive)
+    assert fault.kind == FaultKind.UNREADABLE
+    assert "cannot be unpacked" in fault.found
+
+
+@pytest.mark.parametrize("names", [[], ["__MACOSX/a.csv", ".DS_Store"], ["folder/"]])
+def test_a_zip_without_files(names, tmp_path):
+    archive = zip_of(tmp_path / "s.zip", dict.fromkeys(names, b""))
+    (fault,) = fault_of(archive)
+    assert fault.kind == FaultKind.MISSING
+
+
+def test_an_encrypted_zip(tmp_path):
+    archive = zip_of(tmp_path / "s.zip", {"a": b"x"})
+    data = bytearray(archive.read_bytes())
+    # The flags of the file's own header and of the archive's directory.
+    data[6] |= 1
+    data[data.index(b"PK\x01\x02") + 8] |= 1
+    archive.write_bytes(data)
+    (fault,) = fault_of(archive)
+    assert fault.found == "an encrypted one"
+
+
+def test_a_file_in_place_of_a_folder(tmp_path):
+    archive = zip_of(tmp_path / "s.zip", {"a": b"", "a/b": b"", "c": b""})
+    (fault,) = fault_of(archive)
+    assert fault.kind == FaultKind.UNREADABLE
