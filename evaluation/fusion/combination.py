@@ -42,7 +42,7 @@ def combine(readers: Sequence[Marks]) -> Floats:
     # Rounding must not lead out of the readers' range.
     combined = np.clip(combined, values.min(axis=0), values.max(axis=0))
     marked = np.logical_or.reduce([reader.levels > 0 for reader in readers]) & (total > 0)
-    return np.where(marked, np.maximum(combined, LOWEST), combined)
+    return np.maximum(combined, LOWEST, out=combined, where=marked)
 
 
 def nearest_level(
