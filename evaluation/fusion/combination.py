@@ -37,12 +37,13 @@ def combine(readers: Sequence[Marks]) -> Floats:
     products = weights * np.stack([reader.values for reader in readers])
     # Sorted, so that rounding does not depend on who comes first.
     total, weighted = np.sort(weights, axis=0).sum(axis=0), np.sort(products, axis=0).sum(axis=0)
-    combined = np.divide(weighted, total, out=np.zeros_like(total), where=total > 0)
+    combined: Floats = np.divide(weighted, total, out=np.zeros_like(total), where=total > 0)
     values = np.stack([reader.values for reader in readers])
     # Rounding must not lead out of the readers' range.
     combined = np.clip(combined, values.min(axis=0), values.max(axis=0))
     marked = np.logical_or.reduce([reader.levels > 0 for reader in readers]) & (total > 0)
-    return np.maximum(combined, LOWEST, out=combined, where=marked)
+    combined[marked] = np.maximum(combined[marked], LOWEST)
+    return combined
 
 
 def nearest_level(

@@ -23,17 +23,19 @@ from evaluation.model.field import Kind
 from evaluation.model.form import CaseForm
 
 
-class NotCombinable(Exception):  # noqa: N818 - says what it is, and is turned into a problem of the organiser's
-    """Raised for values of a kind that nobody has said how to combine."""
-
-
 @singledispatch
 def combine(kind: Kind, values: Sequence[Any], case: CaseForm, rules: Rules) -> Any:
     """Return one value of a case, as the kind's writers take it; the order of ``values`` does not matter.
 
-    values: what the kind read from each reader or submission, at least one. Raises `NotCombinable`.
+    values: what the kind read from each reader or submission, at least one. Raises
+    `TypeError` for a kind of which nobody has said how (see `is_combinable`).
     """
-    raise NotCombinable(f"values of {type(kind).__name__} cannot be combined: {kind.describe()}")
+    raise TypeError(f"values of {type(kind).__name__} cannot be combined")
+
+
+def is_combinable(kind: Kind) -> bool:
+    """Return whether somebody has said how values of a kind are combined."""
+    return combine.dispatch(type(kind)) is not combine.dispatch(object)
 
 
 @combine.register

@@ -1,0 +1,83 @@
+"""`fuse`: the reference of a phase from what several readers said."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from evaluation.cli.progress import progress_bar
+from evaluation.model.fault import PhaseError
+from evaluation.platform import machine
+
+Run = Callable[[argparse.Namespace], list[Path]]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what can be fused, and the arguments of each."""
+    kinds = parser.add_subparsers(dest="what", required=True, metavar="WHAT")
+    _add_readers(kinds.add_parser("readers", help="masks, points and labels of several readers"))
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Fuse, and print what was written; return 1 after listing what is wrong with the readers' files."""
+    fuse: Run = arguments.fuse
+    try:
+        written = fuse(arguments)
+    except PhaseError as error:
+        sys.stderr.write("\n".join([*error.problems, "nothing was written"]) + "\n")
+        return 1
+    except OSError as error:
+        sys.stderr.write(f"{error.filename or arguments.output}: {error.strerror}\n")
+        return 1
+    sys.stdout.write("".join(f"{path}\n" for path in written))
+    return 0
+
+
+def add_rules(parser: argparse.ArgumentParser) -> None:
+    """Declare how values are combined."""
+    parser.add_argument(
+        "--tie",
+        choices=["background", "foreground"],
+        default="background",
+        help="what is decided where as many say yes as no (default: background)",
+    )
+    parser.add_argument(
+        "--method", choices=["majority", "staple"], default="majority", help="of masks (default: majority)"
+    )
+
+
+def _add_output(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--output", type=Path, required=True, metavar="FOLDER", help="the phase folder to write"
+    )
+    parser.add_argument(
+        "--report", type=Path, metavar="FOLDER", help="where the report goes (default: OUTPUT-report)"
+    )
+
+
+def _report(arguments: argparse.Namespace) -> Path:
+    output: Path = arguments.output
+    return arguments.report or output.with_name(f"{output.name}-report")
+
+
+def _add_readers(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "input", type=Path, metavar="FOLDER", help="phase.toml, cases.csv, readers/<reader>/… and dropped.csv"
+    )
+    _add_output(parser)
+    add_rules(parser)
+    parser.set_defaults(fuse=_fuse_readers)
+
+
+def _fuse_readers(arguments: argparse.Namespace) -> list[Path]:
+    from evaluation.fusion.masks import Rules
+    from evaluation.fusion.reference import fuse_readers
+    from evaluation.fusion.reference_report import write_reference_report
+
+    rules = Rules(arguments.tie, arguments.method)
+    with progress_bar("cases", 0) as progress:
+        fused = fuse_readers(arguments.input, arguments.output, rules, machine.worker_count(), progress)
+    write_reference_report(_report(arguments), fused, rules)
+    return [arguments.output, _report(arguments)]
