@@ -18,6 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what can be fused, and the arguments of each."""
     kinds = parser.add_subparsers(dest="what", required=True, metavar="WHAT")
     _add_readers(kinds.add_parser("readers", help="masks, points and labels of several readers"))
+    _add_cysts(kinds.add_parser("cysts", help="a confidence benchmark of cysts in OCT volumes"))
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -81,3 +82,53 @@ def _fuse_readers(arguments: argparse.Namespace) -> list[Path]:
         fused = fuse_readers(arguments.input, arguments.output, rules, machine.worker_count(), progress)
     write_reference_report(_report(arguments), fused, rules)
     return [arguments.output, _report(arguments)]
+
+
+def _add_cysts(parser: argparse.ArgumentParser) -> None:
+    from evaluation.fusion.benchmark import STEPS
+
+    parser.add_argument(
+        "input",
+        type=Path,
+        metavar="FOLDER",
+        help="phase.toml, volumes.csv, images/, evaluation.csv, evaluation/<reader>/run1|run2/ "
+        "and annotations/<reader>/",
+    )
+    parser.add_argument(
+        "--report", type=Path, required=True, metavar="FOLDER", help="where every step leaves its tables"
+    )
+    parser.add_argument("--output", type=Path, metavar="FOLDER", help="the phase folder, of the last step")
+    steps = parser.add_mutually_exclusive_group()
+    steps.add_argument("--step", choices=STEPS, help="run this step alone, from the tables of those before")
+    steps.add_argument("--until", choices=STEPS, default=STEPS[-1], help="stop after this step, to look")
+    parser.add_argument(
+        "--interval",
+        choices=["level", "cyst"],
+        default="level",
+        help="what a mark is worth: the supervisor's mean distinction of its confidence, "
+        "or its own distinction transformed (default: level)",
+    )
+    parser.add_argument("--parts", type=int, default=3, help="of the partition (default: 3)")
+    parser.add_argument("--seed", type=int, default=0, help="of the partition (default: 0)")
+    parser.set_defaults(fuse=_fuse_cysts)
+
+
+def _fuse_cysts(arguments: argparse.Namespace) -> list[Path]:
+    from evaluation.fusion.benchmark import STEPS, Benchmark, run_step
+
+    benchmark = Benchmark(
+        arguments.input,
+        arguments.report,
+        arguments.output,
+        arguments.interval,
+        arguments.parts,
+        arguments.seed,
+    )
+    steps = [arguments.step] if arguments.step else STEPS[: STEPS.index(arguments.until) + 1]
+    if "combination" in steps and arguments.output is None:
+        raise PhaseError("--output: expected a phase folder for the combination, found none")
+    with progress_bar("steps", len(steps)) as progress:
+        for done, step in enumerate(steps, start=1):
+            run_step(step, benchmark)
+            progress(done)
+    return [arguments.report, *([arguments.output] if "combination" in steps else [])]

@@ -7,18 +7,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import singledispatch
+from functools import reduce, singledispatch
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.fields.label_mask import LabelMask
+from evaluation.fields.multilabel_mask import MultilabelMask
 from evaluation.fields.number import Label, Number
 from evaluation.fields.point import Point, PointInImage
+from evaluation.fields.regions import Region
+from evaluation.fields.volume import ConfidenceVolume, Volume, geometry_of
 from evaluation.files.crop import CroppedMask
-from evaluation.fusion.masks import Rules, combine_label_masks, majority_vote
+from evaluation.fusion.masks import Rules, combine_label_masks, majority_vote, vote
 from evaluation.fusion.points import combine_points
+from evaluation.metrics.cropped_plane import Box, CroppedPlane
 from evaluation.model.field import Kind
 from evaluation.model.form import CaseForm
 
@@ -61,6 +65,40 @@ def _label_masks(
     kind: LabelMask, values: Sequence[CroppedMask], case: CaseForm, rules: Rules
 ) -> NDArray[np.uint8]:
     return combine_label_masks(kind, values, rules)
+
+
+@combine.register
+def _multilabel_masks(
+    kind: MultilabelMask, values: Sequence[tuple[Region, ...]], case: CaseForm, rules: Rules
+) -> NDArray[np.bool_]:
+    """Return (class, y, x), every class voted by itself."""
+    combined = np.zeros((len(kind.classes), case.height, case.width), dtype=np.bool_)
+    for number, of_class in enumerate(zip(*values, strict=True)):
+        votes = np.zeros((len(values), case.height, case.width), dtype=np.bool_)
+        for one, region in zip(votes, of_class, strict=True):
+            top, left = region.corner
+            height, width = region.pixels.shape
+            one[top : top + height, left : left + width] = region.pixels
+        combined[number] = vote(votes, rules)
+    return combined
+
+
+@combine.register
+def _volumes(
+    kind: ConfidenceVolume, values: Sequence[tuple[CroppedPlane, ...]], case: CaseForm, rules: Rules
+) -> Volume:
+    """Return the mean confidence of every voxel."""
+    geometry = geometry_of(case)
+    mean = np.zeros(geometry.shape, dtype=np.float32)
+    for plane, of_plane in zip(mean, zip(*values, strict=True), strict=True):
+        box = reduce(Box.union, (cropped.box for cropped in of_plane))
+        if not box.is_empty:
+            # Sorted, so that rounding does not depend on who comes first.
+            stack = np.sort(
+                np.stack([cropped.within(box).astype(np.float64) for cropped in of_plane]), axis=0
+            )
+            plane[box.slices] = np.clip(stack.sum(axis=0) / len(stack), stack[0], stack[-1])
+    return Volume(mean, geometry)
 
 
 def normalised(kind: Kind, values: Sequence[float]) -> list[float]:

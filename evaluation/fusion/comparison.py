@@ -12,9 +12,10 @@ from math import nan
 from typing import Any
 
 from evaluation.fields.label_mask import LabelMask
+from evaluation.fields.multilabel_mask import MultilabelMask
 from evaluation.fields.number import Label
 from evaluation.fields.point import Point, PointInImage, distance
-from evaluation.fields.regions import overlap_of, region_of
+from evaluation.fields.regions import Region, overlap_of, region_of
 from evaluation.files.crop import CroppedMask
 from evaluation.fusion.agreement import cohen_kappa, fleiss_kappa
 from evaluation.metrics.overlap import dice
@@ -53,6 +54,13 @@ def _presence(kind: LabelMask, value: CroppedMask) -> Mapping[str, Hashable]:
 
 
 @categories.register
+def _presence_of_classes(kind: MultilabelMask, value: tuple[Region, ...]) -> Mapping[str, Hashable]:
+    return {
+        f"{name} present": bool(region.pixels.any()) for name, region in zip(kind.classes, value, strict=True)
+    }
+
+
+@categories.register
 def _visibility(kind: PointInImage, value: Point) -> Mapping[str, Hashable]:
     return {"visible": kind.is_visible(value)} if kind.may_be_invisible else {}
 
@@ -72,6 +80,14 @@ def _dice(kind: LabelMask, first: CroppedMask, second: CroppedMask) -> Mapping[s
         )
         for label, labels in kind.regions()
     }
+
+
+@measures.register
+def _dice_of_classes(
+    kind: MultilabelMask, first: tuple[Region, ...], second: tuple[Region, ...]
+) -> Mapping[str, float]:
+    pairs = zip(kind.classes, first, second, strict=True)
+    return {f"{name} Dice": dice(overlap_of(one, other), both_empty=nan) for name, one, other in pairs}
 
 
 @measures.register

@@ -41,8 +41,8 @@ def fuse_readers(
 ) -> FusedReference:
     """Build a phase folder, ready to seal, from a folder of readers' annotations.
 
-    What that folder holds is described in `evaluation.fusion.readers`. Raises `PhaseError` with every fault of
-    every annotation, and for a value that no reader gives.
+    What that folder holds is described in `evaluation.fusion.readers`. Raises `PhaseError` with every fault
+    of every annotation, and for a value that no reader gives.
     """
     given = open_readers(folder)
     faults: list[str] = []
