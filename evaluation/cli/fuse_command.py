@@ -18,6 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what can be fused, and the arguments of each."""
     kinds = parser.add_subparsers(dest="what", required=True, metavar="WHAT")
     _add_readers(kinds.add_parser("readers", help="masks, points and labels of several readers"))
+    _add_graders(kinds.add_parser("graders", help="labels of two graders and a specialist (JustRAIGS)"))
     _add_cysts(kinds.add_parser("cysts", help="a confidence benchmark of cysts in OCT volumes"))
 
 
@@ -82,6 +83,22 @@ def _fuse_readers(arguments: argparse.Namespace) -> list[Path]:
         fused = fuse_readers(arguments.input, arguments.output, rules, machine.worker_count(), progress)
     write_reference_report(_report(arguments), fused, rules)
     return [arguments.output, _report(arguments)]
+
+
+def _add_graders(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("table", type=Path, metavar="GRADERS_CSV", help="the graders' table")
+    parser.add_argument("--mapping", type=Path, required=True, metavar="JSON", help="of the archive's stacks")
+    parser.add_argument("--phase", type=Path, required=True, metavar="PHASE_TOML", help="its configuration")
+    _add_output(parser)
+    parser.set_defaults(fuse=_fuse_graders)
+
+
+def _fuse_graders(arguments: argparse.Namespace) -> list[Path]:
+    from evaluation.fusion.labels_phase import fuse_graders
+
+    report = _report(arguments)
+    fuse_graders(arguments.table, arguments.mapping, arguments.phase, arguments.output, report)
+    return [arguments.output, report]
 
 
 def _add_cysts(parser: argparse.ArgumentParser) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.fields.flags import Flags, FlagSet
 from evaluation.fields.label_mask import LabelMask
 from evaluation.fields.multilabel_mask import MultilabelMask
 from evaluation.fields.number import Label, Number
@@ -50,9 +51,19 @@ def _numbers(kind: Number, values: Sequence[float], case: CaseForm, rules: Rules
 
 
 @combine.register
-def _labels(kind: Label, values: Sequence[int], case: CaseForm, rules: Rules) -> int:
+def _labels(kind: Label, values: Sequence[int | bool], case: CaseForm, rules: Rules) -> int:
     """Return what most say."""
     return int(majority_vote(np.array(values, dtype=np.bool_), rules.tie_is_foreground))
+
+
+@combine.register
+def _flags(kind: FlagSet, values: Sequence[Flags], case: CaseForm, rules: Rules) -> Flags:
+    """Return for every flag what most of those say that have it; missing where nobody has it."""
+    combined: list[bool | None] = []
+    for of_flag in zip(*values, strict=True):
+        given = [flag for flag in of_flag if flag is not None]
+        combined.append(bool(_labels(Label(), given, case, rules)) if given else None)
+    return tuple(combined)
 
 
 @combine.register

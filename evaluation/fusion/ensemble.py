@@ -20,7 +20,7 @@ from evaluation.fusion.writers import writer_for
 from evaluation.model.challenge import Task, fields_of
 from evaluation.model.fault import PhaseError
 from evaluation.model.field import Field
-from evaluation.model.form import Form
+from evaluation.model.form import STACK_NAME, Form
 from evaluation.workers.pool import Progress, no_progress
 
 Numbers = Mapping[str, Mapping[str, Sequence[float | None]]]
@@ -127,4 +127,4 @@ def _normalised(
 
 def _reading_order(form: Form) -> list[int]:
     """Return the positions of the cases, those of one stack together, whose values lie in one file."""
-    return sorted(range(len(form.cases)), key=lambda i: form.cases[i].columns.get("stack_name", ""))
+    return sorted(range(len(form.cases)), key=lambda i: form.cases[i].columns.get(STACK_NAME, ""))

@@ -55,6 +55,8 @@ def fuse_readers(
             values = _values_of_case(given, position, faults)
             reference = {}
             for field in given.fused:
+                if not field.cases(form):
+                    continue
                 of_case = values[field.name]
                 counts[field.name][len(of_case)] += 1
                 for reader in of_case:

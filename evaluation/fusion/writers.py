@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from evaluation.fusion.submissions import OpenSubmission
 from evaluation.model.field import Field, Files
-from evaluation.model.form import Form
+from evaluation.model.form import STACK_NAME, Form
 from evaluation.model.source import FileSource
-from evaluation.samples.writer import ArchiveWriter
+from evaluation.samples.writer import AlgorithmWriter, ArchiveWriter, InputImage
+
+_INPUT_SOCKET = "image"
 
 
 def writer_for(
     folder: Path, form: Form, fields: Sequence[Field], submissions: Sequence[OpenSubmission]
-) -> ArchiveWriter:
+) -> ArchiveWriter | AlgorithmWriter:
     """Return the writer of a submission of the phase."""
+    if form.submission == "algorithm":
+        slugs = {field.name: form.sockets.get(field.name, field.socket.slug) for field in fields}
+        renamed = [replace(field, socket=replace(field.socket, slug=slugs[field.name])) for field in fields]
+        return AlgorithmWriter(folder, renamed, _inputs(form, fields), form.input_socket or _INPUT_SOCKET)
     extensions = {
         field.name: extension
         for field in fields
@@ -23,6 +30,16 @@ def writer_for(
         and (extension := _extension(field.name, field.archive, submissions[0])) is not None
     }
     return ArchiveWriter(folder, fields, extensions)
+
+
+def _inputs(form: Form, fields: Sequence[Field]) -> list[InputImage]:
+    """Return what the jobs ran on: stacks where the fields are stacked, else the images themselves."""
+    if not any(field.socket.stacked for field in fields):
+        return [InputImage(case.name, (case.name,)) for case in form.cases]
+    return [
+        InputImage(form.cases[positions[0]].columns[STACK_NAME], tuple(form.cases[i].name for i in positions))
+        for positions in form.stacks.values()
+    ]
 
 
 def _extension(name: str, layout: Files, submission: OpenSubmission) -> str | None:
