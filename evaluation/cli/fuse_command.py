@@ -16,10 +16,17 @@ Run = Callable[[argparse.Namespace], list[Path]]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what can be fused, and the arguments of each."""
+    from evaluation.fusion import benchmark, labels_phase, readers
+
     kinds = parser.add_subparsers(dest="what", required=True, metavar="WHAT")
-    _add_readers(kinds.add_parser("readers", help="masks, points and labels of several readers"))
-    _add_graders(kinds.add_parser("graders", help="labels of two graders and a specialist (JustRAIGS)"))
-    _add_cysts(kinds.add_parser("cysts", help="a confidence benchmark of cysts in OCT volumes"))
+    for name, summary, module, add in (
+        ("readers", "masks, points and labels of several readers", readers, _add_readers),
+        ("graders", "labels of two graders and a specialist (JustRAIGS)", labels_phase, _add_graders),
+        ("cysts", "a confidence benchmark of cysts in OCT volumes", benchmark, _add_cysts),
+    ):
+        # What is read and written stands where the module says it.
+        layout = argparse.RawDescriptionHelpFormatter
+        add(kinds.add_parser(name, help=summary, description=module.__doc__, formatter_class=layout))
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -75,12 +82,14 @@ def _add_readers(parser: argparse.ArgumentParser) -> None:
 
 def _fuse_readers(arguments: argparse.Namespace) -> list[Path]:
     from evaluation.fusion.masks import Rules
+    from evaluation.fusion.readers import open_readers
     from evaluation.fusion.reference import fuse_readers
     from evaluation.fusion.reference_report import write_reference_report
 
     rules = Rules(arguments.tie, arguments.method)
-    with progress_bar("cases", 0) as progress:
-        fused = fuse_readers(arguments.input, arguments.output, rules, machine.worker_count(), progress)
+    given = open_readers(arguments.input)
+    with progress_bar("cases", len(given.cases.forms)) as progress:
+        fused = fuse_readers(given, arguments.output, rules, machine.worker_count(), progress)
     write_reference_report(_report(arguments), fused, rules)
     return [arguments.output, _report(arguments)]
 

@@ -1,11 +1,25 @@
 """The cyst benchmark, from readers' annotations to a phase folder, in steps that can be run one by one.
 
-    images/, evaluation.csv, evaluation/   the evaluation set, see `evaluation.fusion.evaluation_set`
-    volumes.csv                            vendor and quality of every volume, see `task_assignment`
-    annotations/<reader>/<volume>.mha      the benchmark itself, confidences 0 to 5
-    phase.toml                             of the phase that is to be
+What is read:
 
-Every step writes its tables into one working folder and adds what is to be said of it to `report.json`.
+    images/<volume>.mha                          the OCT volumes (also .nii.gz, .tif)
+    evaluation.csv                               volume, b_scan (from 1 on): what everybody annotates twice
+    evaluation/<reader>/run1|run2/<volume>.mha   confidences 0 to 5; other B-scans are not looked at
+    evaluation/supervisor/run1|run2/…            the same by the expert whom the readers are measured against
+    volumes.csv                                  volume, vendor, quality_<reader> … (high, medium or low)
+    annotations/<reader>/<volume>.mha            the benchmark itself, confidences 0 to 5
+    phase.toml                                   of the phase that is to be
+
+The steps and the tables that each leaves, which may be looked at and changed before the next:
+
+    distinction   distinctions.csv             every cyst of the evaluation set, Eq. 1
+    transform     transforms.csv, levels.csv   readers mapped to the supervisor, Eq. 2
+    accuracy      accuracy.csv                 reproducibility and accuracy of every reader, Eq. 3
+    partition     partition.csv                parts that are small copies of the whole
+    assignment    assignment.csv               two complementary readers for every part
+    combination   the phase folder             Eq. 4
+
+Every step adds what is to be said of it to `report.json`.
 """
 
 from __future__ import annotations
@@ -19,11 +33,12 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.challenges.cysts import CHALLENGE, CystsOptions
+from evaluation.challenges.cysts import CHALLENGE
 from evaluation.fields.volume import Volume, geometry_columns
 from evaluation.files.volumes.header import Geometry, check_geometry
 from evaluation.fusion.accuracy import Accuracy
 from evaluation.fusion.combination import Marks, combine, nearest_level
+from evaluation.fusion.configuration import read_configuration
 from evaluation.fusion.distinction import Range, cysts_of, distinctions
 from evaluation.fusion.evaluation_set import IMAGES, open_evaluation_set
 from evaluation.fusion.output import whole_folder, write_report
@@ -40,7 +55,7 @@ from evaluation.fusion.scans import Scan, scans_in
 from evaluation.fusion.task_assignment import read_assignment, read_strata, write_assignment, write_partition
 from evaluation.model.challenge import references_of
 from evaluation.model.fault import PhaseError
-from evaluation.phase.config import FILE_NAME, read_config
+from evaluation.phase.config import FILE_NAME
 from evaluation.samples.writer import SampleCase, write_phase
 from evaluation.workers.pool import Progress, no_progress
 
@@ -84,9 +99,8 @@ def write_combination(benchmark: Benchmark, progress: Progress = no_progress) ->
     """Combine the readers of every volume (Eq. 4) into a phase folder; return what the report says of it."""
     if benchmark.output is None:
         raise PhaseError("combination: expected a phase folder to write, found none")
-    config = read_config(benchmark.folder)
-    options = CystsOptions.model_validate(config.options)
-    fields = references_of(CHALLENGE.tasks(options))
+    configuration = read_configuration(benchmark.folder, only=CHALLENGE.name)
+    fields = references_of(configuration.tasks)
     scale, accuracies = read_scale(benchmark.work, benchmark.interval), read_accuracy(benchmark.work)
     strata = read_strata(benchmark.folder)
     annotations = _annotations(benchmark, list(strata), accuracies)
@@ -94,10 +108,12 @@ def write_combination(benchmark: Benchmark, progress: Progress = no_progress) ->
     if missing := [name for name in strata if name not in images]:
         raise PhaseError(*(f"{benchmark.folder / IMAGES}/{name}: is missing" for name in missing))
 
+    names = [field.name for field in fields]
+
     def cases() -> Iterator[SampleCase]:
         for done, (name, stratum) in enumerate(sorted(strata.items()), start=1):
             geometry = images[name].geometry()
-            volumes = _combined(images[name], geometry, annotations[name], scale, accuracies, options.readers)
+            volumes = _combined(images[name], geometry, annotations[name], scale, accuracies, names)
             columns = {**geometry_columns(geometry), "vendor": stratum.vendor, "quality": stratum.quality}
             yield SampleCase(name, columns, volumes)
             progress(done)
@@ -144,7 +160,7 @@ def _combined(
     readers: Mapping[str, Scan],
     scale: Scale,
     accuracies: Mapping[str, Accuracy],
-    kept: Sequence[str],
+    fields: Sequence[str],
 ) -> dict[str, Volume]:
     """Return the reference of one volume by field: confidence, level, and single readers where asked for."""
     for scan in readers.values():
@@ -152,7 +168,9 @@ def _combined(
             raise PhaseError(*(str(problem.fault(str(scan.path))) for problem in problems))
     confidence = np.zeros(geometry.shape, dtype=np.float32)
     level = np.zeros(geometry.shape, dtype=np.uint8)
-    single = {reader: np.zeros(geometry.shape, dtype=np.uint8) for reader in readers if reader in kept}
+    single = {
+        reader: np.zeros(geometry.shape, dtype=np.uint8) for reader in readers if f"reader_{reader}" in fields
+    }
     measured = scale.interval == "cyst"
     intensities = image.intensities() if measured else Range(0.0, 0.0)
     planes = image.planes() if measured else iter(level)

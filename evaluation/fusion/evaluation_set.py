@@ -1,10 +1,4 @@
-"""The B-scans that all readers and the supervisor annotated twice.
-
-images/<volume>.mha                          the OCT volumes
-evaluation.csv                               volume, b_scan (from 1 on)
-evaluation/<reader>/run1|run2/<volume>.mha   confidences 0 to 5; other B-scans are not looked at
-evaluation/supervisor/run1|run2/…            the same by the expert whom the readers are measured against
-"""
+"""The B-scans that all readers and the supervisor annotated twice, see `evaluation.fusion.benchmark`."""
 
 from __future__ import annotations
 

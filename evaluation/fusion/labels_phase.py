@@ -1,4 +1,13 @@
-"""A JustRAIGS phase from the graders' table, and the report on the graders."""
+"""A JustRAIGS phase from the graders' table, and the report on the graders.
+
+The table has the organisers' columns, and may say in columns "Grader G1" and so on who G1, G2 and G3
+were; without them these three count as graders. The report:
+
+    report.json, graders.csv   sensitivity and specificity of every grader against the final label, with limits
+    regrade.csv                all images of the graders below a limit
+    agreement.csv              kappas of the two first graders, by label
+    labels.csv                 final label and agreed features of every eye
+"""
 
 from __future__ import annotations
 
@@ -7,9 +16,10 @@ from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 
-from evaluation.challenges.justraigs import FEATURES
+from evaluation.challenges.justraigs import CHALLENGE, FEATURES, JustraigsOptions
 from evaluation.files.buffer import ReadBuffer
 from evaluation.files.tables import ColumnSpec, read_table
+from evaluation.fusion.configuration import read_configuration
 from evaluation.fusion.graders import CASE_COLUMNS, GRADERS, case_rows, read_graders, read_mapping
 from evaluation.fusion.labels import (
     LOWEST_SENSITIVITY,
@@ -26,7 +36,7 @@ from evaluation.fusion.output import whole_folder, write_report, write_rows
 from evaluation.metrics.intervals import wilson_interval
 from evaluation.model.fault import FaultKind, PhaseError, ReadError
 from evaluation.phase.cases import FILE_NAME as CASES
-from evaluation.phase.config import FILE_NAME, read_config
+from evaluation.phase.config import FILE_NAME
 from evaluation.samples.writer import write_csv
 
 _LARGEST_FILE = 1 << 30
@@ -55,13 +65,14 @@ def fuse_graders(graders: Path, mapping: Path, configuration: Path, output: Path
     """
     if configuration.name != FILE_NAME:
         raise PhaseError(f"{configuration}: expected a {FILE_NAME}")
-    config = read_config(configuration.parent)
+    options = read_configuration(configuration.parent, only=CHALLENGE.name).options
+    assert isinstance(options, JustraigsOptions)
     eyes = read_graders(graders)
     identities = _read_identities(graders, len(eyes))
     with whole_folder(output) as phase:
         (phase / FILE_NAME).write_bytes(configuration.read_bytes())
         write_csv(phase / CASES, CASE_COLUMNS, case_rows(eyes, read_mapping(mapping), graders.name))
-    agreed = [agreed_eye(eye, bool(config.options.get("specialist_alone"))) for eye in eyes]
+    agreed = [agreed_eye(eye, options.specialist_alone) for eye in eyes]
     gradings = gradings_of(eyes, identities)
     figures = figures_of(gradings)
     again = to_regrade(gradings, figures)

@@ -11,18 +11,16 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pydantic import ValidationError
-
-from evaluation.challenges import challenge_named, select_tasks
 from evaluation.fusion.combine import is_combinable
+from evaluation.fusion.configuration import read_configuration
 from evaluation.fusion.submissions import OpenSubmission, open_submissions
 from evaluation.fusion.tables import read_rows
-from evaluation.model.challenge import Options, Task, fields_of
+from evaluation.model.challenge import Task, fields_of
 from evaluation.model.fault import PhaseError
 from evaluation.model.field import CaseColumns, Field
 from evaluation.model.form import Form, name_key
 from evaluation.phase.cases import Cases, read_cases
-from evaluation.phase.config import FILE_NAME, PhaseConfig, describe_validation, read_config
+from evaluation.phase.config import FILE_NAME
 
 READERS, DROPPED = "readers", "dropped.csv"
 
@@ -36,8 +34,6 @@ class ReadersFolder:
     """
 
     folder: Path
-    config: PhaseConfig
-    options: Options
     tasks: tuple[Task, ...]
     cases: Cases
     fused: tuple[Field, ...]
@@ -53,25 +49,20 @@ def open_readers(folder: Path) -> ReadersFolder:
     """Return what a folder holds; no annotation has been read yet. Raises `PhaseError` with every fault."""
     if not (folder / READERS).is_dir():
         raise PhaseError(f"{folder / READERS}: is not a folder")
-    config = read_config(folder)
-    challenge = challenge_named(config.challenge)
-    try:
-        options = challenge.options.model_validate(config.options)
-    except ValidationError as error:
-        raise PhaseError(*describe_validation(FILE_NAME, error, "options.")) from None
-    tasks = select_tasks(challenge, options, config.tasks)
-    cases = read_cases(folder, challenge.form_columns)
+    configuration = read_configuration(folder)
+    challenge, tasks = configuration.challenge, configuration.tasks
+    cases = read_cases(folder, challenge.form_columns, challenge.case_choices)
     fused = tuple(field for field in fields_of(tasks) if not _is_kept(field, cases))
     if problems := _problems(fused, cases):
         raise PhaseError(*problems)
     form = Form(
         challenge=challenge.name,
-        phase=config.name,
+        phase=configuration.config.name,
         submission="archive",
         tasks=tuple(task.name for task in tasks),
         # No reader need have seen every case.
         missing="worst",
-        options=options.form_options(),
+        options=configuration.options.form_options(),
         sockets={},
         cases=cases.forms,
     )
@@ -80,7 +71,7 @@ def open_readers(folder: Path) -> ReadersFolder:
         raise PhaseError(f"{folder / READERS}: expected a folder for every reader, found none")
     readers = open_submissions(folders, form, [_of_references(task) for task in tasks])
     dropped = _read_dropped(folder / DROPPED, list(folders), form, fused)
-    return ReadersFolder(folder, config, options, tasks, cases, fused, readers, dropped)
+    return ReadersFolder(folder, tasks, cases, fused, readers, dropped)
 
 
 def _is_kept(field: Field, cases: Cases) -> bool:
@@ -95,8 +86,7 @@ def _of_references(task: Task) -> Task:
 
 def _problems(fused: Sequence[Field], cases: Cases) -> list[str]:
     problems = [
-        f"{field.title}: values of this kind cannot be combined; "
-        f"choose other tasks in {FILE_NAME}, or give its reference in cases.csv"
+        f"{field.title}: values of this kind cannot be combined; choose other tasks in {FILE_NAME}"
         for field in fused
         if not is_combinable(field.reference.kind)
     ]

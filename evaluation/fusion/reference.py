@@ -12,7 +12,7 @@ from evaluation.fusion.combine import combine
 from evaluation.fusion.comparison import Agreement, FieldAgreement
 from evaluation.fusion.masks import Rules
 from evaluation.fusion.output import whole_folder
-from evaluation.fusion.readers import ReadersFolder, open_readers
+from evaluation.fusion.readers import ReadersFolder
 from evaluation.fusion.scoring import ReaderScore, score_readers
 from evaluation.model.fault import PhaseError
 from evaluation.phase.config import FILE_NAME
@@ -37,14 +37,13 @@ class FusedReference:
 
 
 def fuse_readers(
-    folder: Path, output: Path, rules: Rules, workers: int, progress: Progress = no_progress
+    given: ReadersFolder, output: Path, rules: Rules, workers: int, progress: Progress = no_progress
 ) -> FusedReference:
-    """Build a phase folder, ready to seal, from a folder of readers' annotations.
+    """Build a phase folder, ready to seal, from readers' annotations.
 
-    What that folder holds is described in `evaluation.fusion.readers`. Raises `PhaseError` with every fault
+    Raises `PhaseError` with every fault
     of every annotation, and for a value that no reader gives.
     """
-    given = open_readers(folder)
     faults: list[str] = []
     agreement = {field.name: FieldAgreement(field.name, field.reference.kind) for field in given.fused}
     counts: dict[str, Counter[int]] = {field.name: Counter() for field in given.fused}
@@ -74,7 +73,7 @@ def fuse_readers(
                 yield SampleCase(form.name, columns, reference)
 
     with whole_folder(output) as phase:
-        configuration = (folder / FILE_NAME).read_text(encoding="utf-8")
+        configuration = (given.folder / FILE_NAME).read_text(encoding="utf-8")
         write_phase(phase, configuration, given.fused, fused_cases())
         if faults:
             raise PhaseError(*faults)

@@ -8,6 +8,7 @@ import pytest
 
 from evaluation.files.masks import read_grey
 from evaluation.fusion.masks import Rules
+from evaluation.fusion.readers import open_readers
 from evaluation.fusion.reference import fuse_readers
 from evaluation.fusion.reference_report import write_reference_report
 from evaluation.metrics.overlap import count_overlap, dice
@@ -20,7 +21,7 @@ from test.fusion.readers import SEVEN, seven_graders
 
 
 def fuse(folder: Path, output: Path, **rules: str):
-    return fuse_readers(folder, output, Rules(**rules), workers=0)
+    return fuse_readers(open_readers(folder), output, Rules(**rules), workers=0)
 
 
 def mask_in(folder: Path, name: str):
