@@ -123,6 +123,7 @@ def normalised(kind: Kind, values: Sequence[float]) -> list[float]:
     lowest, highest = min(values), max(values)
     if lowest == highest:
         return [0.5] * len(values)
-    # Halved, since the difference of two finite numbers need not be finite.
-    width = highest / 2 - lowest / 2
-    return [min(1.0, (value / 2 - lowest / 2) / width) for value in values]
+    # The difference of two finite numbers need not be finite; that of their halves is.
+    scale = 1.0 if math.isfinite(highest - lowest) else 0.5
+    width = scale * highest - scale * lowest
+    return [(scale * value - scale * lowest) / width for value in values]

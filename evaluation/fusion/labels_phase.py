@@ -3,7 +3,7 @@
 The table has the organisers' columns, and may say in columns "Grader G1" and so on who G1, G2 and G3
 were; without them these three count as graders. The report:
 
-    report.json, graders.csv   sensitivity and specificity of every grader against the final label, with limits
+    report.json, graders.csv   sensitivity and specificity of every grader against the final label
     regrade.csv                all images of the graders below a limit
     agreement.csv              kappas of the two first graders, by label
     labels.csv                 final label and agreed features of every eye
