@@ -27,6 +27,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -53,6 +54,7 @@ from evaluation.fusion.reader_measures import (
 )
 from evaluation.fusion.scans import Scan, scans_in
 from evaluation.fusion.task_assignment import read_assignment, read_strata, write_assignment, write_partition
+from evaluation.metrics.cropped_plane import Box, box_of_content
 from evaluation.model.challenge import references_of
 from evaluation.model.fault import PhaseError
 from evaluation.phase.config import FILE_NAME
@@ -176,17 +178,26 @@ def _combined(
     planes = image.planes() if measured else iter(level)
     streams = [scan.planes() for scan in readers.values()]
     for z, (intensity, *of_readers) in enumerate(zip(planes, *streams, strict=True)):
-        marks = []
-        for (reader, scan), plane in zip(readers.items(), of_readers, strict=True):
-            levels = scan.levels(plane, z + 1)
-            if reader in single:
-                single[reader][z] = levels
-            values = _values(scale, reader, levels, intensity, intensities)
-            marks.append(Marks(levels, values, accuracies[reader]))
+        levels = {
+            reader: scan.levels(plane, z + 1)
+            for (reader, scan), plane in zip(readers.items(), of_readers, strict=True)
+        }
+        for reader, of_reader in single.items():
+            of_reader[z] = levels[reader]
+        # Outside of the box nobody marked anything.
+        box = reduce(Box.union, map(box_of_content, levels.values())).slices
+        marks = [
+            Marks(
+                of_reader[box],
+                _values(scale, reader, of_reader, intensity, intensities)[box],
+                accuracies[reader],
+            )
+            for reader, of_reader in levels.items()
+        ]
         marked = np.logical_or.reduce([of_reader.levels > 0 for of_reader in marks])
         if marked.any():
             combined = combine(marks)
-            confidence[z], level[z] = combined, nearest_level(combined, marked, scale.levels)
+            confidence[z][box], level[z][box] = combined, nearest_level(combined, marked, scale.levels)
     volumes: dict[str, NDArray[Any]] = {"confidence": confidence, "cysts": level}
     volumes |= {f"reader_{reader}": levels for reader, levels in single.items()}
     return {name: Volume(values, geometry) for name, values in volumes.items()}

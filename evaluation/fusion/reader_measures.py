@@ -169,13 +169,16 @@ def write_accuracy(evaluation_set: EvaluationSet, work: Path, interval: Interval
 
 def read_accuracy(work: Path) -> dict[str, Accuracy]:
     """Return every reader's accuracy, without the supervisor's. Raises `PhaseError`."""
-    return {
-        row.cells["reader"]: Accuracy(
-            row.number("overall"), {c: row.number(f"confidence_{c}") for c in CONFIDENCES}
-        )
-        for row in read_rows(work / ACCURACY, _OF_ACCURACY)
-        if row.cells["measure"] == "accuracy"
-    }
+    accuracies = {}
+    for row in read_rows(work / ACCURACY, _OF_ACCURACY):
+        if row.cells["measure"] != "accuracy":
+            continue
+        weights = [row.number("overall"), *(row.number(f"confidence_{c}") for c in CONFIDENCES)]
+        if isnan(weights[0]) or any(weight < 0 for weight in weights):
+            raise PhaseError(f"{row.place}: expected accuracies of at least 0, found {weights}")
+        by_confidence = dict(zip(CONFIDENCES, weights[1:], strict=True))
+        accuracies[row.cells["reader"]] = Accuracy(weights[0], by_confidence)
+    return accuracies
 
 
 _Measured = Mapping[tuple[str, str, str, int], Mapping[int, float]]

@@ -86,7 +86,7 @@ def _of_references(task: Task) -> Task:
 
 def _problems(fused: Sequence[Field], cases: Cases) -> list[str]:
     problems = [
-        f"{field.title}: values of this kind cannot be combined; choose other tasks in {FILE_NAME}"
+        f"{field.title}: values of this kind cannot be combined here; choose other tasks in {FILE_NAME}"
         for field in fused
         if not is_combinable(field.reference.kind)
     ]

@@ -11,7 +11,7 @@ from evaluation.fusion.readers import READERS, ReadersFolder
 from evaluation.fusion.submissions import OpenSubmission, open_submissions
 from evaluation.model.case_table import CaseTable
 from evaluation.model.fault import PhaseError
-from evaluation.model.outcome import CaseJob, Faulty, OrganiserFault, Scored
+from evaluation.model.outcome import CaseJob, Died, Faulty, OrganiserFault, Scored
 from evaluation.phase.manifest import scan
 from evaluation.phase.phase import Phase, load_phase
 from evaluation.platform import machine
@@ -65,11 +65,15 @@ def _scores(phase: Phase, reader: OpenSubmission, given: ReadersFolder, workers:
     )
     outcomes = run_cases(jobs, setup, PoolSettings(workers, _CASE_SECONDS))
     problems: list[str] = []
-    for outcome in outcomes:
+    for job, outcome in zip(jobs, outcomes, strict=True):
         if isinstance(outcome, Faulty):
             problems += reader.described(outcome.faults)
         elif isinstance(outcome, OrganiserFault):
             problems += outcome.problems
+        elif isinstance(outcome, Died):
+            problems.append(f"{reader.name}: {job.case.name}: {outcome.reason}")
+        elif outcome.failure is not None:
+            problems.append(f"{reader.name}: {job.case.name}: {outcome.failure}")
     if problems:
         raise PhaseError(*problems)
     scores = []
