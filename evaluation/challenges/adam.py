@@ -240,10 +240,10 @@ def _fovea(options: AdamOptions) -> Field:
     return Field(
         name="fovea",
         title="Location of the fovea, (0, 0) where it is invisible",
-        kind=PointInImage(),
+        kind=PointInImage(may_be_invisible=True),
         archive=TableColumns((options.fovea_file,), "ImageName", ("Fovea_X", "Fovea_Y")),
         socket=Socket("fovea-location", "fovea-location.json"),
-        reference=Reference(PointInImage(), CaseColumns(("fovea_x", "fovea_y"))),
+        reference=Reference(PointInImage(may_be_invisible=True), CaseColumns(("fovea_x", "fovea_y"))),
     )
 
 

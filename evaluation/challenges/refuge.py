@@ -168,8 +168,8 @@ def _ratio(cup: Region, disc: Region, definition: VerticalDiameter) -> float:
 
 def _segmentation(options: RefugeOptions) -> Field:
     labels = {CUP: "optic cup", DISC: "optic disc"}
-    strict = LabelMask(labels, ELSEWHERE)
-    lenient = LabelMask(labels, ELSEWHERE, unlisted_as=DISC)
+    strict = LabelMask(labels, ELSEWHERE, nested=True)
+    lenient = LabelMask(labels, ELSEWHERE, unlisted_as=DISC, nested=True)
     return Field(
         name="segmentation",
         title="Segmentation of optic disc and cup",

@@ -72,6 +72,17 @@ COMMANDS = {
         "Make a leaderboard of many teams' results, with its uncertainty.",
         "python -m evaluation rank output/each --output output/leaderboard",
     ),
+    "fuse": Command(
+        "fuse_command",
+        "Build the reference of a phase from several readers.",
+        "python -m evaluation fuse readers annotations/refuge-onsite --output ground-truth/refuge-onsite",
+    ),
+    "ensemble": Command(
+        "ensemble_command",
+        "Combine several submissions of a phase into one.",
+        "python -m evaluation ensemble team-a team-b team-c "
+        "--ground-truth ground-truth/refuge-onsite --output output/ensemble",
+    ),
     "summary": Command(
         "summary_command",
         "Print the main figures of a metrics.json as a table.",

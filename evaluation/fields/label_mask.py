@@ -28,7 +28,8 @@ class LabelMask(Kind):
     """A mask of the case's size; ``labels`` names the listed grey values, ``background`` everything else.
 
     Values are kept cropped to the bounding box of what is not background. ``unlisted_as`` is the label that
-    values between the listed ones are read as; None makes them a fault.
+    values between the listed ones are read as; None makes them a fault. With ``nested`` the labels are listed
+    from the inside out, and the region of each includes those before it.
     """
 
     needs_size: ClassVar[bool] = True
@@ -36,6 +37,7 @@ class LabelMask(Kind):
     labels: Mapping[int, str]
     background: int
     unlisted_as: int | None = None
+    nested: bool = False
 
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> CroppedMask:
         """Return the mask of a file, cropped and checked. Raises `FormFault`."""
@@ -84,6 +86,13 @@ class LabelMask(Kind):
     def pixels(self, case: CaseForm) -> int:
         """Return the number of pixels of the image."""
         return case.width * case.height
+
+    def regions(self) -> tuple[tuple[int, tuple[int, ...]], ...]:
+        """Return the regions from the outside in: the label each is drawn with, and all labels it holds."""
+        labels = tuple(self.labels)
+        if not self.nested:
+            return tuple((label, (label,)) for label in labels)
+        return tuple((label, labels[: position + 1]) for position, label in enumerate(labels))[::-1]
 
     def write_file(self, value: NDArray[np.uint8], extension: str) -> bytes:
         """Return the bytes of a full (height, width) image of grey values."""

@@ -21,6 +21,11 @@ class Number(Kind):
     minimum: float = -math.inf
     maximum: float = math.inf
 
+    @property
+    def is_bounded(self) -> bool:
+        """Whether both ends are given, so that all numbers have one scale."""
+        return math.isfinite(self.minimum) and math.isfinite(self.maximum)
+
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> float:
         """Return the number at a source. Raises `FormFault`."""
         value = number_at(source, self.describe())

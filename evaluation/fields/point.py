@@ -31,9 +31,18 @@ def distance(first: Point, second: Point) -> float:
 
 @dataclass(frozen=True)
 class PointInImage(Kind):
-    """A point (x, y) with 0 ≤ x ≤ width and 0 ≤ y ≤ height of the case's image."""
+    """A point (x, y) with 0 ≤ x ≤ width and 0 ≤ y ≤ height of the case's image.
+
+    Where it ``may_be_invisible``, (0, 0) says that it is.
+    """
 
     needs_size: ClassVar[bool] = True
+
+    may_be_invisible: bool = False
+
+    def is_visible(self, point: Point) -> bool:
+        """Return whether a point is one, rather than the sign for an invisible one."""
+        return not self.may_be_invisible or point.x != 0 or point.y != 0
 
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> Point:
         """Return the point at a source. Raises `FormFault` with the faults of both coordinates."""
@@ -77,7 +86,8 @@ class PointInImage(Kind):
 
     def describe(self) -> str:
         """Return the description for participants."""
-        return "x and y in pixels, each from 0 to the image's width or height"
+        invisible = "; both 0 where it is invisible" if self.may_be_invisible else ""
+        return f"x and y in pixels, each from 0 to the image's width or height{invisible}"
 
     def describe_json(self) -> str:
         """Return the description of a list."""

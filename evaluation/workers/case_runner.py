@@ -64,7 +64,7 @@ class CaseRunner:
     def run(self, job: CaseJob, read_only: bool = False) -> Outcome:
         """Return the outcome of one case; ``read_only`` stops before the reference is opened."""
         try:
-            predictions, faults = self._read(job) if job.mode == "score" else ({}, [])
+            predictions, faults = self.read(job) if job.mode == "score" else ({}, [])
             if faults:
                 return Faulty(tuple(faults))
             if read_only or job.reference is None or self._reference is None:
@@ -84,7 +84,8 @@ class CaseRunner:
         except Exception:
             return OrganiserFault((f"case {job.case.name}: {traceback.format_exc(limit=-8)}",))
 
-    def _read(self, job: CaseJob) -> tuple[dict[str, Any], list[Fault]]:
+    def read(self, job: CaseJob) -> tuple[dict[str, Any], list[Fault]]:
+        """Return the submitted values of a case by field, and the faults of those that could not be read."""
         predictions: dict[str, Any] = {}
         faults: list[Fault] = []
         for field in self._fields:

@@ -1,0 +1,73 @@
+"""`ensemble`: several submissions of one phase combined into one that can be scored like any other."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from evaluation.cli.fuse_command import add_rules
+from evaluation.cli.progress import progress_bar
+from evaluation.model.fault import PhaseError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument(
+        "submissions", type=Path, nargs="+", metavar="SUBMISSION", help="folders of submissions, two or more"
+    )
+    parser.add_argument("--ground-truth", type=Path, required=True, metavar="FOLDER", help="the phase folder")
+    parser.add_argument("--output", type=Path, required=True, metavar="FOLDER", help="where to write")
+    parser.add_argument("--tasks", metavar="TASK,…", help="only these tasks (default: all of the phase)")
+    add_rules(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the ensemble; return 1 after listing what is wrong with the submissions or the phase."""
+    from evaluation.challenges import select_tasks
+    from evaluation.fusion.ensemble import write_ensemble
+    from evaluation.fusion.masks import Rules
+    from evaluation.phase.manifest import scan
+    from evaluation.phase.phase import load_phase
+
+    try:
+        if not arguments.ground_truth.is_dir():
+            raise PhaseError(f"{arguments.ground_truth}: is not a folder")
+        # Only the form is used, so the phase need not be sealed.
+        phase = load_phase(arguments.ground_truth, scan(arguments.ground_truth))
+        names = arguments.tasks.split(",") if arguments.tasks else phase.form.tasks
+        tasks = select_tasks(phase.challenge, phase.options, names)
+        form = replace(phase.form, tasks=tuple(task.name for task in tasks))
+        with progress_bar("cases", len(form.cases)) as progress:
+            written = write_ensemble(
+                form,
+                tasks,
+                _by_name(arguments.submissions),
+                arguments.output,
+                Rules(arguments.tie, arguments.method),
+                progress,
+            )
+    except PhaseError as error:
+        sys.stderr.write("\n".join([*error.problems, f"{arguments.output}: not written"]) + "\n")
+        return 1
+    except OSError as error:
+        sys.stderr.write(f"{error.filename or arguments.output}: {error.strerror}; not written\n")
+        return 1
+    cases = ", ".join(f"{name} in {count}" for name, count in written.cases.items())
+    sys.stdout.write(
+        f"{arguments.output}: {len(written.submissions)} submissions, {', '.join(written.tasks)}\n"
+        f"values of cases: {cases}\n"
+    )
+    return 0
+
+
+def _by_name(folders: Sequence[Path]) -> dict[str, Path]:
+    """Return the folders by their names, by their whole paths where two have one name."""
+    names = [folder.name for folder in folders]
+    chosen = names if len(set(names)) == len(names) else [str(folder) for folder in folders]
+    if len(set(chosen)) < len(chosen):
+        twice = sorted({name for name in chosen if chosen.count(name) > 1})
+        raise PhaseError(*(f"{name}: stands more than once" for name in twice))
+    return dict(zip(chosen, folders, strict=True))

@@ -1,0 +1,160 @@
+"""`fuse`: the reference of a phase from what several readers said."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from evaluation.cli.progress import progress_bar
+from evaluation.model.fault import PhaseError
+from evaluation.platform import machine
+
+Run = Callable[[argparse.Namespace], list[Path]]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what can be fused, and the arguments of each."""
+    from evaluation.fusion import benchmark, labels_phase, readers
+
+    kinds = parser.add_subparsers(dest="what", required=True, metavar="WHAT")
+    for name, summary, module, add in (
+        ("readers", "masks, points and labels of several readers", readers, _add_readers),
+        ("graders", "labels of two graders and a specialist (JustRAIGS)", labels_phase, _add_graders),
+        ("cysts", "a confidence benchmark of cysts in OCT volumes", benchmark, _add_cysts),
+    ):
+        # What is read and written stands where the module says it.
+        layout = argparse.RawDescriptionHelpFormatter
+        add(kinds.add_parser(name, help=summary, description=module.__doc__, formatter_class=layout))
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Fuse, and print what was written; return 1 after listing what is wrong with the readers' files."""
+    fuse: Run = arguments.fuse
+    try:
+        written = fuse(arguments)
+    except PhaseError as error:
+        sys.stderr.write("\n".join([*error.problems, "nothing was written"]) + "\n")
+        return 1
+    except OSError as error:
+        sys.stderr.write(f"{error.filename or arguments.output}: {error.strerror}\n")
+        return 1
+    sys.stdout.write("".join(f"{path}\n" for path in written))
+    return 0
+
+
+def add_rules(parser: argparse.ArgumentParser) -> None:
+    """Declare how values are combined."""
+    parser.add_argument(
+        "--tie",
+        choices=["background", "foreground"],
+        default="background",
+        help="what is decided where as many say yes as no (default: background)",
+    )
+    parser.add_argument(
+        "--method", choices=["majority", "staple"], default="majority", help="of masks (default: majority)"
+    )
+
+
+def _add_output(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--output", type=Path, required=True, metavar="FOLDER", help="the phase folder to write"
+    )
+    parser.add_argument(
+        "--report", type=Path, metavar="FOLDER", help="where the report goes (default: OUTPUT-report)"
+    )
+
+
+def _report(arguments: argparse.Namespace) -> Path:
+    output: Path = arguments.output
+    return arguments.report or output.with_name(f"{output.name}-report")
+
+
+def _add_readers(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "input", type=Path, metavar="FOLDER", help="phase.toml, cases.csv, readers/<reader>/… and dropped.csv"
+    )
+    _add_output(parser)
+    add_rules(parser)
+    parser.set_defaults(fuse=_fuse_readers)
+
+
+def _fuse_readers(arguments: argparse.Namespace) -> list[Path]:
+    from evaluation.fusion.masks import Rules
+    from evaluation.fusion.readers import open_readers
+    from evaluation.fusion.reference import fuse_readers
+    from evaluation.fusion.reference_report import write_reference_report
+
+    rules = Rules(arguments.tie, arguments.method)
+    given = open_readers(arguments.input)
+    with progress_bar("cases", len(given.cases.forms)) as progress:
+        fused = fuse_readers(given, arguments.output, rules, machine.worker_count(), progress)
+    write_reference_report(_report(arguments), fused, rules)
+    return [arguments.output, _report(arguments)]
+
+
+def _add_graders(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("table", type=Path, metavar="GRADERS_CSV", help="the graders' table")
+    parser.add_argument("--mapping", type=Path, required=True, metavar="JSON", help="of the archive's stacks")
+    parser.add_argument("--phase", type=Path, required=True, metavar="PHASE_TOML", help="its configuration")
+    _add_output(parser)
+    parser.set_defaults(fuse=_fuse_graders)
+
+
+def _fuse_graders(arguments: argparse.Namespace) -> list[Path]:
+    from evaluation.fusion.labels_phase import fuse_graders
+
+    report = _report(arguments)
+    fuse_graders(arguments.table, arguments.mapping, arguments.phase, arguments.output, report)
+    return [arguments.output, report]
+
+
+def _add_cysts(parser: argparse.ArgumentParser) -> None:
+    from evaluation.fusion.benchmark import STEPS
+
+    parser.add_argument(
+        "input",
+        type=Path,
+        metavar="FOLDER",
+        help="phase.toml, volumes.csv, images/, evaluation.csv, evaluation/<reader>/run1|run2/ "
+        "and annotations/<reader>/",
+    )
+    parser.add_argument(
+        "--report", type=Path, required=True, metavar="FOLDER", help="where every step leaves its tables"
+    )
+    parser.add_argument("--output", type=Path, metavar="FOLDER", help="the phase folder, of the last step")
+    steps = parser.add_mutually_exclusive_group()
+    steps.add_argument("--step", choices=STEPS, help="run this step alone, from the tables of those before")
+    steps.add_argument("--until", choices=STEPS, default=STEPS[-1], help="stop after this step, to look")
+    parser.add_argument(
+        "--interval",
+        choices=["level", "cyst"],
+        default="level",
+        help="what a mark is worth: the supervisor's mean distinction of its confidence, "
+        "or its own distinction transformed (default: level)",
+    )
+    parser.add_argument("--parts", type=int, default=3, help="of the partition (default: 3)")
+    parser.add_argument("--seed", type=int, default=0, help="of the partition (default: 0)")
+    parser.set_defaults(fuse=_fuse_cysts)
+
+
+def _fuse_cysts(arguments: argparse.Namespace) -> list[Path]:
+    from evaluation.fusion.benchmark import STEPS, Benchmark, run_step
+
+    benchmark = Benchmark(
+        arguments.input,
+        arguments.report,
+        arguments.output,
+        arguments.interval,
+        arguments.parts,
+        arguments.seed,
+    )
+    steps = [arguments.step] if arguments.step else STEPS[: STEPS.index(arguments.until) + 1]
+    if "combination" in steps and arguments.output is None:
+        raise PhaseError("--output: expected a phase folder for the combination, found none")
+    with progress_bar("steps", len(steps)) as progress:
+        for done, step in enumerate(steps, start=1):
+            run_step(step, benchmark)
+            progress(done)
+    return [arguments.report, *([arguments.output] if "combination" in steps else [])]

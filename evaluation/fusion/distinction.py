@@ -1,0 +1,105 @@
+"""How well a marked cyst stands out from what surrounds it (Eq. 1 of the cyst benchmark)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import nan
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import ndimage
+
+BINS = 25
+RING_PIXELS = 15
+CONFIDENCES = (1, 2, 3, 4, 5)
+_EIGHT_NEIGHBOURS = np.ones((3, 3), dtype=np.int64)
+
+Plane = NDArray[Any]
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The smallest and the largest intensity of a volume, between which the bins of its histograms lie."""
+
+    lowest: float
+    highest: float
+
+
+@dataclass(frozen=True, slots=True)
+class Cyst:
+    """One cyst of a B-scan: its confidence, the box around it, and which pixels (y, x) of the box it has."""
+
+    confidence: int
+    box: tuple[slice, slice]
+    pixels: Mask
+
+
+def cysts_of(levels: NDArray[np.uint8]) -> list[Cyst]:
+    """Return the cysts of one B-scan of confidences (y, x), by confidence and then from top to bottom.
+
+    A cyst is an 8-connected component of one confidence; 0 is no cyst.
+    """
+    found = []
+    for confidence in CONFIDENCES:
+        marked = levels == confidence
+        if not marked.any():
+            continue
+        components, _ = ndimage.label(marked, structure=_EIGHT_NEIGHBOURS)
+        for number, box in enumerate(ndimage.find_objects(components), start=1):
+            found.append(Cyst(confidence, box, components[box] == number))
+    return found
+
+
+def distinctions(
+    image: Plane, levels: NDArray[np.uint8], cysts: Sequence[Cyst], intensities: Range
+) -> list[float]:
+    """Return the distinction of every cyst of one B-scan, see `distinction`.
+
+    image, levels: (y, x), intensities and one reader's confidences; no ring contains anything that this
+    reader marked. NaN for a cyst whose ring is empty.
+    """
+    marked = levels > 0
+    values = []
+    for cyst in cysts:
+        rows, columns = (
+            slice(max(0, part.start - RING_PIXELS), min(size, part.stop + RING_PIXELS))
+            for part, size in zip(cyst.box, levels.shape, strict=True)
+        )
+        inside = np.zeros((rows.stop - rows.start, columns.stop - columns.start), dtype=np.bool_)
+        top, left = cyst.box[0].start - rows.start, cyst.box[1].start - columns.start
+        height, width = cyst.pixels.shape
+        inside[top : top + height, left : left + width] = cyst.pixels
+        ring = ring_of(inside) & ~marked[rows, columns]
+        values.append(distinction(image[rows, columns], inside, ring, intensities))
+    return values
+
+
+def ring_of(inside: Mask, pixels: int = RING_PIXELS) -> Mask:
+    """Return what a dilation by a disc of that radius adds to a region (y, x), clipped at the border."""
+    if not inside.any():
+        return np.zeros_like(inside)
+    distance: NDArray[np.float64] = ndimage.distance_transform_edt(~inside)
+    ring: Mask = (distance <= pixels) & ~inside
+    return ring
+
+
+def distinction(image: Plane, inside: Mask, ring: Mask, intensities: Range) -> float:
+    """Return 1 − Σ min(H_inner, H_outer) over the bins of two normalised histograms, in [0, 1] (Eq. 1).
+
+    image: intensities (y, x); inside, ring: regions of it. 25 equal bins lie over the volume's range. 0 for
+    equal histograms, 1 where they share no bin; NaN where a region is empty.
+    """
+    if not inside.any() or not ring.any():
+        return nan
+    inner, outer = (_histogram(image[region], intensities) for region in (inside, ring))
+    return float(min(1.0, max(0.0, 1.0 - np.minimum(inner, outer).sum())))
+
+
+def _histogram(values: Plane, intensities: Range) -> NDArray[np.float64]:
+    counts, _ = np.histogram(
+        values.astype(np.float64), bins=BINS, range=(intensities.lowest, intensities.highest)
+    )
+    return counts / len(values)

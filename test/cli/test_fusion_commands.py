@@ -1,0 +1,121 @@
+"""`fuse` and `ensemble` as processes."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from evaluation.fusion.benchmark import STEPS
+from test.fusion.readers import cyst_readers, seven_graders
+from test.fusion.test_graders import graders, mapping
+from test.phases import refuge_phase, refuge_submission
+
+ROOT = Path(__file__).parents[2]
+
+
+def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "evaluation", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=60, check=False)
+
+
+def test_readers(tmp_path):
+    given = seven_graders(tmp_path / "in", cases=3)
+    done = run("fuse", "readers", given.folder, "--output", tmp_path / "phase", "--method", "staple")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"{tmp_path / 'phase'}\n{tmp_path / 'phase-report'}\n"
+    assert (tmp_path / "phase-report" / "report.json").exists()
+    assert run("seal", tmp_path / "phase").returncode == 0
+
+
+def test_faults_go_to_stderr_and_nothing_is_written(tmp_path):
+    given = seven_graders(tmp_path / "in", cases=2)
+    (given.folder / "readers" / "g1" / "segmentation" / "V0001.png").write_bytes(b"x")
+    done = run("fuse", "readers", given.folder, "--output", tmp_path / "phase")
+    assert (done.returncode, done.stdout) == (1, "")
+    first, last = done.stderr.splitlines()
+    assert first.startswith("g1: segmentation/V0001.png: expected")
+    assert last == "nothing was written"
+    assert [path.name for path in tmp_path.iterdir()] == ["in"]
+
+
+def test_graders(tmp_path):
+    (tmp_path / "phase.toml").write_text(
+        'challenge = "justraigs"\nname = "eyes"\ntitle = "Eyes"\nsubmission = "algorithm"\n'
+    )
+    table = graders(tmp_path)
+    places = ("--mapping", mapping(tmp_path), "--phase", tmp_path / "phase.toml", "--output", tmp_path / "p")
+    done = run("fuse", "graders", table, *places, "--report", tmp_path / "r")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert sorted(path.name for path in (tmp_path / "p").iterdir()) == ["cases.csv", "phase.toml"]
+    assert (tmp_path / "r" / "regrade.csv").exists()
+
+
+def test_an_organiser_stops_to_look_and_goes_on(tmp_path):
+    given = cyst_readers(tmp_path / "in", volumes=3, annotated=False)
+    places = (given.folder, "--report", tmp_path / "work", "--output", tmp_path / "phase")
+    done = run("fuse", "cysts", *places, "--until", "assignment")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert sorted(path.name for path in (tmp_path / "work").iterdir()) == [
+        "accuracy.csv",
+        "assignment.csv",
+        "distinctions.csv",
+        "levels.csv",
+        "partition.csv",
+        "report.json",
+        "transforms.csv",
+    ]
+    assert not (tmp_path / "phase").exists()
+    # Nobody has annotated yet.
+    done = run("fuse", "cysts", *places, "--step", "combination")
+    assert done.returncode == 1
+    assert "is missing, which" in done.stderr
+    cyst_readers(tmp_path / "in", volumes=3)
+    done = run("fuse", "cysts", *places, "--step", STEPS[-1])
+    assert (done.returncode, done.stderr) == (0, "")
+    assert run("seal", tmp_path / "phase").returncode == 0
+
+
+def test_the_combination_needs_a_folder(tmp_path):
+    done = run("fuse", "cysts", tmp_path, "--report", tmp_path / "work")
+    assert done.returncode == 1
+    assert "--output" in done.stderr
+
+
+@pytest.mark.parametrize("what", ["readers", "graders", "cysts"])
+def test_help_says_what_is_read(what):
+    done = run("fuse", what, "--help")
+    assert done.returncode == 0
+    assert {"readers": "dropped.csv", "graders": "regrade.csv", "cysts": "run1|run2"}[what] in done.stdout
+
+
+def test_ensemble(tmp_path):
+    phase = refuge_phase(tmp_path / "phase", sealed=False)
+    teams = [refuge_submission(tmp_path / f"team-{name}") for name in "abc"]
+    done = run(
+        "ensemble", *teams, "--ground-truth", phase, "--output", tmp_path / "e", "--tasks", "segmentation"
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "3 submissions, segmentation" in done.stdout
+    assert [path.name for path in (tmp_path / "e").iterdir()] == ["segmentation"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["team-a"], "at least two"),
+        (["team-a", "team-a"], "stands more than once"),
+        (["team-a", "nobody"], "nobody: "),
+        (["team-a", "team-b", "--tasks", "boxes"], "boxes"),
+    ],
+)
+def test_faults_of_an_ensemble(tmp_path, arguments, message):
+    phase = refuge_phase(tmp_path / "phase", sealed=False)
+    for name in "ab":
+        refuge_submission(tmp_path / f"team-{name}")
+    teams = [tmp_path / name if name[:4] in ("team", "nobo") else name for name in arguments]
+    done = run("ensemble", *teams, "--ground-truth", phase, "--output", tmp_path / "e")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "e").exists()
