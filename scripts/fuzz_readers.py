@@ -1,0 +1,97 @@
+"""Coverage-guided fuzzing of the readers of untrusted bytes; what is not a `ReadError` is a finding.
+
+    .venv/bin/python -m pip install atheris        (Linux; not pinned, since no test needs it)
+    .venv/bin/python scripts/fuzz_readers.py [CORPUS_FOLDER] [-max_total_time=300] [other options of libFuzzer]
+
+The first byte of an input chooses the reader. A finding is written to crash-…; it becomes a row of
+test/hostile/submissions.py.
+"""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import atheris
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+with atheris.instrument_imports(include=["evaluation.files"]):
+    from evaluation.files.json_files import parse_json
+    from evaluation.files.masks import read_grey
+    from evaluation.files.numbers import is_number
+    from evaluation.files.size import Size
+    from evaluation.files.tables import ColumnSpec, read_table
+    from evaluation.files.tiff_tags import ORIENTATION, read_tags
+
+from evaluation.files.masks import write_grey
+from evaluation.model.fault import ReadError
+
+_SIZE = Size(16, 12)
+_COLUMNS = (ColumnSpec("Name"), ColumnSpec("Value", ("Score",)))
+
+
+def _image(data: bytes, size: Size | None) -> None:
+    pixels = read_grey(memoryview(data), "x.png", size)
+    if pixels.dtype != np.uint8 or (size and pixels.shape != (size.height, size.width)):
+        raise AssertionError(f"{pixels.dtype} {pixels.shape}")
+    pixels.sum()
+
+
+def _table(data: bytes) -> None:
+    table = read_table(memoryview(data), _COLUMNS, most_rows=50)
+    if len(table.rows) > 50 or any(len(row.cells) != 2 for row in table.rows):
+        raise AssertionError(table)
+    for row in table.rows:
+        is_number(row.cells[1])
+
+
+READERS: tuple[Callable[[bytes], object], ...] = (
+    lambda data: _image(data, _SIZE),
+    # Without a size only small images, or their decoding would take all the time.
+    lambda data: _image(data, None) if len(data) < 2000 else None,
+    _table,
+    parse_json,
+    lambda data: read_tags(memoryview(data), (ORIENTATION, 273, 279)),
+)
+
+
+def one_input(data: bytes) -> None:
+    """Give an input to the reader that its first byte chooses."""
+    if len(data) < 2:
+        return
+    try:
+        READERS[data[0] % len(READERS)](data[1:])
+    except ReadError:
+        pass
+
+
+def write_seeds(folder: Path) -> None:
+    """Write a valid input for every reader, so that mutation begins behind the first checks."""
+    folder.mkdir(parents=True, exist_ok=True)
+    mask = np.full((_SIZE.height, _SIZE.width), 255, np.uint8)
+    mask[3:9, 4:11] = 128
+    for extension in (".bmp", ".png", ".tif"):
+        (folder / f"seed{extension}").write_bytes(b"\0" + write_grey(mask, extension))
+    tables = (
+        b"Name,Value\na,0.5\nb,1e-3\n",
+        b'\xef\xbb\xbf"Name";"Score"\r\n"a";"1"\r\n',
+        "Name\tValue".encode("utf-16"),
+    )
+    for number, table in enumerate(tables):
+        (folder / f"seed{number}.csv").write_bytes(b"\2" + table)
+    (folder / "seed.json").write_bytes(b'\3[{"pk": "a", "value": [1, -2.5e3, null, true, "\\u00e9"]}]')
+    (folder / "seed.tags").write_bytes(b"\4" + write_grey(mask, ".tif"))
+
+
+def main() -> None:
+    """Fuzz until libFuzzer is told to stop."""
+    folders = [argument for argument in sys.argv[1:] if not argument.startswith("-")]
+    if folders:
+        write_seeds(Path(folders[0]))
+    atheris.Setup(sys.argv, one_input)
+    atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    main()
