@@ -45,6 +45,11 @@ def _stop_oneself() -> None:
     os.kill(os.getpid(), signal.SIGSTOP)
 
 
+def _make_noise() -> None:
+    for descriptor in (1, 2):
+        os.write(descriptor, b"noise \xff\xfe\n" * 1000)
+
+
 BEHAVIOURS = {
     "exit": lambda: os._exit(3),
     "exit_without_error": lambda: os._exit(0),
@@ -56,6 +61,7 @@ BEHAVIOURS = {
     "memory_in_steps": _fill_memory,
     "slow": lambda: time.sleep(0.5),
     "stop": _stop_oneself,
+    "noise": _make_noise,
     "hang": lambda: time.sleep(1000),
     # PyDLL keeps the interpreter lock: nothing else in the process runs any more.
     "hang_with_lock": lambda: ctypes.PyDLL(None).sleep(1000),
