@@ -11,7 +11,11 @@ import resource
 import signal
 import sys
 from collections.abc import Sequence
+from multiprocessing import forkserver
 from pathlib import Path
+from typing import Any
+
+from pebble.common import CONSTS
 
 from evaluation.challenges import challenge_named, select_tasks
 from evaluation.model.outcome import CaseJob, OrganiserFault, Outcome
@@ -21,6 +25,8 @@ from evaluation.workers.warm_up import collect_rarely
 
 _OOM_SCORE = "800"
 _PR_SET_PDEATHSIG = 1
+# A worker that is killed between two batches may hold the lock of the pool, for which others wait so long.
+_LOCK_SECONDS = 5.0
 
 _runner: CaseRunner | None = None
 _case_seconds: float | None = None
@@ -37,6 +43,7 @@ def start_worker(setup: RunSetup, case_seconds: float) -> None:
     """Make this process a worker: silent, limited, first to be killed for memory, and never an orphan."""
     global _runner, _case_seconds
     _end_with_parent()
+    CONSTS.channel_lock_timeout = _LOCK_SECONDS
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):  # a decoder's words could hold anything, and without end
         os.dup2(nowhere, stream)
@@ -101,7 +108,15 @@ def _portable_outcome(job: CaseJob, outcome: Outcome) -> Outcome:
 
 
 def _end_with_parent() -> None:
-    """Ask the system to kill this process when its parent ends, however that ends."""
+    """Ask the system to kill this process when its parent ends: the server, which ends with the main process.
+
+    The server waits for the end of a pipe that Python hands on to every worker, so that a worker that hangs
+    would keep it alive; workers start no processes and need none of it.
+    """
+    server: Any = getattr(forkserver, "_forkserver", None)
+    if (alive := getattr(server, "_forkserver_alive_fd", None)) is not None:
+        os.close(alive)
+        server._forkserver_alive_fd = None
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() == 1:  # it ended before we asked
