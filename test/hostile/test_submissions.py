@@ -18,10 +18,12 @@ from PIL import Image
 
 from evaluation.phase.manifest import scan, seal
 
+from . import algorithm
 from .submissions import AS_BEFORE, ROWS, WITH_MASK, Row, good_with_mask
 
 ROOT = Path(__file__).parents[2]
 GOOD = ROOT / "test" / "input" / "refuge-onsite"
+GOOD_JOBS = ROOT / "test" / "input" / "justraigs-phase1"
 SECONDS = 10
 MEMORY = 1 << 30
 
@@ -34,23 +36,31 @@ class Run:
     metrics: bytes | None
 
 
-@pytest.fixture(scope="module")
-def phases(tmp_path_factory) -> tuple[Path, Path]:
-    """A sealed phase, and the same with the labels of its cases dealt out anew."""
-    folder = tmp_path_factory.mktemp("phases")
-    real = Path(shutil.copytree(ROOT / "ground-truth" / "refuge-onsite", folder / "real" / "phase"))
+def phase_pair(folder: Path, name: str, first_label: int) -> tuple[Path, Path]:
+    """Return a sealed phase, and the same with the labels of its cases dealt out anew."""
+    real = Path(shutil.copytree(ROOT / "ground-truth" / name, folder / "real" / "phase"))
     other = Path(shutil.copytree(real, folder / "other" / "phase"))
     header, *rows = [line.split(",") for line in (other / "cases.csv").read_text().splitlines()]
-    labels = [row[4:] for row in rows]
+    labels = [row[first_label:] for row in rows]
     random.Random(5).shuffle(labels)
-    assert labels != [row[4:] for row in rows]
-    lines = [header, *(row[:4] + label for row, label in zip(rows, labels, strict=True))]
+    assert labels != [row[first_label:] for row in rows]
+    lines = [header, *(row[:first_label] + label for row, label in zip(rows, labels, strict=True))]
     (other / "cases.csv").write_text("".join(",".join(line) + "\n" for line in lines))
-    for path in (other / "masks").iterdir():
+    for path in other.glob("masks/*"):
         Image.open(path).transpose(Image.Transpose.ROTATE_90).save(path)
     for phase in (real, other):
         seal(phase, scan(phase))
     return real, other
+
+
+@pytest.fixture(scope="module")
+def phases(tmp_path_factory) -> tuple[Path, Path]:
+    return phase_pair(tmp_path_factory.mktemp("archive"), GOOD.name, first_label=4)
+
+
+@pytest.fixture(scope="module")
+def algorithm_phases(tmp_path_factory) -> tuple[Path, Path]:
+    return phase_pair(tmp_path_factory.mktemp("algorithm"), GOOD_JOBS.name, first_label=5)
 
 
 def _limited() -> None:
@@ -102,16 +112,34 @@ def scores(phases, tmp_path_factory) -> dict[object, bytes]:
     return found
 
 
+@pytest.fixture(scope="module")
+def algorithm_scores(algorithm_phases, tmp_path_factory) -> dict[object, bytes]:
+    (done,) = run(algorithm_phases[:1], GOOD_JOBS, tmp_path_factory.mktemp("scores"))
+    assert done.metrics is not None, done
+    return {AS_BEFORE: done.metrics}
+
+
 @pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)
 def test_message_or_score(row: Row, phases, scores, tmp_path):
-    submission = Path(shutil.copytree(GOOD, tmp_path / "submission"))
+    assert_message_or_score(row, phases, scores, GOOD, tmp_path)
+
+
+@pytest.mark.parametrize("row", algorithm.ROWS.values(), ids=algorithm.ROWS)
+def test_message_or_score_in_an_algorithm_phase(row: Row, algorithm_phases, algorithm_scores, tmp_path):
+    assert_message_or_score(row, algorithm_phases, algorithm_scores, GOOD_JOBS, tmp_path)
+
+
+def assert_message_or_score(
+    row: Row, phases: tuple[Path, Path], scores: dict[object, bytes], good: Path, folder: Path
+) -> None:
+    submission = Path(shutil.copytree(good, folder / "submission"))
     row.spoil(submission)
     if row.expected in scores:
-        (done,) = run(phases[:1], submission, tmp_path)
+        (done,) = run(phases[:1], submission, folder)
         assert (done.status, done.stderr) == (0, b""), done
         assert done.metrics == scores[row.expected]
         return
-    done, exchanged = run(phases, submission, tmp_path)
+    done, exchanged = run(phases, submission, folder)
     assert done.status == 1, done
     assert done.metrics is None
     (line,) = done.stderr.decode("utf-8").splitlines()
