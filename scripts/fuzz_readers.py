@@ -8,6 +8,7 @@ test/hostile/submissions.py.
 """
 
 import contextlib
+import io
 import struct
 import sys
 import zlib
@@ -20,18 +21,24 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 with atheris.instrument_imports(include=["evaluation.files"]):
+    from evaluation.files.boxes import BoxFormat, read_box_lines
     from evaluation.files.json_files import parse_json
     from evaluation.files.masks import read_grey
     from evaluation.files.numbers import is_number
     from evaluation.files.png import MAGIC
     from evaluation.files.size import Size
     from evaluation.files.tables import ColumnSpec, read_table
+    from evaluation.files.tiff_channels import read_channels
     from evaluation.files.tiff_tags import ORIENTATION, read_tags
+    from evaluation.files.volumes.header import Geometry
+    from evaluation.files.volumes.reader import open_volume, write_volume
 
 from evaluation.files.masks import write_grey
 from evaluation.model.fault import ReadError
 
 _SIZE = Size(16, 12)
+_VOLUME = np.zeros((3, 4, 5), np.uint8)
+_BOXES = BoxFormat({"a": 0, "b": 1}, with_confidence=True)
 _COLUMNS = (ColumnSpec("Name"), ColumnSpec("Value", ("Score",)))
 
 
@@ -57,6 +64,38 @@ def _image(data: bytes, size: Size | None) -> None:
     pixels.sum()
 
 
+class _Stream:
+    """Bytes in memory as a `ByteStream`."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = io.BytesIO(data)
+        self.size = len(data)
+
+    def readinto(self, view: memoryview) -> int:
+        return self._data.readinto(view)
+
+    def read(self, count: int) -> bytes:
+        return self._data.read(count)
+
+    def drain(self) -> None:
+        self._data.read()
+
+
+def _volume(data: bytes, extension: str) -> None:
+    volume = open_volume(_Stream(data), f"x{extension}")
+    # As the field does: the header is held against the form before a voxel is read.
+    if volume.header.geometry.shape == _VOLUME.shape:
+        for plane in volume.planes():
+            plane.sum()
+
+
+def _boxes(data: bytes) -> None:
+    lines = read_box_lines(memoryview(data), _BOXES, _SIZE, most_boxes=50)
+    for _, _, *corners in lines.rows:
+        if not all(0 <= corner <= max(_SIZE.width, _SIZE.height) for corner in corners):
+            raise AssertionError(corners)
+
+
 def _table(data: bytes) -> None:
     table = read_table(memoryview(data), _COLUMNS, most_rows=50)
     if len(table.rows) > 50 or any(len(row.cells) != 2 for row in table.rows):
@@ -72,6 +111,11 @@ READERS: tuple[Callable[[bytes], object], ...] = (
     _table,
     parse_json,
     lambda data: read_tags(memoryview(data), (ORIENTATION, 273, 279)),
+    lambda data: _volume(data, ".mha"),
+    lambda data: _volume(data, ".nii.gz"),
+    lambda data: _volume(data, ".tif"),
+    _boxes,
+    lambda data: read_channels(memoryview(data), 5, _SIZE).sum(),
 )
 
 
@@ -98,6 +142,10 @@ def write_seeds(folder: Path) -> None:
     for number, table in enumerate(tables):
         (folder / f"seed{number}.csv").write_bytes(b"\2" + table)
     (folder / "seed.json").write_bytes(b'\3[{"pk": "a", "value": [1, -2.5e3, null, true, "\\u00e9"]}]')
+    for number, extension in enumerate((".mha", ".nii.gz", ".tif"), 5):
+        volume = write_volume(_VOLUME, Geometry(_VOLUME.shape, (1.0, 1.0, 1.0)), extension)
+        (folder / f"seed.volume{extension}").write_bytes(bytes([number]) + volume)
+    (folder / "seed.boxes").write_bytes(b"\x08a 0.5 1 2 3 4\nb 1e-3 0 0 16 12\n")
     (folder / "seed.tags").write_bytes(b"\4" + write_grey(mask, ".tif"))
 
 
