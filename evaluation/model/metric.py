@@ -57,8 +57,8 @@ class Aggregate:
     ``spread_column`` is the column whose mean this is, where it is one, ``share_column`` the one of zeros and
     ones whose share it is; ``curve`` and ``decision`` name the columns of what is no mean. Tests between
     teams and the difficulty of cases go by these. ``most_cases`` is the number of cases above which an
-    interval would take too long, unless the phase asks for it. ``resolution`` says of a figure of 0/1 labels how
-    much of them its value gives away.
+    interval would take too long, unless the phase asks for it. ``resolution`` says of a figure of 0/1 labels
+    how much of them its value gives away.
     """
 
     values: Callable[[WeightedCases], FloatArray]
