@@ -99,7 +99,10 @@ REASONS = {
 @pytest.mark.timeout(60)
 def test_failed_case_carries_its_reason():
     jobs = [job(number, f"score:{behaviour}") for number, behaviour in enumerate(REASONS)]
-    assert [outcome.failure for outcome in run(jobs)] == list(REASONS.values())
+    # Memory runs out long before time does, on a busy machine too.
+    setup = replace(setup_of(jobs), memory_bytes=300 * MEBIBYTE)
+    outcomes = run_cases(jobs, setup, PoolSettings(2, 6.0))
+    assert [outcome.failure for outcome in outcomes] == list(REASONS.values())
 
 
 @pytest.mark.timeout(60)
