@@ -84,7 +84,7 @@ def test_sigterm_in_the_middle_of_a_run(whom, tmp_path):
 
 
 @pytest.mark.parametrize("delay", [0.02, 0.1, 0.2, 0.3, 0.5])
-def test_sigterm_to_the_group_at_any_moment_leaves_neither_a_word_nor_a_result(refuge, delay, tmp_path):
+def test_sigterm_to_the_group_at_any_moment_leaves_no_word_and_no_half_a_result(refuge, delay, tmp_path):
     process = subprocess.Popen(
         command(refuge, REFUGE, tmp_path / "output"),
         cwd=ROOT,
@@ -100,7 +100,11 @@ def test_sigterm_to_the_group_at_any_moment_leaves_neither_a_word_nor_a_result(r
     # Before our handler is there, the signal itself ends Python; a shell shows both as 143.
     assert process.returncode in (143, -signal.SIGTERM, 0)
     assert stderr == b""
-    assert (tmp_path / "output" / "metrics.json").exists() == (process.returncode == 0)
+    # A signal after the last byte was written takes nothing back; the platform discards it by the status.
+    if (tmp_path / "output" / "metrics.json").exists():
+        json.loads((tmp_path / "output" / "metrics.json").read_text())
+    else:
+        assert process.returncode != 0
 
 
 def test_deadline_writes_nothing_and_names_what_was_not_finished(tmp_path):
