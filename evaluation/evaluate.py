@@ -114,14 +114,19 @@ def _pool_settings(phase: Phase, workers: int, started: float | None) -> PoolSet
 
 
 def _faults(index: SubmissionIndex, outcomes: Sequence[Outcome]) -> tuple[Fault, ...]:
-    """Return all faults of a submission. Raises `PhaseError` where an outcome is the organiser's fault."""
-    if problems := [
-        problem for outcome in outcomes if isinstance(outcome, OrganiserFault) for problem in outcome.problems
-    ]:
-        raise PhaseError(*problems)
+    """Return all faults of a submission, which alone decide on its rejection.
+
+    Raises `PhaseError` where there are none and an outcome is the organiser's fault.
+    """
     of_cases = (outcome.faults for outcome in outcomes if isinstance(outcome, Faulty))
     # The cases of a stack all tell what is wrong with their file.
-    return tuple(dict.fromkeys([*index.faults, *itertools.chain.from_iterable(of_cases)]))
+    faults = tuple(dict.fromkeys([*index.faults, *itertools.chain.from_iterable(of_cases)]))
+    problems = [
+        problem for outcome in outcomes if isinstance(outcome, OrganiserFault) for problem in outcome.problems
+    ]
+    if problems and not faults:
+        raise PhaseError(*problems)
+    return faults
 
 
 def tables_of(

@@ -25,6 +25,7 @@ FLOORS = (
         "aggregation",
         "summary",
         "validate",
+        "disclosure",
         "ranking",
         "rehearsal",
         "platform_settings",

@@ -8,6 +8,7 @@ import traceback
 from pathlib import Path
 
 # Only what is light: the worker server starts first and imports beside this process.
+from evaluation.model.fault import printable
 from evaluation.platform.streams import Streams
 from evaluation.workers.warm_up import collect_rarely, warm_up
 
@@ -63,10 +64,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Score a submission; return 0, or 1 after telling the participant why there is no result."""
     started = time.monotonic()
-    if arguments.workers != 0:
-        warm_up()
-    collect_rarely()
     streams = Streams()
+    try:
+        if arguments.workers != 0:
+            warm_up()
+        collect_rarely()
+        return _run(arguments, started, streams)
+    except OSError as error:
+        streams.tell_organiser([f"{error.filename or 'a file'}: {error.strerror or error}"])
+    except Exception:
+        streams.tell_organiser(["Fault of the evaluation itself:", traceback.format_exc()])
+    streams.tell_participant(_ORGANISERS)
+    return 1
+
+
+def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int:
     from evaluation.cli.progress import progress_bar
     from evaluation.evaluate import Rejection, evaluate
     from evaluation.model.fault import PhaseError
@@ -96,29 +108,24 @@ def run(arguments: argparse.Namespace) -> int:
             write_atomically(arguments.cases, render(case_records(result), organisers=True))
         path = write_metrics(summarise(result, source), arguments.output)
     except PhaseError as error:
-        streams.tell_organiser(["Fault of the phase:", *error.problems[:400]])
+        streams.tell_organiser(["Fault of the phase:", *error.problems])
         streams.tell_participant(_ORGANISERS)
         return 1
-    except DeadlineExceeded:
-        streams.tell_organiser([f"The budget of {phase.config.limits.budget_seconds} s was used up."])
+    except DeadlineExceeded as deadline:
+        streams.tell_organiser(
+            [
+                f"The budget of {phase.config.limits.budget_seconds} s was used up; not finished:",
+                *map(printable, deadline.unfinished),
+            ]
+        )
         streams.tell_participant(_OUT_OF_TIME)
         return 1
-    except OSError as error:
-        streams.tell_organiser([f"{error.filename or 'a file'}: {error.strerror}"])
-        streams.tell_participant(_ORGANISERS)
-        return 1
-    except Exception:  # our own fault; the traceback is not for participants
-        streams.tell_organiser(traceback.format_exc().splitlines())
-        streams.tell_participant(_ORGANISERS)
-        return 1
     failures = [
-        f"{case.name}: failed, {outcome.failure}"
+        f"{printable(case.name)}: failed, {outcome.failure}"
         for case, outcome in zip(phase.cases.forms, result.outcomes, strict=True)
         if outcome.failure
     ]
-    streams.tell_organiser(
-        [*failures[:400], f"Scored {len(phase.rows)} cases of {phase.config.name}: {path}"]
-    )
+    streams.tell_organiser([*failures, f"Scored {len(phase.rows)} cases of {phase.config.name}: {path}"])
     return 0
 
 

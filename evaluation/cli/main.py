@@ -83,6 +83,11 @@ COMMANDS = {
         "python -m evaluation ensemble team-a team-b team-c "
         "--ground-truth ground-truth/refuge-onsite --output output/ensemble",
     ),
+    "audit": Command(
+        "audit_command",
+        "Tell how many bits about the labels a phase gives to each submission.",
+        "python -m evaluation audit ground-truth/refuge-onsite",
+    ),
     "summary": Command(
         "summary_command",
         "Print the main figures of a metrics.json as a table.",

@@ -24,3 +24,14 @@ def f1_of_presence(predicted: ArrayLike, present: ArrayLike, weights: ArrayLike)
     twice_true_positive, wrong = 2.0 * counts[:, 0], counts[:, 1]
     total = twice_true_positive + wrong
     return np.divide(twice_true_positive, total, out=np.ones(total.shape), where=total > 0)
+
+
+def values_of_f1(positives: int, negatives: int) -> int:
+    """Return how many values F1 can take for so many images with and without the structure.
+
+    At most positives · (negatives + 1) + 1 and less, since 2·TP / (TP + positives + FP) repeats itself.
+    """
+    true_positive = np.arange(1, positives + 1, dtype=np.int64)[:, np.newaxis]
+    total = true_positive + positives + np.arange(negatives + 1, dtype=np.int64)
+    common = np.gcd(2 * true_positive, total)
+    return 1 + len(np.unique((2 * true_positive // common) << 32 | total // common))

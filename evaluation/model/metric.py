@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from evaluation.metrics import roc
 from evaluation.metrics.averages import weighted_mean
-from evaluation.metrics.detection_counts import f1_of_presence
+from evaluation.metrics.detection_counts import f1_of_presence, values_of_f1
 from evaluation.metrics.intervals import Interval, wilson_interval
 from evaluation.model.case_table import CaseTable, FloatArray, WeightedCases
 
@@ -40,6 +40,15 @@ class Decision:
 
 
 @dataclass(frozen=True)
+class Resolution:
+    """How finely a figure tells 0/1 labels apart: how many values it can take (None: too many to count)."""
+
+    positives: int
+    negatives: int
+    values: int | None
+
+
+@dataclass(frozen=True)
 class Aggregate:
     """A function of weighted cases to one value per row of weights.
 
@@ -48,7 +57,8 @@ class Aggregate:
     ``spread_column`` is the column whose mean this is, where it is one, ``share_column`` the one of zeros and
     ones whose share it is; ``curve`` and ``decision`` name the columns of what is no mean. Tests between
     teams and the difficulty of cases go by these. ``most_cases`` is the number of cases above which an
-    interval would take too long, unless the phase asks for it.
+    interval would take too long, unless the phase asks for it. ``resolution`` says of a figure of 0/1 labels
+    how much of them its value gives away.
     """
 
     values: Callable[[WeightedCases], FloatArray]
@@ -58,6 +68,7 @@ class Aggregate:
     most_cases: int | None = None
     curve: Curve | None = None
     decision: Decision | None = None
+    resolution: Callable[[CaseTable], Resolution] | None = None
 
 
 @dataclass(frozen=True)
@@ -141,6 +152,8 @@ def auc_of(score: str, label: str) -> Aggregate:
         values=lambda cases: roc.auc(_roc_table(cases.table, score, label), _roc_counts(cases, score, label)),
         strata=lambda table: strata_of_labels(table, label),
         curve=Curve(score, label, is_area=True),
+        # Halves of a pair: 0, ½, 1, … of positives × negatives.
+        resolution=_resolution(label, lambda positives, negatives: 2 * positives * negatives + 1),
     )
 
 
@@ -158,6 +171,9 @@ def sensitivity_at_specificity_of(
         ),
         strata=lambda table: strata_of_labels(table, label),
         curve=Curve(score, label, is_area=False),
+        resolution=_resolution(
+            label, lambda positives, negatives: positives + 1 if definition == "step" else None
+        ),
     )
 
 
@@ -169,6 +185,7 @@ def f1_of_presence_of(predicted: str, present: str) -> Aggregate:
         ),
         strata=lambda table: np.zeros(len(table), dtype=np.int64),
         decision=Decision(predicted, present),
+        resolution=_resolution(present, values_of_f1),
     )
 
 
@@ -176,6 +193,17 @@ def strata_of_labels(table: CaseTable, label: str) -> Strata:
     """Return one stratum for each class of a 0/1 label column, −1 where it is NaN."""
     labels = table[label]
     return np.where(np.isnan(labels), -1, labels).astype(np.int64)
+
+
+def _resolution(label: str, values: Callable[[int, int], int | None]) -> Callable[[CaseTable], Resolution]:
+    """Return the resolution of a figure whose number of values follows from those of the two classes."""
+
+    def of_table(table: CaseTable) -> Resolution:
+        labels = table[label]
+        positives, negatives = (int(np.count_nonzero(labels == value)) for value in (1, 0))
+        return Resolution(positives, negatives, values(positives, negatives))
+
+    return of_table
 
 
 def _roc_table(table: CaseTable, score: str, label: str) -> roc.RocTable:

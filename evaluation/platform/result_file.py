@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-_SIGNIFICANT_DIGITS = 12
+SIGNIFICANT_DIGITS = 12
 FILE_NAME = "metrics.json"
 
 
@@ -151,7 +151,7 @@ def _plain(value: Any, path: str, organisers: bool) -> Any:
 
 def as_written(value: float) -> float:
     """Return a number as `metrics.json` holds it: 12 significant digits, no negative zero."""
-    return float(f"{value:.{_SIGNIFICANT_DIGITS}g}") + 0.0
+    return float(f"{value:.{SIGNIFICANT_DIGITS}g}") + 0.0
 
 
 def write_atomically(path: Path, data: bytes) -> None:

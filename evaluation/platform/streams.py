@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Iterable
 
 from evaluation.platform.messages import LONGEST_LINE
 
+# The platform keeps the last 500 lines and drops lines above 64 KiB; some room is left for libraries.
+_MOST_LOG_LINES = 450
 _LONGEST_LOG_LINE = 60_000
 
 
@@ -21,16 +24,31 @@ class Streams:
     def __init__(self) -> None:
         self._participant = os.dup(2)
         os.set_inheritable(self._participant, False)
-        sys.stderr.flush()
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
         os.dup2(1, 2)
 
-    def tell_organiser(self, lines: Iterable[str]) -> None:
-        """Write lines to stdout, as valid UTF-8, each below the length that the platform drops."""
-        for line in lines:
-            data = line.encode("utf-8", "backslashreplace")[:_LONGEST_LOG_LINE]
-            sys.stdout.buffer.write(data.decode("utf-8", "ignore").encode("utf-8") + b"\n")
-        sys.stdout.buffer.flush()
+    def tell_organiser(self, texts: Iterable[str]) -> None:
+        """Write texts to stdout: valid UTF-8, no more and no longer lines than the platform keeps.
+
+        Of too many, the first and the very last are kept. A stdout that takes nothing is no reason to fail.
+        """
+        lines = [line for text in texts for line in text.split("\n")]
+        if len(lines) > _MOST_LOG_LINES:
+            left_out = len(lines) - _MOST_LOG_LINES + 1
+            lines[_MOST_LOG_LINES - 2 : -1] = [f"… and {left_out} more lines"]
+        with contextlib.suppress(OSError):
+            for line in lines:
+                data = line.encode("utf-8", "backslashreplace")[:_LONGEST_LOG_LINE]
+                _write(1, data.decode("utf-8", "ignore").encode("utf-8") + b"\n")
 
     def tell_participant(self, line: str) -> None:
         """Write the one line that participants see."""
-        os.write(self._participant, line[:LONGEST_LINE].encode("utf-8", "backslashreplace") + b"\n")
+        with contextlib.suppress(OSError):
+            _write(self._participant, line[:LONGEST_LINE].encode("utf-8", "backslashreplace") + b"\n")
+
+
+def _write(descriptor: int, data: bytes) -> None:
+    """Write all of the data, past every buffer that could be written again at exit."""
+    while data:
+        data = data[os.write(descriptor, data) :]

@@ -1,64 +1,37 @@
 """Runs the cases of a submission in isolated workers, or one after the other in this process.
 
-A batch of cases goes to a worker at once. Where a worker dies, every case of its batch is run again, alone in
-a fresh worker; a case that dies there too is then only read: if that kills the worker as well, it is a fault
-of the file, else the case has failed. Everything else goes on.
+A batch of cases goes to a worker at once. Where a worker dies, the cases of its batch are looked at again one
+by one, with nothing else running. First each is only read: a file that kills its reader is at fault, and the
+submission with it. The others are then run whole once more, and only one that dies again has failed.
+Everything else goes on.
 """
 
 from __future__ import annotations
 
-import contextlib
-import faulthandler
 import itertools
-import math
-import os
-import resource
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import CancelledError
-from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 
-import pebble
+from evaluation.model.fault import Fault, FaultKind, PhaseError
+from evaluation.model.outcome import CaseJob, Died, Faulty, Outcome, Scored
+from evaluation.model.source import FileSource, JsonFileSource, Source, file_of
+from evaluation.workers.batches import OUT_OF_TIME, DeadlineExceeded, PoolSettings, run_batches
+from evaluation.workers.case_runner import RunSetup
+from evaluation.workers.worker import make_runner
 
-from evaluation.challenges import challenge_named, select_tasks
-from evaluation.model.fault import Fault, FaultKind
-from evaluation.model.outcome import CaseJob, Died, Faulty, OrganiserFault, Outcome, Scored
-from evaluation.model.source import FileSource, JsonFileSource, file_of
-from evaluation.workers.case_runner import CaseRunner, RunSetup
-from evaluation.workers.warm_up import collect_rarely, worker_context
+__all__ = ["DeadlineExceeded", "PoolSettings", "Progress", "no_progress", "run_cases"]
 
 _LARGEST_BATCH = 512
 _LARGEST_FILE_BATCH = 16
-_START_SECONDS = 30.0
-_GRACE_SECONDS = 1.0
-_OOM_SCORE = "800"
+# Reading alone may take a case's whole time, and one such file is enough to reject a submission.
+_MOST_DEADLY_FILES = 10
+_DEADLY = "one that takes too much memory or time, or crashes its reader"
 
 Progress = Callable[[int], None]
-_runner: CaseRunner | None = None
-_case_seconds: float | None = None
 
 
 def no_progress(done: int) -> None:
     """Take the number of cases done and show nothing."""
-
-
-class DeadlineExceeded(Exception):  # noqa: N818 - the platform's word
-    """Raised where the budget of a phase ran out before all cases were run."""
-
-
-@dataclass(frozen=True)
-class PoolSettings:
-    """How cases are run: number of workers (0: in this process) and limits in seconds.
-
-    ``deadline`` is of `time.monotonic`; with ``fill_at_deadline`` the cases that it cuts off have failed.
-    """
-
-    workers: int
-    case_seconds: float
-    deadline: float | None = None
-    fill_at_deadline: bool = False
 
 
 def run_cases(
@@ -66,59 +39,41 @@ def run_cases(
 ) -> list[Outcome]:
     """Return the outcome of every job, in the order of the jobs.
 
-    ``progress`` is called with the number of cases done. Raises `DeadlineExceeded`.
+    ``progress`` is called with the number of cases done. Raises `DeadlineExceeded`, and `PhaseError` where
+    the workers cannot do anything.
     """
     if settings.workers == 0:
         return _run_serially(jobs, setup, progress)
     outcomes: dict[int, Outcome] = {}
     try:
-        for positions, batch in _run_batches(jobs, setup, settings):
-            outcomes.update((p, o) for p, o in zip(positions, batch, strict=True) if not isinstance(o, Died))
+        died = []
+        batches = list(_batches(jobs, settings.workers))
+        for positions, batch in run_batches(jobs, batches, setup, settings):
+            for position, outcome in zip(positions, batch, strict=True):
+                if isinstance(outcome, Died):
+                    died.append(position)
+                else:
+                    outcomes[position] = outcome
             progress(len(outcomes))
-        for position, job in enumerate(jobs):
-            if position not in outcomes:
-                outcomes[position] = _run_alone(job, setup, settings)
-                progress(len(outcomes))
+        if died:
+            _settle(jobs, sorted(died), setup, settings, outcomes)
+            progress(len(outcomes))
     except DeadlineExceeded:
+        rest = [position for position in range(len(jobs)) if position not in outcomes]
         if not settings.fill_at_deadline:
-            raise
-        outcomes.update(_fail_rest(jobs, outcomes, setup, settings))
+            raise DeadlineExceeded(tuple(jobs[position].case.name for position in rest)) from None
+        causes = dict.fromkeys(rest, OUT_OF_TIME)
+        outcomes.update(_worst(jobs, causes, setup, replace(settings, deadline=None)))
     return [outcomes[position] for position in range(len(jobs))]
 
 
-def _fail_rest(
-    jobs: Sequence[CaseJob], outcomes: Mapping[int, Outcome], setup: RunSetup, settings: PoolSettings
-) -> dict[int, Outcome]:
-    """Return the worst values of the cases that the deadline cut off."""
-    rest = [position for position in range(len(jobs)) if position not in outcomes]
-    worst = run_cases(
-        [replace(jobs[position], mode="worst") for position in rest], setup, replace(settings, deadline=None)
-    )
-    return {
-        position: replace(outcome, failure="out of time") if isinstance(outcome, Scored) else outcome
-        for position, outcome in zip(rest, worst, strict=True)
-    }
-
-
 def _run_serially(jobs: Sequence[CaseJob], setup: RunSetup, progress: Progress) -> list[Outcome]:
-    runner = _make_runner(setup)
+    runner = make_runner(setup)
     outcomes: dict[int, Outcome] = {}
     for position in itertools.chain.from_iterable(_groups(jobs)):
         outcomes[position] = runner.run(jobs[position])
         progress(len(outcomes))
     return [outcomes[position] for position in range(len(jobs))]
-
-
-def _run_batches(
-    jobs: Sequence[CaseJob], setup: RunSetup, settings: PoolSettings
-) -> Iterator[tuple[Sequence[int], list[Outcome]]]:
-    """Yield the outcomes of each batch; batches whose worker died are left out."""
-    batches = list(_batches(jobs, settings.workers))
-    with _pool(setup, settings, settings.workers) as pool:
-        futures = [_schedule(pool, [jobs[position] for position in batch], settings) for batch in batches]
-        for batch, future in zip(batches, futures, strict=True):
-            with contextlib.suppress(*_DEATHS):
-                yield batch, _result(future, len(batch), settings)
 
 
 def _batches(jobs: Sequence[CaseJob], workers: int) -> Iterator[list[int]]:
@@ -152,116 +107,108 @@ def _groups(jobs: Sequence[CaseJob]) -> Iterable[list[int]]:
     return groups.values()
 
 
-def _schedule(
-    pool: pebble.ProcessPool, batch: Sequence[CaseJob], settings: PoolSettings
-) -> pebble.ProcessFuture:
-    # The workers' own watchdog is faster; this is for a worker that leaves with status 0, no death to pebble.
-    seconds = len(batch) * settings.case_seconds + _GRACE_SECONDS
-    return pool.schedule(_run_batch, args=[batch], timeout=seconds)
+def _settle(
+    jobs: Sequence[CaseJob],
+    died: Sequence[int],
+    setup: RunSetup,
+    settings: PoolSettings,
+    outcomes: dict[int, Outcome],
+) -> None:
+    """Add the outcomes of cases whose worker died: faults of files, failed cases, and innocent ones."""
+    alone = replace(settings, workers=1)
+    deadly: list[int] = []
+    readable: list[int] = []
+    reading = {position: replace(jobs[position], reference=None) for position in died}
+    for position, outcome in _one_by_one(reading, setup, alone):
+        if isinstance(outcome, Died):
+            deadly.append(position)
+            outcomes[position] = _faults_of_files(jobs[position], setup, alone)
+            if len(deadly) == _MOST_DEADLY_FILES:
+                break
+        elif isinstance(outcome, Scored):
+            readable.append(position)
+        else:
+            outcomes[position] = outcome
+    if deadly:
+        _require_sound_workers([jobs[position] for position in deadly], setup, alone)
+        _reject(jobs, died, readable, outcomes)
+        return
+    causes: dict[int, str] = {}
+    for position, outcome in _one_by_one({p: jobs[p] for p in readable}, setup, alone):
+        if isinstance(outcome, Died):
+            causes[position] = outcome.reason
+        else:
+            outcomes[position] = outcome
+    outcomes.update(_worst(jobs, causes, setup, settings))
 
 
-class _Stalled(Exception):  # noqa: N818 - a state, not an error
-    """A batch took longer than all its cases' limits together."""
+def _one_by_one(
+    jobs: Mapping[int, CaseJob], setup: RunSetup, alone: PoolSettings
+) -> Iterator[tuple[int, Outcome]]:
+    positions = list(jobs)
+    batches = [range(index, index + 1) for index in range(len(positions))]
+    for batch, outcomes in run_batches(list(jobs.values()), batches, setup, alone):
+        yield positions[batch[0]], outcomes[0]
 
 
-_DEATHS = (pebble.ProcessExpired, BrokenProcessPool, CancelledError, _Stalled)
+def _faults_of_files(job: CaseJob, setup: RunSetup, alone: PoolSettings) -> Faulty:
+    """Return the faults of a case that cannot be read, of those files alone that kill their reader."""
+    sources = {
+        name: source
+        for name, source in job.sources.items()
+        if isinstance(source, FileSource | JsonFileSource)
+    } or job.sources
+    if len(sources) > 1:
+        parts = {
+            index: replace(job, reference=None, sources={name: source})
+            for index, (name, source) in enumerate(sources.items())
+        }
+        died = [index for index, outcome in _one_by_one(parts, setup, alone) if isinstance(outcome, Died)]
+        names = list(sources)
+        sources = {names[index]: sources[names[index]] for index in died} or sources
+    return _unreadable(sources, _DEADLY)
 
 
-def _result(future: pebble.ProcessFuture, cases: int, settings: PoolSettings) -> list[Outcome]:
-    """Return what a batch gave, waiting no longer than its cases' limits and the deadline allow.
+def _unreadable(sources: Mapping[str, Source], found: str) -> Faulty:
+    files = sorted({file_of(source) for source in sources.values()})
+    return Faulty(tuple(Fault(FaultKind.UNREADABLE, file, "a readable file", found) for file in files))
 
-    Raises `DeadlineExceeded`, or one of the deaths of its worker.
+
+def _require_sound_workers(jobs: Sequence[CaseJob], setup: RunSetup, alone: PoolSettings) -> None:
+    """Blame no file for what is wrong with the machine: the same cases' references must be readable.
+
+    Raises `PhaseError`.
     """
-    stalled = time.monotonic() + settings.workers * (cases * settings.case_seconds + _START_SECONDS)
-    deadline = math.inf if settings.deadline is None else settings.deadline
-    try:
-        outcomes: list[Outcome] = future.result(timeout=max(0.0, min(stalled, deadline) - time.monotonic()))
-    except TimeoutError:
-        if not future.done() and deadline <= stalled:
-            raise DeadlineExceeded from None
-        raise _Stalled from None
-    except _DEATHS:
-        raise
-    except Exception as error:  # what a worker returned cannot be pickled
-        return [OrganiserFault((f"a result cannot leave its worker: {error}",))] * cases
-    return outcomes
+    validating = {index: replace(job, mode="validate", sources={}) for index, job in enumerate(jobs)}
+    for index, outcome in _one_by_one(validating, setup, alone):
+        if isinstance(outcome, Died):
+            name = jobs[index].case.name
+            raise PhaseError(f"case {name}: not even its reference can be read ({outcome.reason})")
 
 
-def _run_alone(job: CaseJob, setup: RunSetup, settings: PoolSettings) -> Outcome:
-    """Return the outcome of a case whose worker died, telling a fault of the file from a failed case."""
-    outcome = _attempt(job, setup, settings)
-    if not isinstance(outcome, Died):
-        return outcome
-    if isinstance(_attempt(replace(job, reference=None), setup, settings), Died):
-        files = sorted({file_of(source) for source in job.sources.values()})
-        found = "one that takes too much memory or time, or crashes its reader"
-        return Faulty(tuple(Fault(FaultKind.UNREADABLE, file, "a readable file", found) for file in files))
-    worst = _attempt(replace(job, mode="worst"), setup, settings)
-    return replace(worst, failure=outcome.reason) if isinstance(worst, Scored) else worst
+def _reject(
+    jobs: Sequence[CaseJob], died: Sequence[int], readable: Sequence[int], outcomes: dict[int, Outcome]
+) -> None:
+    """Add the outcomes of a rejected submission: every fault, and no scores, since those are dropped."""
+    untried = f"one that was not tried, after {_MOST_DEADLY_FILES} others that cannot be read"
+    for position in died:
+        if position in readable:
+            outcomes[position] = Scored({})
+        elif position not in outcomes:
+            outcomes[position] = _unreadable(jobs[position].sources, untried)
 
 
-def _attempt(job: CaseJob, setup: RunSetup, settings: PoolSettings) -> Outcome:
-    started = time.monotonic()
-    try:
-        with _pool(setup, settings, 1) as pool:
-            return _result(_schedule(pool, [job], settings), 1, settings)[0]
-    except _DEATHS:
-        took = time.monotonic() - started
-        return Died("out of time" if took >= settings.case_seconds else "crashed or killed")
-
-
-@contextlib.contextmanager
-def _pool(setup: RunSetup, settings: PoolSettings, workers: int) -> Iterator[pebble.ProcessPool]:
-    context = worker_context()
-    setup = replace(setup, form=replace(setup.form, cases=()))
-    pool = pebble.ProcessPool(
-        max_workers=workers,
-        initializer=_start_worker,
-        initargs=[setup, settings.case_seconds],
-        context=context,
-    )
-    try:
-        yield pool
-    finally:
-        pool.stop()
-        pool.join()
-
-
-def _start_worker(setup: RunSetup, case_seconds: float) -> None:
-    """Make this process a worker: first to be killed for memory, limited, and ready to run cases."""
-    global _runner, _case_seconds
-    with contextlib.suppress(OSError):
-        Path("/proc/self/oom_score_adj").write_text(_OOM_SCORE, encoding="ascii")
-    if setup.memory_bytes is not None:
-        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-        limit = setup.memory_bytes if hard == resource.RLIM_INFINITY else min(setup.memory_bytes, hard)
-        resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
-    collect_rarely()
-    _runner = _make_runner(setup)
-    _case_seconds = case_seconds
-
-
-def _make_runner(setup: RunSetup) -> CaseRunner:
-    challenge = challenge_named(setup.form.challenge)
-    options = challenge.options.model_validate(setup.options)
-    return CaseRunner(setup, select_tasks(challenge, options, setup.tasks))
-
-
-def _run_batch(jobs: Sequence[CaseJob]) -> list[Outcome]:
-    """Run a batch in a worker. A watchdog ends the process where a case exceeds its time.
-
-    The watchdog is a thread without the interpreter lock, so that a hang in C ends as well.
-    """
-    if _runner is None or _case_seconds is None:
-        raise RuntimeError("the worker was not started")
-    reads_files = any(isinstance(source, FileSource) for job in jobs for source in job.sources.values())
-    outcomes: list[Outcome] = []
-    with Path(os.devnull).open("w", encoding="ascii") as nowhere:
-        try:
-            for job in jobs:
-                if reads_files or not outcomes:
-                    faulthandler.dump_traceback_later(_case_seconds, exit=True, file=nowhere)
-                outcomes.append(_runner.run(job))
-        finally:
-            faulthandler.cancel_dump_traceback_later()
+def _worst(
+    jobs: Sequence[CaseJob], causes: Mapping[int, str], setup: RunSetup, settings: PoolSettings
+) -> dict[int, Outcome]:
+    """Return the worst values of failed cases, with the cause of each. Raises `PhaseError`."""
+    outcomes: dict[int, Outcome] = {}
+    worst = {position: replace(jobs[position], mode="worst") for position in causes}
+    for position, outcome in _one_by_one(worst, setup, settings):
+        if isinstance(outcome, Died):
+            name = jobs[position].case.name
+            raise PhaseError(f"case {name}: even its worst values could not be computed ({outcome.reason})")
+        if isinstance(outcome, Scored):
+            outcome = replace(outcome, failure=causes[position])
+        outcomes[position] = outcome
     return outcomes

@@ -52,8 +52,10 @@ class Run:
         return lines[-1] if lines else ""
 
 
-def evaluate(image: str, submission: Path, *options: str) -> Run:
-    """Run the image on a submission as the platform does."""
+def evaluate(
+    image: str, submission: Path, *options: str, arguments: tuple[str, ...] = (), own_output: bool = False
+) -> Run:
+    """Run the image on a submission as the platform does; ``own_output``: the options say where it goes."""
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "output"
         output.mkdir()
@@ -63,8 +65,9 @@ def evaluate(image: str, submission: Path, *options: str) -> Run:
             "--rm",
             *options,
             f"--mount=type=bind,source={submission},target=/input,readonly",
-            f"--mount=type=bind,source={output},target=/output",
+            *(() if own_output else (f"--mount=type=bind,source={output},target=/output",)),
             image,
+            *arguments,
             check=False,
         )
         file = output / "metrics.json"

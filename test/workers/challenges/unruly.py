@@ -19,8 +19,35 @@ class UnpicklableError(Exception):
         super().__init__("cannot be pickled")
 
 
+class OneWay:
+    """What can be pickled and not be had back."""
+
+    def __reduce__(self):
+        return _refuse, ()
+
+
+def _refuse() -> None:
+    raise RuntimeError("not to be had back")
+
+
 def _raise() -> None:
     raise UnpicklableError
+
+
+def _fill_memory() -> None:
+    """Take memory in small steps and use it, as a real leak does, up to whatever limit comes first."""
+    taken = []
+    while True:
+        taken.append(b"x" * (16 << 20))
+
+
+def _stop_oneself() -> None:
+    os.kill(os.getpid(), signal.SIGSTOP)
+
+
+def _make_noise() -> None:
+    for descriptor in (1, 2):
+        os.write(descriptor, b"noise \xff\xfe\n" * 1000)
 
 
 BEHAVIOURS = {
@@ -31,11 +58,17 @@ BEHAVIOURS = {
     "terminate": lambda: os.kill(os.getpid(), signal.SIGTERM),
     "sys_exit": lambda: sys.exit(0),
     "memory": lambda: bytearray(1 << 40),
+    "memory_in_steps": _fill_memory,
+    "slow": lambda: time.sleep(0.5),
+    "stop": _stop_oneself,
+    "noise": _make_noise,
     "hang": lambda: time.sleep(1000),
     # PyDLL keeps the interpreter lock: nothing else in the process runs any more.
     "hang_with_lock": lambda: ctypes.PyDLL(None).sleep(1000),
     "exception": _raise,
 }
+
+RESULTS = {"result": Lock, "one_way_result": OneWay}
 
 
 @dataclass(frozen=True)
@@ -55,8 +88,8 @@ class Behaviour(Kind):
 
 def _score(prediction, reference):
     when, _, what = prediction["behaviour"].partition(":")
-    if when == "score" and what == "result":
-        return {"value": Lock()}
+    if when == "score" and what in RESULTS:
+        return {"value": RESULTS[what]()}
     if when == "score":
         BEHAVIOURS[what]()
     return {"value": 1.0}

@@ -1,0 +1,210 @@
+"""Faults of the machine, of cases and of files in the container: what participant, public and organiser see.
+
+The participant sees the last line of stderr, the public metrics.json, the organiser stdout.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+
+from test.workers.unruly_phase import CHALLENGES, write_unruly
+
+from .engine import GROUND_TRUTH, HARDENED, Run, docker, evaluate, sealed_reference, submission_of
+
+pytestmark = [pytest.mark.container, pytest.mark.timeout(300)]
+
+ORGANISERS = (
+    "The evaluation stopped because of a fault of the organisers' or of the platform, not of your submission."
+)
+LITTLE_MEMORY = (
+    *(option for option in HARDENED if not option.startswith("--memory")),
+    "--memory=600m",
+    "--memory-swap=600m",
+)
+WITHOUT_TMP = tuple(option for option in HARDENED if not option.startswith("--tmpfs"))
+UNRULY = ("evaluate", "--ground-truth", "/unruly")
+
+
+def unruly(folder: Path, behaviours: dict[int, str], keys: str = "") -> tuple[Path, tuple[str, ...]]:
+    """Return a submission whose cases misbehave, and the options under which its phase is there."""
+    folder.chmod(0o755)
+    phase, submission = write_unruly(folder, behaviours, keys=keys)
+    return submission, (
+        f"--mount=type=bind,source={phase},target=/unruly,readonly",
+        f"--mount=type=bind,source={CHALLENGES},target=/challenges,readonly",
+        "--env=EVALUATION_CHALLENGES=/challenges",
+    )
+
+
+def assert_one_case_failed(run: Run, line: str) -> None:
+    assert (run.status, run.stderr) == (0, "")
+    assert run.stdout.splitlines()[:-1] == [line]
+    metrics = json.loads(run.metrics)
+    assert metrics["cases"] == {"expected": 12, "scored": 11, "worst": 1}
+    assert metrics["aggregates"]["task"]["value"]["value"] == pytest.approx(11 / 12)
+    assert "case003" not in run.metrics.decode()
+
+
+FAILURES = {
+    "the memory limit of the machine is hit": (
+        "score:memory_in_steps",
+        "worker_memory_mb = 4000",
+        "killed by SIGKILL, probably for the machine's memory",
+    ),
+    "the memory share of a worker is hit": (
+        "score:memory_in_steps",
+        "worker_memory_mb = 256",
+        "out of memory",
+    ),
+    "a worker is killed": ("score:kill", "", "killed by SIGKILL, probably for the machine's memory"),
+    "a worker crashes": ("score:segmentation_fault", "", "crashed with SIGSEGV"),
+    "a case is slow": ("score:hang_with_lock", "case_seconds = 2", "out of time"),
+}
+
+
+@pytest.mark.parametrize(("behaviour", "limits", "reason"), FAILURES.values(), ids=FAILURES)
+def test_case_that_fails(behaviour, limits, reason, image, tmp_path):
+    submission, options = unruly(tmp_path, {3: behaviour}, f"[limits]\n{limits}\n")
+    run = evaluate(image, submission, *LITTLE_MEMORY, *options, arguments=UNRULY)
+    assert_one_case_failed(run, f"case003: failed, {reason}")
+
+
+@pytest.mark.parametrize("behaviour", ["read:memory_in_steps", "read:kill", "read:hang"])
+def test_file_that_kills_its_reader(behaviour, image, tmp_path):
+    limits = "[limits]\nworker_memory_mb = 4000\ncase_seconds = 2\n"
+    submission, options = unruly(tmp_path, {3: behaviour}, limits)
+    run = evaluate(image, submission, *LITTLE_MEMORY, *options, arguments=UNRULY)
+    assert (run.status, run.metrics) == (1, None)
+    assert len(run.stderr.splitlines()) == 1
+    assert run.message == (
+        "Submission rejected, 1 fault: 1 unreadable (first: behaviour.csv: expected a readable file, "
+        "found one that takes too much memory or time, or crashes its reader)"
+    )
+    assert run.stdout.splitlines()[-1] == "Rejected, 1 fault: 1 unreadable"
+
+
+def assert_organisers_fault(run: Run, told: str) -> None:
+    assert (run.status, run.metrics) == (1, None)
+    assert run.stderr.splitlines() == [ORGANISERS]
+    assert told in run.stdout
+
+
+def test_full_output(image, tmp_path):
+    submission = submission_of("refuge-onsite", tmp_path)
+    run = evaluate(image, submission, *HARDENED, "--tmpfs=/output:nr_inodes=1,mode=1777", own_output=True)
+    assert_organisers_fault(run, "No space left on device")
+
+
+def test_read_only_output(image, tmp_path):
+    submission = submission_of("refuge-onsite", tmp_path)
+    (tmp_path / "output").mkdir()
+    mount = f"--mount=type=bind,source={tmp_path / 'output'},target=/output,readonly"
+    assert_organisers_fault(
+        evaluate(image, submission, *HARDENED, mount, own_output=True), "Read-only file system"
+    )
+
+
+def test_output_that_is_not_there(image, tmp_path):
+    submission = submission_of("refuge-onsite", tmp_path)
+    assert_organisers_fault(
+        evaluate(image, submission, *HARDENED, own_output=True), "/output: Read-only file system"
+    )
+
+
+def test_output_of_another_user(image, tmp_path):
+    submission = submission_of("refuge-onsite", tmp_path)
+    run = evaluate(image, submission, *HARDENED, "--tmpfs=/output:uid=0,mode=0755", own_output=True)
+    assert_organisers_fault(run, "Permission denied")
+
+
+def test_missing_tmp_costs_nothing(image, tmp_path):
+    submission = submission_of("refuge-onsite", tmp_path)
+    run = evaluate(image, submission, *WITHOUT_TMP)
+    assert (run.status, run.stderr) == (0, "")
+    assert run.metrics == evaluate(image, submission, *HARDENED).metrics
+
+
+def test_no_place_for_temporary_files_at_all(image, tmp_path):
+    submission = submission_of("refuge-onsite", tmp_path)
+    run = evaluate(image, submission, *WITHOUT_TMP, "--ipc=none")
+    assert_organisers_fault(run, "")
+    assert run.stdout
+
+
+@pytest.mark.parametrize("options", [(), ("--init",)], ids=["as process 1", "below an init"])
+def test_sigterm_in_the_middle(options, image, tmp_path):
+    submission, more = unruly(tmp_path, {3: "score:hang_with_lock"}, "[limits]\ncase_seconds = 1000\n")
+    output = tmp_path / "output"
+    output.mkdir()
+    output.chmod(0o777)
+    mounts = (
+        f"--mount=type=bind,source={submission},target=/input,readonly",
+        f"--mount=type=bind,source={output},target=/output",
+    )
+    container = docker("run", "--detach", *HARDENED, *options, *more, *mounts, image, *UNRULY).stdout.strip()
+    try:
+        while docker("top", container).stdout.count("\n") < 5 + bool(options):
+            time.sleep(0.2)
+        time.sleep(1)
+        started = time.monotonic()
+        docker("kill", "--signal=TERM", container)
+        status = docker("wait", container).stdout.strip()
+        took = time.monotonic() - started
+        logs = docker("logs", container)
+    finally:
+        docker("rm", "--force", container)
+    assert (status, logs.stderr) == ("143", "")
+    assert took < 4  # the engine's own commands included; the platform would kill after five
+    assert list(output.iterdir()) == []
+
+
+def test_altered_reference(image, tmp_path):
+    submission = submission_of("refuge-onsite", tmp_path)
+    with sealed_reference(image) as reference:
+        masks = sorted((reference / "masks").iterdir())
+        data = bytearray(masks[7].read_bytes())
+        data[-20] ^= 1
+        masks[7].chmod(0o644)
+        masks[7].write_bytes(data)
+        mount = f"--mount=type=bind,source={reference},target={GROUND_TRUTH},readonly"
+        run = evaluate(image, submission, *HARDENED, mount)
+    assert_organisers_fault(run, f"masks/{masks[7].name}: differs from the sealed file")
+
+
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [
+        (
+            "segmentation/R0001.bmp",
+            "segmentation/R0001.bmp: expected a BMP image, found a file that may not be read",
+        ),
+        ("segmentation", "segmentation: expected a readable folder, found one that cannot be listed"),
+        ("classification_results.csv", "expected a table, found a file that may not be read"),
+    ],
+)
+def test_what_may_not_be_read(path, found, image, tmp_path):
+    submission = submission_of("refuge-onsite", tmp_path)
+    (submission / path).chmod(0)
+    try:
+        run = evaluate(image, submission, *HARDENED)
+    finally:
+        (submission / path).chmod(0o755)
+    assert (run.status, run.metrics) == (1, None)
+    assert found in run.message
+
+
+def test_all_input_may_be_locked(image, tmp_path):
+    submission = submission_of("refuge-onsite", tmp_path)
+    submission.chmod(0)
+    try:
+        run = evaluate(image, submission, *HARDENED)
+    finally:
+        submission.chmod(0o755)
+    assert (run.status, run.metrics) == (1, None)
+    assert "expected a readable folder, found one that cannot be listed" in run.message
+    shutil.rmtree(submission)

@@ -1,0 +1,105 @@
+"""Images that are not what they seem, byte by byte."""
+
+import io
+import struct
+import zlib
+
+import numpy as np
+from PIL import Image
+
+SIZE = 160
+
+
+def mask() -> np.ndarray:
+    """Return a valid mask (y, x): a disc with a cup."""
+    y, x = np.mgrid[:SIZE, :SIZE]
+    distance = np.hypot(y - 80, x - 60)
+    return np.where(distance < 15, 0, np.where(distance < 30, 128, 255)).astype(np.uint8)
+
+
+def saved(image: Image.Image | np.ndarray, image_format: str, **options: object) -> bytes:
+    """Return an image as Pillow writes it."""
+    buffer = io.BytesIO()
+    picture = image if isinstance(image, Image.Image) else Image.fromarray(image)
+    picture.save(buffer, image_format, **options)
+    return buffer.getvalue()
+
+
+def chunk(kind: bytes, content: bytes) -> bytes:
+    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+
+
+def png(
+    data: bytes | None = None, *, width=SIZE, height=SIZE, depth=8, colour=0, before=b"", after=b""
+) -> bytes:
+    """Return a PNG file of a header and compressed data, by default those of the valid mask."""
+    if data is None:
+        data = zlib.compress(b"".join(b"\0" + row.tobytes() for row in mask()))
+    header = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, depth, colour, 0, 0, 0))
+    end = chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + header + before + chunk(b"IDAT", data) + end + after
+
+
+def zeros_compressed(megabytes: int) -> bytes:
+    """Return zeros that inflate to a thousand times their size."""
+    compressor = zlib.compressobj(9)
+    block = bytes(1 << 20)
+    return b"".join(compressor.compress(block) for _ in range(megabytes)) + compressor.flush()
+
+
+def endless() -> bytes:
+    """Return the compressed rows of the valid mask, and a gigabyte of zeros after them in the same stream."""
+    compressor = zlib.compressobj(9)
+    parts = [compressor.compress(b"\0" + row.tobytes()) for row in mask()]
+    parts += [compressor.compress(bytes(1 << 20)) for _ in range(1000)]
+    return b"".join(parts) + compressor.flush()
+
+
+def four_bits() -> bytes:
+    """Return the mask as a PNG of four bits a pixel: 0, 8 and 15, which stand for 0, 136 and 255."""
+    nibbles = mask() >> 4
+    packed = nibbles[:, ::2] << 4 | nibbles[:, 1::2]
+    return png(zlib.compress(b"".join(b"\0" + row.tobytes() for row in packed)), depth=4)
+
+
+def tiff(tags: dict[int, tuple[int, int, int]], pixels: bytes = b"", following: int = 0) -> bytes:
+    """Return a little-endian TIFF of tags {tag: (type, count, value or offset)}; pixels begin at byte 8."""
+    start = 8 + len(pixels)
+    entries = b"".join(struct.pack("<HHII", tag, *values) for tag, values in sorted(tags.items()))
+    return (
+        struct.pack("<4sI", b"II*\0", start)
+        + pixels
+        + struct.pack("<H", len(tags))
+        + entries
+        + struct.pack("<I", following)
+    )
+
+
+def grey_tiff(pixels: bytes, following: int = 0, **changed: tuple[int, int, int]) -> bytes:
+    """Return a TIFF of 8-bit grey in one strip; ``tag_259=(3, 1, 5)`` changes a tag."""
+    tags = {
+        256: (4, 1, SIZE),
+        257: (4, 1, SIZE),
+        258: (3, 1, 8),
+        259: (3, 1, 1),
+        262: (3, 1, 1),
+        273: (4, 1, 8),
+        277: (3, 1, 1),
+        278: (4, 1, SIZE),
+        279: (4, 1, len(pixels)),
+    }
+    tags.update({int(name.removeprefix("tag_")): value for name, value in changed.items()})
+    return tiff(tags, pixels, following)
+
+
+def bmp(*, width=SIZE, height=SIZE, bits=8, compression=0, start=1078, colours=256, pixels=None) -> bytes:
+    """Return a bitmap with a grey palette, of which every number in the header can be a lie."""
+    rows = mask()[::-1].tobytes() if pixels is None else pixels
+    palette = b"".join(bytes((value, value, value, 0)) for value in range(256))
+    header = struct.pack("<2sI4xI", b"BM", 1078 + len(rows), start)
+    header += struct.pack("<IiiHHIIiiII", 40, width, height, 1, bits, compression, 0, 0, 0, colours, 0)
+    return header + palette + rows
+
+
+def exif_of_orientation(orientation: int) -> bytes:
+    return tiff({274: (3, 1, orientation)})

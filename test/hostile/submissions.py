@@ -1,0 +1,500 @@
+"""Hostile and odd submissions to an archive phase: how each is made from a good one, and what it comes to."""
+
+import gzip
+import os
+import shutil
+import socket
+import stat
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from . import images
+from .images import (
+    SIZE,
+    bmp,
+    chunk,
+    endless,
+    exif_of_orientation,
+    four_bits,
+    grey_tiff,
+    mask,
+    png,
+    saved,
+    zeros_compressed,
+)
+
+# Instead of a message: the submission is scored, and as what?
+AS_BEFORE = object()  # exactly as the good one
+WITH_MASK = object()  # exactly as the good one with `mask()` for its first image
+
+LIKELIHOODS = "classification_results.csv"
+FOVEA = "fovea_location_results.csv"
+FIRST = "segmentation/R0001.bmp"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A kind of submission. ``expected`` is part of the participant's line, or how it is scored."""
+
+    spoil: Callable[[Path], object]
+    expected: str | object
+
+
+def image(data: bytes | Callable[[], bytes], name: str = "R0001.png") -> Callable[[Path], None]:
+    """Return what replaces the first mask by a file of that content."""
+
+    def spoil(folder: Path) -> None:
+        (folder / FIRST).unlink()
+        (folder / "segmentation" / name).write_bytes(data() if callable(data) else data)
+
+    return spoil
+
+
+def table(change: Callable[[bytes], bytes], name: str = LIKELIHOODS) -> Callable[[Path], None]:
+    """Return what changes the bytes of a table."""
+
+    def spoil(folder: Path) -> None:
+        (folder / name).write_bytes(change((folder / name).read_bytes()))
+
+    return spoil
+
+
+def cell(text: str | bytes, name: str = LIKELIHOODS) -> Callable[[Path], None]:
+    """Return what replaces the values of the first image's row."""
+    data = text.encode() if isinstance(text, str) else text
+    return table(lambda content: _with_first_row(content, b"R0001," + data), name)
+
+
+def key(data: bytes) -> Callable[[Path], None]:
+    """Return what adds a row with that name."""
+    return table(lambda content: content + data + b",0.5\n")
+
+
+def _with_first_row(content: bytes, row: bytes) -> bytes:
+    header, _, rest = content.partition(b"\n")
+    return header + b"\n" + row + b"\n" + rest.partition(b"\n")[2]
+
+
+def replaced(make: Callable[[Path], object], path: str = FIRST) -> Callable[[Path], None]:
+    """Return what removes a file and makes something else in its place."""
+
+    def spoil(folder: Path) -> None:
+        (folder / path).unlink()
+        make(folder / path)
+
+    return spoil
+
+
+def added(name: str | bytes, data: bytes = b"x") -> Callable[[Path], None]:
+    def spoil(folder: Path) -> None:
+        path = folder / os.fsdecode(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+
+    return spoil
+
+
+def _socket(path: Path) -> None:
+    # The path of a socket is short, wherever the folder lies.
+    here = Path.cwd()
+    os.chdir(path.parent)
+    try:
+        with socket.socket(socket.AF_UNIX) as end:
+            end.bind(path.name)
+    finally:
+        os.chdir(here)
+
+
+def _device(path: Path) -> None:
+    try:
+        os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(1, 5))  # /dev/zero
+    except PermissionError:  # not root: a link to the device is forbidden as well
+        path.symlink_to("/dev/zero")
+
+
+def _folder_link(folder: Path) -> None:
+    (folder / "segmentation").rename(folder / "elsewhere")
+    (folder / "segmentation").symlink_to("elsewhere")
+
+
+def _wrapped(folder: Path) -> None:
+    inside = folder / "my submission"
+    inside.mkdir()
+    for path in sorted(folder.iterdir()):
+        if path != inside:
+            path.rename(inside / path.name)
+
+
+def _zipped(folder: Path) -> None:
+    entries = sorted(path for path in folder.rglob("*") if path.is_file())
+    with zipfile.ZipFile(folder / "submission.zip", "w") as archive:
+        for path in entries:
+            archive.write(path, path.relative_to(folder))
+    for path in folder.iterdir():
+        if path.suffix != ".zip":
+            path.unlink() if path.is_file() else shutil.rmtree(path)
+
+
+def _many_entries(folder: Path) -> None:
+    for number in range(2):  # a file may have 65,000 links
+        many = folder / str(number)
+        many.mkdir()
+        first = many / "0"
+        first.touch()
+        for link in range(1, 50_001):
+            os.link(first, many / str(link))
+
+
+def _sparse(size: int) -> Callable[[Path], None]:
+    def make(path: Path) -> None:
+        with path.open("wb") as file:
+            file.truncate(size)
+
+    return make
+
+
+def _everything(folder: Path) -> None:
+    for path in (folder / "segmentation").iterdir():
+        path.write_bytes(b"\x1b[2Jx")
+    for number in range(900):
+        (folder / "segmentation" / f"%s%n{{0}}{number}.bmp").write_bytes(b"x")
+    for name in (LIKELIHOODS, FOVEA):
+        data = (folder / name).read_bytes()
+        (folder / name).write_bytes(data + b"".join(b"X%d,nan,nan\n" % number for number in range(900)))
+
+
+def _python(folder: Path) -> None:
+    for name in ("sitecustomize", "usercustomize", "conftest", "numpy", "SimpleITK"):
+        (folder / f"{name}.py").write_text("raise SystemExit('executed')")
+
+
+def _bare(folder: Path) -> None:
+    shutil.move(folder / LIKELIHOODS, folder / "predictions.csv")
+
+
+def _hard_link(folder: Path) -> None:
+    (folder / "elsewhere.bmp").write_bytes((folder / FIRST).read_bytes())
+    (folder / FIRST).unlink()
+    os.link(folder / "elsewhere.bmp", folder / FIRST)
+
+
+def _colours(value: tuple[int, ...], mode: str) -> Image.Image:
+    picture = Image.fromarray(mask()).convert(mode)
+    picture.putpixel((3, 4), value)
+    return picture
+
+
+def _palette(entry: int | None = None) -> Image.Image:
+    picture = Image.fromarray(mask())
+    indices = Image.fromarray(np.searchsorted([0, 128, 255], mask()).astype(np.uint8), mode="P")
+    indices.putpalette([0, 0, 0, 128, 128, 128, 255, 255, 255] if entry is None else [entry, 0, 0] * 3)
+    assert picture.size == indices.size
+    return indices
+
+
+def _big_tiff() -> bytes:
+    pixels = mask().tobytes()
+    tags = ((256, 4, SIZE), (257, 4, SIZE), (258, 3, 8), (259, 3, 1), (262, 3, 1), (273, 16, 16), (277, 3, 1))
+    entries = b"".join(struct.pack("<HHQQ", tag, kind, 1, value) for tag, kind, value in tags)
+    head = struct.pack("<2sHHHQ", b"II", 43, 8, 0, 16 + len(pixels))
+    return head + pixels + struct.pack("<Q", len(tags)) + entries + bytes(8)
+
+
+SQUARE = f"{SIZE} × {SIZE} pixels"
+LOSSLESS = "expected a PNG image, found"
+
+IMAGES = {
+    # Bombs: the header is held against the form before anything is decoded, and nothing else is inflated.
+    "PNG whose header promises 3.6 gigapixels": Row(
+        image(png(zeros_compressed(1), width=60_000, height=60_000)),
+        f"expected {SQUARE}, found 60000 × 60000",
+    ),
+    "PNG whose data go on for 1 GB behind its pixels": Row(image(lambda: png(endless())), WITH_MASK),
+    "PNG with a compressed text of 2 GB": Row(
+        image(lambda: png(before=chunk(b"zTXt", b"a\0\0" + zeros_compressed(2048)))), "at most 1150976 bytes"
+    ),
+    "PNG with a colour profile of 1 GB": Row(
+        image(lambda: png(before=chunk(b"iCCP", b"a\0\0" + zeros_compressed(1000)))), WITH_MASK
+    ),
+    "PNG of 90,000 tiny chunks": Row(image(lambda: png(before=chunk(b"teSt", b"") * 90_000)), WITH_MASK),
+    "PNG with a chunk longer than the file": Row(
+        image(png()[:33] + b"\x7f\xff\xff\xffIDAT"), "a file that ends before its end mark"
+    ),
+    "TIFF whose strip is LZW of 4 gigapixels": Row(
+        image(
+            grey_tiff(b"\x80\x0b", tag_256=(4, 1, 65_535), tag_257=(4, 1, 65_535), tag_259=(3, 1, 5)),
+            "R0001.tif",
+        ),
+        "found 65535 × 65535",
+    ),
+    "TIFF with tiles of a gigapixel": Row(
+        image(
+            grey_tiff(bytes(9), tag_322=(4, 1, 1 << 30), tag_323=(4, 1, 1 << 30), tag_259=(3, 1, 8)),
+            "R0001.tif",
+        ),
+        "larger tiles",
+    ),
+    "TIFF with a tag of four billion values": Row(
+        image(grey_tiff(bytes(9), tag_273=(4, 0xFFFFFFFF, 8)), "R0001.tif"), "values in a tag"
+    ),
+    "BMP of 2,147,483,647 pixels a side": Row(
+        image(bmp(width=2**31 - 1, height=2**31 - 1), "R0001.bmp"), "found 2147483647 × 2147483647"
+    ),
+    "file of one terabyte, all hole": Row(replaced(_sparse(1 << 40)), "found 1099511627776 bytes"),
+    # Damage.
+    "empty file": Row(image(b""), "an empty file"),
+    "zeros": Row(image(bytes(30_000)), f"{LOSSLESS} other content"),
+    "text": Row(image(b"not an image\n"), f"{LOSSLESS} other content"),
+    "truncated PNG": Row(image(png()[:-20]), "a file that ends before its end mark"),
+    "truncated data in a whole PNG": Row(image(png(zlib.compress(bytes(161 * 159))[:-9])), "expected"),
+    "PNG with a wrong checksum": Row(image(png()[:60] + b"\xff" + png()[61:]), "a wrong checksum"),
+    "PNG without data": Row(image(png()[:33] + chunk(b"IEND", b"")), "R0001.png: expected a PNG image"),
+    "PNG of zero height": Row(image(png(height=0)), f"expected {SQUARE}, found 160 × 0"),
+    "truncated BMP": Row(image(bmp()[:-1], "R0001.bmp"), "26677 of 26678 bytes"),
+    "BMP that is only two letters": Row(image(b"BM", "R0001.bmp"), "an incomplete header"),
+    "BMP whose pixels begin outside": Row(image(bmp(start=2**32 - 1), "R0001.bmp"), "expected a BMP image"),
+    "BMP of negative width": Row(image(bmp(width=-SIZE), "R0001.bmp"), "found -160 × 160"),
+    "BMP with two colours and pixels of the third": Row(
+        image(bmp(colours=2), "R0001.bmp"), "palette indices"
+    ),
+    "truncated TIFF": Row(image(grey_tiff(mask().tobytes())[:-40], "R0001.tif"), "expected a TIFF image"),
+    "TIFF whose pages go round in a circle": Row(
+        image(grey_tiff(mask().tobytes(), following=8 + SIZE * SIZE), "R0001.tif"), "several pages"
+    ),
+    "TIFF whose strip lies outside": Row(
+        image(grey_tiff(mask().tobytes(), tag_273=(4, 1, 2**32 - 1)), "R0001.tif"), "ends before its pixels"
+    ),
+    "TIFF whose header lies outside": Row(
+        image(b"II*\0\xff\xff\xff\xff", "R0001.tif"), "points outside the file"
+    ),
+    # What other programs could show differently.
+    "16-bit PNG": Row(image(saved(mask().astype(np.uint16) * 257, "PNG")), "bits per channel, found 16"),
+    "16-bit TIFF": Row(
+        image(saved(mask().astype(np.uint16), "TIFF"), "R0001.tif"), "8 bits per channel, found 16"
+    ),
+    "float TIFF": Row(
+        image(saved(mask().astype(np.float32), "TIFF"), "R0001.tif"), "8 bits per channel, found 32"
+    ),
+    "4-bit PNG, in which 128 cannot be written": Row(image(four_bits), "found 136"),
+    "colour PNG": Row(image(saved(_colours((9, 8, 7), "RGB"), "PNG")), "found the colour (9, 8, 7)"),
+    "transparent PNG": Row(image(saved(_colours((0, 0, 0, 9), "RGBA"), "PNG")), "found transparent ones"),
+    "PNG with a declared transparent grey": Row(
+        image(png(before=chunk(b"tRNS", b"\0\x80"))), "found transparent ones"
+    ),
+    "PNG with a coloured palette": Row(image(saved(_palette(7), "PNG")), "found the colour (7, 0, 0)"),
+    "PNG whose palette is too short": Row(
+        image(png(colour=3, before=chunk(b"PLTE", bytes(6)))), "palette indices below 2"
+    ),
+    "PNG rotated by its metadata": Row(
+        image(png(before=chunk(b"eXIf", exif_of_orientation(6)))), "orientation 6"
+    ),
+    "TIFF rotated by its metadata": Row(
+        image(grey_tiff(mask().tobytes(), tag_274=(3, 1, 3)), "R0001.tif"), "orientation 3"
+    ),
+    "CMYK TIFF": Row(image(saved(Image.new("CMYK", (SIZE, SIZE)), "TIFF"), "R0001.tif"), "CMYK"),
+    "TIFF of inverted grey": Row(
+        image(grey_tiff(mask().tobytes(), tag_262=(3, 1, 0)), "R0001.tif"), "inverted"
+    ),
+    "TIFF of two pages": Row(
+        image(saved(mask(), "TIFF", save_all=True, append_images=[Image.fromarray(mask())]), "R0001.tif"),
+        "several pages",
+    ),
+    "TIFF that holds a JPEG": Row(
+        image(saved(mask(), "TIFF", compression="jpeg"), "R0001.tif"), "compression 7"
+    ),
+    "run-length coded BMP": Row(image(bmp(compression=1), "R0001.bmp"), "compression 1"),
+    "JPEG named PNG": Row(image(saved(mask(), "JPEG")), "a JPEG image (lossy"),
+    "GIF named PNG": Row(image(saved(mask(), "GIF")), "a GIF image"),
+    "WebP named PNG": Row(image(saved(mask(), "WEBP", lossless=True)), "a WebP image"),
+    "gzip named PNG": Row(image(gzip.compress(png(), mtime=0)), "a gzip archive"),
+    "other size": Row(image(saved(mask()[:, :-1].copy(), "PNG")), f"expected {SQUARE}, found 159 × 160"),
+    "values that mean nothing": Row(image(saved(mask() + 1, "PNG")), "found 1, 129"),
+    # Odd, but unmistakable: scored.
+    "RGB PNG of equal channels": Row(image(saved(Image.fromarray(mask()).convert("RGB"), "PNG")), WITH_MASK),
+    "opaque RGBA PNG": Row(image(saved(Image.fromarray(mask()).convert("RGBA"), "PNG")), WITH_MASK),
+    "grey PNG with opaque alpha": Row(image(saved(Image.fromarray(mask()).convert("LA"), "PNG")), WITH_MASK),
+    "PNG with a grey palette": Row(image(saved(_palette(), "PNG")), WITH_MASK),
+    "PNG followed by a zip": Row(image(png(after=b"PK\x03\x04" + bytes(999))), WITH_MASK),
+    "PNG named BMP": Row(image(png(), "R0001.bmp"), WITH_MASK),
+    "BMP named PNG": Row(image(bmp()), WITH_MASK),
+    "top-down BMP": Row(image(bmp(height=-SIZE, pixels=mask().tobytes()), "R0001.bmp"), WITH_MASK),
+    "deflated TIFF": Row(
+        image(saved(mask(), "TIFF", compression="tiff_adobe_deflate"), "R0001.tif"), WITH_MASK
+    ),
+    "LZW TIFF": Row(image(saved(mask(), "TIFF", compression="tiff_lzw"), "R0001.tif"), WITH_MASK),
+    "big TIFF": Row(image(_big_tiff, "R0001.tif"), WITH_MASK),
+    "name in capitals": Row(image(bmp(), "R0001.BMP"), WITH_MASK),
+}
+
+ENTRIES = {
+    "link to another file of the submission": Row(
+        replaced(lambda path: path.symlink_to("R0002.bmp")), "found a symbolic link"
+    ),
+    "link to the reference": Row(
+        replaced(lambda path: path.symlink_to("/opt/evaluation/ground-truth/masks/R0001.png")),
+        "found a symbolic link",
+    ),
+    "link to /dev/zero": Row(replaced(lambda path: path.symlink_to("/dev/zero")), "found a symbolic link"),
+    "link to itself": Row(replaced(lambda path: path.symlink_to(path.name)), "found a symbolic link"),
+    "table that is a link": Row(
+        replaced(lambda path: path.symlink_to("/etc/passwd"), LIKELIHOODS), "found a symbolic link"
+    ),
+    "folder that is a link": Row(
+        _folder_link, "segmentation: expected a regular file, found a symbolic link"
+    ),
+    "named pipe": Row(replaced(os.mkfifo), "found a named pipe"),
+    "socket": Row(replaced(_socket), "found a socket"),
+    "device": Row(replaced(_device), "expected a regular file, found a"),
+    "folder named as an image": Row(
+        replaced(Path.mkdir), "segmentation/R0001.bmp: expected a file for this image"
+    ),
+    "hard link": Row(_hard_link, AS_BEFORE),
+    "100,001 files": Row(_many_entries, "expected at most 100000 files and folders"),
+    "nine levels of folders": Row(added("/".join("abcdefghi") + "/x"), "at most 8 levels of folders"),
+    "same image twice in other letters": Row(
+        added("segmentation/r0001.BMP", bmp()), "expected one file for R0001"
+    ),
+    "same image in two formats": Row(added("segmentation/R0001.png", png()), "expected one file for R0001"),
+    "folder twice in other letters": Row(
+        added("Segmentation/R0001.bmp", bmp()), "expected one file for R0001"
+    ),
+    "image of another format": Row(added("segmentation/R0001.jpg"), "only images of this phase"),
+    "name with a newline": Row(added("segmentation/R00\n01.bmp"), "R00\\n01.bmp"),
+    "name that clears the screen": Row(added("segmentation/\x1b[2J.bmp"), "segmentation/\\x1b[2J.bmp"),
+    "name of format codes": Row(added("segmentation/%s%n{0.__class__}.bmp"), "%s%n{0.__class__}.bmp"),
+    "name that is not UTF-8": Row(added(b"segmentation/\xff\xfe.bmp"), "\\udcff\\udcfe.bmp"),
+    "name with dots": Row(added("segmentation/...bmp"), "segmentation/...bmp"),
+    "name with backslashes": Row(added("segmentation/..\\..\\R0001.bmp"), "..\\..\\R0001.bmp"),
+    "name written from right to left": Row(added("segmentation/\u202egpj.bmp"), "\\u202egpj.bmp"),
+    "name in full-width digits": Row(added("segmentation/R０００１.bmp"), "only images of this phase"),
+    "name of 255 bytes": Row(added("segmentation/" + "x" * 251 + ".bmp"), "…"),
+    "only a zip": Row(_zipped, "classification_results.csv: expected a table of 40 images, found none"),
+    "nothing at all": Row(
+        lambda folder: [
+            shutil.rmtree(folder / "segmentation"),
+            (folder / LIKELIHOODS).unlink(),
+            (folder / FOVEA).unlink(),
+        ],
+        "classification_results.csv: expected a table of 40 images, found none",
+    ),
+    "everything wrong a thousand times": Row(_everything, "Submission rejected, "),
+    # Beside the point: scored.
+    "predictions.json of an algorithm phase": Row(
+        added("predictions.json", b'[{"pk": "x", "status": "Succeeded", "outputs": [' + b"[" * 99_999),
+        AS_BEFORE,
+    ),
+    "what operating systems leave behind": Row(
+        lambda folder: [
+            added(name)(folder)
+            for name in (".DS_Store", "__MACOSX/x", "segmentation/desktop.ini", "segmentation/._R0001.bmp")
+        ],
+        AS_BEFORE,
+    ),
+    "one folder around everything": Row(_wrapped, AS_BEFORE),
+    "modules of Python": Row(_python, AS_BEFORE),
+    "a second submission in a file of its own": Row(added("final/segmentation/R0001.bmp", b"x"), AS_BEFORE),
+}
+
+NUMBER = "Glaucoma Risk: expected a finite number, found"
+
+TABLES = {
+    "empty table": Row(table(lambda data: b""), "an empty file"),
+    "table of a header": Row(table(lambda data: data.partition(b"\n")[0]), "expected a table of 40 images"),
+    "table of blank lines": Row(table(lambda data: b"\n" * 9), "found no row"),
+    "table that is a folder": Row(
+        replaced(Path.mkdir, LIKELIHOODS), "expected a table of 40 images, found none"
+    ),
+    "table under another name": Row(
+        _bare, "classification_results.csv: expected a table of 40 images, found none"
+    ),
+    "gzipped table": Row(table(lambda data: gzip.compress(data, mtime=0)), "expected text in UTF-8"),
+    "table of a million lines": Row(table(lambda data: data + b"R0001,0.5\n" * 1_000_000), "bytes"),
+    "table of a million blank lines": Row(table(lambda data: data + b"\n" * 1_000_000), AS_BEFORE),
+    "line of four megabytes": Row(
+        table(lambda data: data + b"R0041," + b"1" * 4_000_000), "an overlong field"
+    ),
+    "line of two million commas": Row(table(lambda data: data + b"R0041," + b"," * 2_000_000), "R0041"),
+    "NUL characters": Row(cell("0.\0005"), "a NUL character"),
+    "bytes of no encoding": Row(cell(b"\xff\xfe\xfa"), "found other bytes"),
+    "lone surrogates in UTF-8": Row(key(b"\xed\xa0\x80"), "found other bytes"),
+    "lone surrogates in UTF-16": Row(
+        table(
+            lambda data: data.decode().encode("utf-16") + "R\ud800,0.5\n".encode("utf-16-le", "surrogatepass")
+        ),
+        "text in UTF-16",
+    ),
+    "cut UTF-16": Row(table(lambda data: data.decode().encode("utf-16")[:-1]), "text in UTF-16"),
+    "unclosed quotation mark": Row(table(lambda data: b'"' + data), "a quotation mark out of place"),
+    "quoted newlines": Row(key(b'"R00\n41"'), "found 'R00\\n41'"),
+    "name with terminal codes": Row(key(b"\x1b[31mR0041"), "\\x1b[31mR0041"),
+    "name of format codes in a table": Row(key(b"{0.__class__}%s%n"), "{0.__class__}%s%n"),
+    "name of a thousand characters": Row(key(b"R" * 1000), "…"),
+    "same image twice": Row(key(b"R0001"), "expected one row for R0001"),
+    "image of a path": Row(key(b"../../R0001.png"), "expected one row for R0001"),
+    "unknown image": Row(key(b"R0041"), "expected an image of this phase, found 'R0041'"),
+    "column twice": Row(
+        table(lambda data: data.replace(b"FileName,Glaucoma Risk", b"FileName,Glaucoma Risk,glaucoma_risk")),
+        'column "Glaucoma Risk" once',
+    ),
+    "column missing": Row(
+        table(lambda data: data.replace(b"Glaucoma Risk", b"Risk")), 'column "Glaucoma Risk"'
+    ),
+    "no number": Row(cell("high"), f'{NUMBER} "high"'),
+    "not a number": Row(cell("nan"), f'{NUMBER} "nan"'),
+    "infinity": Row(cell("-inf"), f'{NUMBER} "-inf"'),
+    "number beyond floats": Row(cell("1e999"), f'{NUMBER} "1e999"'),
+    "number with an underscore": Row(cell("0_5"), f'{NUMBER} "0_5"'),
+    "number in Arabic digits": Row(cell("٠٫٥"), NUMBER),
+    "hexadecimal number": Row(cell("0x1p-1"), f'{NUMBER} "0x1p-1"'),
+    "truth value": Row(cell("True"), f'{NUMBER} "True"'),
+    "decimal comma": Row(cell("0,5"), "expected 2 fields, found 3"),
+    "formula": Row(cell("=1+1"), f'{NUMBER} "=1+1"'),
+    "program": Row(cell("__import__('os').system('kill 1')"), NUMBER),
+    "number of 100,000 digits": Row(cell("1" * 100_000), "Glaucoma Risk: expected a finite number, f"),
+    "coordinate outside": Row(cell("1e308,-1", FOVEA), "expected x from 0 to 160"),
+    "coordinate missing": Row(cell("5", FOVEA), "expected 3 fields, found 2"),
+    # Odd, but unmistakable: scored.
+    "UTF-16": Row(table(lambda data: data.decode().encode("utf-16")), AS_BEFORE),
+    "UTF-8 with a byte order mark": Row(table(lambda data: data.decode().encode("utf-8-sig")), AS_BEFORE),
+    "lines of Windows": Row(table(lambda data: data.replace(b"\r", b"").replace(b"\n", b"\r\n")), AS_BEFORE),
+    "lines of the old Macintosh": Row(
+        table(lambda data: data.replace(b"\r", b"").replace(b"\n", b"\r")), AS_BEFORE
+    ),
+    "semicolons": Row(table(lambda data: data.replace(b",", b";")), AS_BEFORE),
+    "tabs": Row(table(lambda data: data.replace(b",", b"\t")), AS_BEFORE),
+    "quoted cells": Row(
+        table(
+            lambda data: b"\n".join(b'"' + line.replace(b",", b'","') + b'"' for line in data.splitlines())
+        ),
+        AS_BEFORE,
+    ),
+    "no header": Row(table(lambda data: data.partition(b"\n")[2]), AS_BEFORE),
+    "header in other words": Row(
+        table(lambda data: data.replace(b"FileName,Glaucoma Risk", b"Bild,Wert")), AS_BEFORE
+    ),
+    "rows in another order": Row(
+        table(lambda data: b"\n".join([data.split(b"\n")[0], *sorted(data.split(b"\n")[1:], reverse=True)])),
+        AS_BEFORE,
+    ),
+    "columns in another order": Row(
+        table(lambda data: b"\n".join(b",".join(reversed(line.split(b","))) for line in data.splitlines())),
+        AS_BEFORE,
+    ),
+    "names with extensions and spaces": Row(
+        table(lambda data: data.replace(b"R0001,", b"  r0001.JPG  ,")), AS_BEFORE
+    ),
+}
+
+ROWS = {**IMAGES, **ENTRIES, **TABLES}
+
+
+def good_with_mask(folder: Path) -> None:
+    """Make the good submission the one with `mask()` for its first image."""
+    (folder / FIRST).write_bytes(images.bmp())
