@@ -18,12 +18,12 @@ from evaluation.metrics.intervals import bootstrap_weights
 from evaluation.model.case_table import CaseTable, WeightedCases
 from evaluation.model.challenge import Composite
 from evaluation.model.metric import Metric, Strata
+from evaluation.platform.result_file import SIGNIFICANT_DIGITS
 from evaluation.ranking.results import CaseColumns, RankingError, ResamplingChoice
 
 FloatArray = NDArray[np.float64]
 Tables = Mapping[str, CaseTable]
 _CLUSTER = "cluster"
-_SIGNIFICANT_DIGITS = 12
 _ENTRIES_PER_BLOCK = 2_000_000
 
 
@@ -191,5 +191,5 @@ def as_written_values(values: FloatArray) -> FloatArray:
     magnitude = np.abs(values)
     ordinary = np.isfinite(values) & (magnitude > 0)
     exponent = np.floor(np.log10(magnitude, out=np.zeros_like(values), where=ordinary))
-    scale = 10.0 ** (_SIGNIFICANT_DIGITS - 1 - exponent)
+    scale = 10.0 ** (SIGNIFICANT_DIGITS - 1 - exponent)
     return np.where(ordinary, np.rint(values * scale) / scale, values)
