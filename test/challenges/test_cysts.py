@@ -364,6 +364,6 @@ def test_workers_change_nothing(tmp_path):
     phase = phase_of(tmp_path / "phase", {f"V{i}": REFERENCE for i in range(4)})
     submission = submission_of(tmp_path / "sub", {f"V{i}": confidence(REFERENCE) / (i + 1) for i in range(4)})
     one, two = (
-        render(case_records(evaluate(phase, submission, workers)), any_keys=True) for workers in (0, 2)
+        render(case_records(evaluate(phase, submission, workers)), organisers=True) for workers in (0, 2)
     )
     assert one == two
