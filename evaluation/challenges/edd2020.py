@@ -39,6 +39,7 @@ SET = CaseChoice("set", ("in-sample", "out-of-sample"))
 
 
 _share = partial(Metric, best=1, worst=0)
+_gap = partial(Metric, best=0, worst=1, ordered=False)
 
 
 def _distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -218,19 +219,8 @@ def _generalisation(boxes: Field, further_boxes: Field, options: Edd2020Options)
         score=score,
         worst=worst,
         metrics=(
-            _share(
-                "map_g",
-                "mAP out of sample, mean over the thresholds",
-                sets.mean_of_second(),
-            ),
-            Metric(
-                "dev_g",
-                "|mAP in sample − mAP out of sample|",
-                sets.difference(),
-                best=0,
-                worst=1,
-                ordered=False,
-            ),
+            _share("map_g", "mAP out of sample, mean over the thresholds", sets.mean_of_second()),
+            _gap("dev_g", "|mAP in sample − mAP out of sample|", sets.difference()),
             Metric(
                 "dev_g_signed",
                 "mAP in sample − mAP out of sample",
@@ -239,13 +229,10 @@ def _generalisation(boxes: Field, further_boxes: Field, options: Edd2020Options)
                 worst=1,
                 ordered=False,
             ),
-            Metric(
+            _gap(
                 "dev_g_common_classes",
                 "|mAP in sample − mAP out of sample| over the classes that both sets have",
                 sets.difference(common_classes=True),
-                best=0,
-                worst=1,
-                ordered=False,
             ),
         ),
         notices=lambda table: _absent_of_one_set(sets, table),
