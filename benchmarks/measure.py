@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
 import statistics
+import struct
 import subprocess
 import sys
 import time
@@ -11,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _POLL_SECONDS = 0.01
+_EVENT = struct.Struct("iIII")
+_IN_OPEN, _IN_FOLDER = 0x20, 0x40000000
 
 
 @dataclass(frozen=True)
@@ -33,12 +38,45 @@ def measure(commands: Mapping[str, list[str]], runs: int) -> dict[str, Measureme
     return {name: Measurement(statistics.median(seconds[name]), memory[name]) for name in commands}
 
 
+def seconds_to_first_open(command: list[str], folder: Path, runs: int) -> float:
+    """Return the median time from the start of a command until it opens a file of a folder."""
+    return statistics.median(_seconds_to_first_open(command, folder) for _ in range(runs))
+
+
 def report(measured: Mapping[str, Measurement], ours: str) -> None:
     """Print a table: seconds, and the ratio of our time to each."""
     print(f"{'':<44} {'seconds':>8} {'ours / it':>10} {'peak MB':>8}")
     for name, of_command in measured.items():
         ratio = measured[ours].seconds / of_command.seconds
         print(f"{name:<44} {of_command.seconds:>8.2f} {ratio:>10.2f} {of_command.peak_megabytes:>8.0f}")
+
+
+def _seconds_to_first_open(command: list[str], folder: Path) -> float:
+    libc = ctypes.CDLL(None, use_errno=True)
+    events = libc.inotify_init()
+    try:
+        if libc.inotify_add_watch(events, os.fsencode(folder), _IN_OPEN) < 0:
+            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), str(folder))
+        started = time.perf_counter()
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        while not _opens_a_file(os.read(events, 1 << 16)):
+            pass
+        seconds = time.perf_counter() - started
+        process.wait()
+        return seconds
+    finally:
+        os.close(events)
+
+
+def _opens_a_file(events: bytes) -> bool:
+    """Tell whether one of the events of inotify is of a file; the folder itself is opened to list it."""
+    position = 0
+    while position < len(events):
+        _, mask, _, length = _EVENT.unpack_from(events, position)
+        if not mask & _IN_FOLDER:
+            return True
+        position += _EVENT.size + length
+    return False
 
 
 def _peak_megabytes(command: list[str]) -> float:

@@ -16,7 +16,12 @@ import numpy as np
 from pydantic import field_validator
 
 from evaluation.fields.volume import GEOMETRY_COLUMNS, ConfidenceVolume, ReferenceVolume, geometry_of
-from evaluation.metrics.confidence import highest_binary_dice, pooled_weighted_dice, weighted_dice
+from evaluation.metrics.confidence import (
+    highest_binary_dice,
+    pooled_highest_binary_dice,
+    pooled_weighted_dice,
+    weighted_dice,
+)
 from evaluation.metrics.cropped_plane import EMPTY_PLANE, CroppedPlane
 from evaluation.metrics.overlap import OverlapCounts, dice, precision, recall
 from evaluation.metrics.surface_distance import surface_distances
@@ -110,9 +115,18 @@ def _metrics(options: CystsOptions) -> tuple[Metric, ...]:
         for name, title in share
     ]
     pooled = Metric("pooled_weighted_dice", "Confidence-weighted Dice, all voxels pooled", _POOLED, 1, 0)
+    highest = Metric(
+        "pooled_highest_binary_weighted_dice",
+        "Highest weighted Dice of any binary masks, all voxels pooled",
+        _POOLED_HIGHEST,
+        best=1,
+        worst=0,
+        resampled=False,
+    )
     return (
         first,
         pooled,
+        highest,
         *rest,
         *(Metric(name, title, mean_of(name), best=0, worst=inf) for name, title in amounts),
     )
@@ -137,7 +151,7 @@ def _score(options: CystsOptions) -> Callable[[Values, Values], Row]:
                 _diagonal_mm(geometry_of(case).shape, spacing),
             )
             row |= {"hausdorff_95_mm": distances.hausdorff_95, "mean_surface_distance_mm": distances.mean}
-        return row
+        return {**row, **_confidences(compared)}
 
     return score
 
@@ -153,27 +167,31 @@ def _worst(options: CystsOptions) -> Callable[[CaseForm, Values], Row]:
         geometry, spacing = geometry_of(case), _spacing_zyx(case)
         voxels = math.prod(geometry.shape)
         nothing = _compare([EMPTY_PLANE] * geometry.shape[0], reference, options)
-        row = {
-            name: value if math.isnan(value) else 0.0
-            for name, value in _row(nothing, reference, options).items()
-        }
+        of_nothing = _row(nothing, reference, options)
+        row = {name: value if math.isnan(value) else 0.0 for name, value in of_nothing.items()}
         depth, height, width = geometry.shape
         across = (depth + 1) // 2 if spacing[0] < options.continuity_mm else depth
         row |= {
             "prediction_squared": float(voxels),
             "reference_squared": nothing.sums.reference_squared,
-            "highest_binary_weighted_dice": highest_binary_dice(
-                nothing.confidences, nothing.voxels_of_confidence
-            ),
+            "highest_binary_weighted_dice": of_nothing["highest_binary_weighted_dice"],
             "false_components": float(across * ((height + 1) // 2) * ((width + 1) // 2)),
             "volume_error_mm3": voxels * math.prod(spacing),
         }
         if options.surface_distances:
             distance = _diagonal_mm(geometry.shape, spacing) if nothing.overlap.reference else nan
             row |= {"hausdorff_95_mm": distance, "mean_surface_distance_mm": distance}
-        return row
+        return {**row, **_confidences(nothing)}
 
     return worst
+
+
+def _confidences(compared: ComparedVolume) -> Row:
+    """Return the columns of which the pooled maximum of binary masks is made, an array each."""
+    return {
+        "reference_confidences": compared.confidences,
+        "reference_voxels": compared.voxels_of_confidence,
+    }
 
 
 def _compare(planes: Sequence[CroppedPlane], reference: Values, options: CystsOptions) -> ComparedVolume:
@@ -257,6 +275,13 @@ _POOLED = Aggregate(
         cases.weights,
     ),
     strata=lambda table: np.zeros(len(table), dtype=np.int64),
+)
+
+_POOLED_HIGHEST = Aggregate(
+    values=lambda cases: pooled_highest_binary_dice(
+        cases.table.objects("reference_confidences"), cases.table.objects("reference_voxels"), cases.weights
+    ),
+    strata=_POOLED.strata,
 )
 
 CYSTS = Field(

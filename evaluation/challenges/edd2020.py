@@ -7,41 +7,39 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from math import inf, nan
+from math import inf
 from typing import Annotated, Any, Literal
 
-import numpy as np
 from pydantic import AfterValidator
 from pydantic import Field as OptionField
 
-from evaluation.fields.boxes import Boxes, BoxList
+from evaluation.fields.boxes import BoxList, box_columns
 from evaluation.fields.multilabel_mask import MultilabelMask
 from evaluation.fields.multilabel_overlap import (
     OVERLAPS,
     multilabel_columns,
     worst_multilabel_columns,
 )
-from evaluation.metrics.averages import weighted_deviation
-from evaluation.metrics.detection import mean_over_classes
-from evaluation.model.case_table import CaseTable, FloatArray, Row, WeightedCases
+from evaluation.model.case_table import CaseTable, FloatArray, Row
 from evaluation.model.challenge import CaseChoice, Challenge, Options, Task, Values, form_option
 from evaluation.model.detection import (
-    MOST_CASES,
     DetectionFigures,
     DetectionRules,
     class_average_precision_of,
     detection_details,
     figure_of,
 )
+from evaluation.model.detection_sets import TwoSets
 from evaluation.model.field import Field, Files, Reference, Socket
 from evaluation.model.form import CaseForm
-from evaluation.model.metric import Aggregate, Metric, Strata, mean_of, sum_of
+from evaluation.model.metric import Metric, mean_deviation_of, mean_of, sum_of
 from evaluation.model.scheme import Board, Rank, Scheme
 
 SET = CaseChoice("set", ("in-sample", "out-of-sample"))
 
 
 _share = partial(Metric, best=1, worst=0)
+_gap = partial(Metric, best=0, worst=1, ordered=False)
 
 
 def _distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -108,8 +106,8 @@ def _detection(boxes: Field, options: Edd2020Options) -> Task:
         name="detection",
         title="Detection of diseased regions",
         fields=(boxes,),
-        score=lambda prediction, reference: _box_row(prediction[boxes.name], reference[boxes.name]),
-        worst=lambda case, reference: _box_row(None, reference[boxes.name]),
+        score=lambda prediction, reference: box_columns(prediction[boxes.name], reference[boxes.name]),
+        worst=lambda case, reference: box_columns(None, reference[boxes.name]),
         metrics=(
             _share("score_d", "0.6 mAP + 0.4 IoU", figure_of(rules, score_d)),
             Metric(
@@ -149,8 +147,14 @@ def _detection(boxes: Field, options: Edd2020Options) -> Task:
                 ordered=False,
             ),
         ),
-        details=lambda table: _details(rules, table),
-        notices=lambda table: _absent_classes(rules, table),
+        details=lambda table: {
+            "clipped_boxes": int(table["clipped"].sum()),
+            **detection_details(rules, table),
+        },
+        notices=lambda table: [
+            f"the reference has no box of {name}; mAP is the mean over the other classes"
+            for name in rules.absent_classes(table)
+        ],
     )
 
 
@@ -169,7 +173,7 @@ def _segmentation(masks: Field, classes: Sequence[str]) -> Task:
             Metric(
                 "sigma_score_s",
                 "Mean of their standard deviations over the images",
-                Aggregate(_mean_deviation, strata=lambda table: np.zeros(len(table), dtype=np.int64)),
+                mean_deviation_of(tuple(OVERLAPS)),
                 best=0,
                 worst=0.5,
                 ordered=False,
@@ -198,30 +202,15 @@ def _generalisation(boxes: Field, further_boxes: Field, options: Edd2020Options)
     """Return the task of section IV-C (Eq. 7)."""
     rules = _rules(options)
 
-    def precisions(cases: WeightedCases) -> tuple[FloatArray, FloatArray]:
-        """Return the AP of each class, shape (resamples, classes), in sample and out of sample."""
-        inside, outside = (DetectionFigures(rules, cases, "out_of_sample", value) for value in (0, 1))
-        return inside.class_average_precision, outside.class_average_precision
-
-    def deviation(cases: WeightedCases) -> FloatArray:
-        inside, outside = precisions(cases)
-        return _mean(inside) - _mean(outside)
-
-    def deviation_of_common_classes(cases: WeightedCases) -> FloatArray:
-        inside, outside = precisions(cases)
-        absent = np.isnan(inside) | np.isnan(outside)
-        return np.abs(_mean(np.where(absent, nan, inside)) - _mean(np.where(absent, nan, outside)))
-
-    def in_both_sets(table: CaseTable) -> Strata:
-        return table["out_of_sample"].astype(np.int64)
+    sets = TwoSets(rules, "out_of_sample")
 
     def score(prediction: Values, reference: Values) -> Row:
         name = further_boxes.name if further_boxes.name in prediction else boxes.name
-        return _box_row(prediction[name], reference[name]) | {"out_of_sample": int(name != boxes.name)}
+        return box_columns(prediction[name], reference[name]) | {"out_of_sample": int(name != boxes.name)}
 
     def worst(case: CaseForm, reference: Values) -> Row:
         name = boxes.name if _is_in_sample(case) else further_boxes.name
-        return _box_row(None, reference[name]) | {"out_of_sample": int(name != boxes.name)}
+        return box_columns(None, reference[name]) | {"out_of_sample": int(name != boxes.name)}
 
     return Task(
         name="generalisation",
@@ -230,41 +219,23 @@ def _generalisation(boxes: Field, further_boxes: Field, options: Edd2020Options)
         score=score,
         worst=worst,
         metrics=(
-            _share(
-                "map_g",
-                "mAP out of sample, mean over the thresholds",
-                Aggregate(
-                    lambda cases: _mean(precisions(cases)[1]),
-                    lambda table: np.where(table["out_of_sample"] == 1, 0, -1),
-                    most_cases=MOST_CASES,
-                ),
-            ),
-            Metric(
-                "dev_g",
-                "|mAP in sample − mAP out of sample|",
-                Aggregate(lambda cases: np.abs(deviation(cases)), in_both_sets, most_cases=MOST_CASES),
-                best=0,
-                worst=1,
-                ordered=False,
-            ),
+            _share("map_g", "mAP out of sample, mean over the thresholds", sets.mean_of_second()),
+            _gap("dev_g", "|mAP in sample − mAP out of sample|", sets.difference()),
             Metric(
                 "dev_g_signed",
                 "mAP in sample − mAP out of sample",
-                Aggregate(deviation, in_both_sets, most_cases=MOST_CASES),
+                sets.difference(signed=True),
                 best=-1,
                 worst=1,
                 ordered=False,
             ),
-            Metric(
+            _gap(
                 "dev_g_common_classes",
                 "|mAP in sample − mAP out of sample| over the classes that both sets have",
-                Aggregate(deviation_of_common_classes, in_both_sets, most_cases=MOST_CASES),
-                best=0,
-                worst=1,
-                ordered=False,
+                sets.difference(common_classes=True),
             ),
         ),
-        notices=lambda table: _absent_out_of_sample(rules, table),
+        notices=lambda table: _absent_of_one_set(sets, table),
     )
 
 
@@ -280,50 +251,12 @@ def _map_at(rules: DetectionRules, percent: int) -> Metric:
     )
 
 
-def _mean(of_classes: FloatArray) -> FloatArray:
-    """Return the mean over the classes that exist, (resamples, classes) to (resamples,)."""
-    return mean_over_classes(of_classes[..., np.newaxis])[:, 0]
-
-
-def _box_row(predicted: Boxes | None, reference: Boxes) -> dict[str, Any]:
-    """Return the columns of `DetectionRules`; without a prediction those of a missing one."""
-    boxes = Boxes(reference.rows[:0]) if predicted is None else predicted
-    return {
-        "predicted": boxes.rows,
-        "reference": reference.rows,
-        "missing": int(predicted is None),
-        "clipped": boxes.clipped,
-    }
-
-
-def _mean_deviation(cases: WeightedCases) -> FloatArray:
-    deviations = [weighted_deviation(cases.table[name], cases.weights) for name in OVERLAPS]
-    mean: FloatArray = np.mean(deviations, axis=0)
-    return mean
-
-
-def _details(rules: DetectionRules, table: CaseTable) -> dict[str, Any]:
-    return {"clipped_boxes": int(table["clipped"].sum()), **detection_details(rules, table)}
-
-
-def _absent_classes(rules: DetectionRules, table: CaseTable) -> list[str]:
-    counts = rules.table(table).reference_counts.sum(axis=0)
+def _absent_of_one_set(sets: TwoSets, table: CaseTable) -> list[str]:
+    names = ("in-sample", "out-of-sample")
     return [
-        f"the reference has no box of {name}; mAP is the mean over the other classes"
-        for name, count in zip(rules.classes, counts, strict=True)
-        if not count
-    ]
-
-
-def _absent_out_of_sample(rules: DetectionRules, table: CaseTable) -> list[str]:
-    """Return which classes only one of the two sets has: their mAP are means over different classes."""
-    counts = rules.table(table).reference_counts
-    inside, outside = (counts[table["out_of_sample"] == value].sum(axis=0) > 0 for value in (0, 1))
-    return [
-        f"the {'out-of-sample' if in_sample else 'in-sample'} set has no box of {name}, "
-        "so that dev_g compares means over different classes"
-        for name, in_sample, out_of_sample in zip(rules.classes, inside, outside, strict=True)
-        if in_sample != out_of_sample
+        f"the {name} set has no box of {of}, so that dev_g compares means over different classes"
+        for name, absent in zip(names, sets.absent_of_one(table), strict=True)
+        for of in absent
     ]
 
 

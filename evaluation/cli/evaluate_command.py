@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
     streams = Streams()
     try:
         if arguments.workers != 0:
-            warm_up()
+            warm_up(images=_holds_folders(_reference_folder(arguments.ground_truth)))
         collect_rarely()
         return _run(arguments, started, streams)
     except OSError as error:
@@ -131,13 +131,23 @@ def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int
 
 def _reference(given: Path | None) -> tuple[Path, str]:
     """Return the folder of the phase to score against, and whether it came from the image or a tarball."""
+    folder = _reference_folder(given)
+    if folder is given:
+        return folder, "folder"
+    if folder is UPLOADED and BAKED.is_dir():
+        _require_same_phase(BAKED, UPLOADED)
+    return folder, "tarball" if folder is UPLOADED else "image"
+
+
+def _reference_folder(given: Path | None) -> Path:
     if given is not None:
-        return given, "folder"
-    if UPLOADED.is_dir() and any(UPLOADED.iterdir()):
-        if BAKED.is_dir():
-            _require_same_phase(BAKED, UPLOADED)
-        return UPLOADED, "tarball"
-    return BAKED, "image"
+        return given
+    return UPLOADED if UPLOADED.is_dir() and any(UPLOADED.iterdir()) else BAKED
+
+
+def _holds_folders(phase: Path) -> bool:
+    """Tell whether a reference consists of more than tables; only such a phase has images to decode."""
+    return phase.is_dir() and any(entry.is_dir() for entry in phase.iterdir())
 
 
 def _require_same_phase(baked: Path, uploaded: Path) -> None:

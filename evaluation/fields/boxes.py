@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,3 +92,17 @@ class BoxList(Kind):
             f"class one of {', '.join(self.classes)}{confidence}, corners in pixels from 0 to the image's "
             "width or height; an empty file where there is no object"
         )
+
+
+def box_columns(predicted: Boxes | None, reference: Boxes) -> dict[str, Any]:
+    """Return the columns of `evaluation.model.detection.DetectionRules`, and how many boxes were clipped.
+
+    Without a prediction they are those of a missing result.
+    """
+    boxes = Boxes(reference.rows[:0]) if predicted is None else predicted
+    return {
+        "predicted": boxes.rows,
+        "reference": reference.rows,
+        "missing": int(predicted is None),
+        "clipped": boxes.clipped,
+    }

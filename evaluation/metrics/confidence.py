@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,3 +58,27 @@ def highest_binary_dice(confidences: ArrayLike, voxels: ArrayLike) -> float:
         return 1.0
     squared = math.fsum(values * values * counts)
     return float(np.max(2 * np.cumsum(values * counts) / (np.cumsum(counts) + squared)))
+
+
+def pooled_highest_binary_dice(
+    confidences: Sequence[ArrayLike], voxels: Sequence[ArrayLike], weights: ArrayLike
+) -> NDArray[np.float64]:
+    """Return the highest pooled weighted Dice of binary masks of all cases, under each row of case weights.
+
+    The references are given case by case as in `highest_binary_dice`, a confidence at most once in a case;
+    weights have shape (resamples, cases), the result (resamples,). A row without any weight is NaN, one whose
+    references are all empty 1.
+    """
+    matrix = np.asarray(weights, dtype=np.float64)
+    sizes = [np.size(of_case) for of_case in confidences]
+    values, place = np.unique(np.concatenate([np.zeros(0), *map(np.ravel, confidences)]), return_inverse=True)
+    counts = np.zeros((len(sizes), values.size))
+    counts[np.repeat(np.arange(len(sizes)), sizes), place] = np.concatenate(
+        [np.zeros(0), *map(np.ravel, voxels)]
+    )
+    return np.array(
+        [
+            highest_binary_dice(values[row > 0], row[row > 0]) if of_cases.any() else np.nan
+            for row, of_cases in zip(matrix @ counts, matrix, strict=True)
+        ]
+    )

@@ -46,6 +46,11 @@ class DetectionRules:
         """Return the matched boxes of all images; they are matched once."""
         return table.derive(("detection", self), self._match)
 
+    def absent_classes(self, table: CaseTable) -> tuple[str, ...]:
+        """Return the classes of which the reference of these images has no box."""
+        counts = self.table(table).reference_counts.sum(axis=0)
+        return tuple(name for name, count in zip(self.classes, counts, strict=True) if not count)
+
     def _match(self, table: CaseTable) -> DetectionTable:
         predicted, images = _stacked(table.objects("predicted"))
         reference, reference_images = _stacked(table.objects("reference"))

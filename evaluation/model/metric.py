@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.metrics import roc
-from evaluation.metrics.averages import weighted_mean
+from evaluation.metrics.averages import weighted_deviation, weighted_mean
 from evaluation.metrics.detection_counts import f1_of_presence, values_of_f1
 from evaluation.metrics.intervals import Interval, wilson_interval
 from evaluation.model.case_table import CaseTable, FloatArray, WeightedCases
@@ -122,6 +122,17 @@ def sum_of(column: str) -> Aggregate:
 def proportion_of(column: str) -> Aggregate:
     """Return the share of ones in a column of zeros and ones (NaN: left out)."""
     return replace(mean_of(column), spread_column=None, share_column=column)
+
+
+def mean_deviation_of(columns: tuple[str, ...]) -> Aggregate:
+    """Return the mean of the standard deviations of several columns over the cases (ddof = 0)."""
+
+    def values(cases: WeightedCases) -> FloatArray:
+        deviations = [weighted_deviation(cases.table[column], cases.weights) for column in columns]
+        mean: FloatArray = np.mean(deviations, axis=0)
+        return mean
+
+    return Aggregate(values, strata=lambda table: np.zeros(len(table), dtype=np.int64))
 
 
 def wilson_of(column: str) -> Callable[[CaseTable], dict[str, Interval]]:

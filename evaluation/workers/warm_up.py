@@ -8,8 +8,9 @@ import tempfile
 from multiprocessing import forkserver
 from multiprocessing.context import ForkServerContext, ForkServerProcess
 
+_PRELOAD = ["evaluation.workers.pool"]
 # SimpleITK decodes most images; imported once here, it is not imported by every worker.
-_PRELOAD = ["evaluation.workers.pool", "SimpleITK"]
+_PRELOAD_OF_IMAGES = [*_PRELOAD, "SimpleITK"]
 # glibc would hand the pages of every decoded image back and fault fresh ones in for the next: kept, a PNG
 # mask of 1634 × 1634 is decoded in a quarter of the time. Read by glibc when a process starts.
 _KEEP_PAGES = {"MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC_TRIM_THRESHOLD_": str(1 << 30)}
@@ -37,19 +38,24 @@ class WorkerContext(ForkServerContext):
 def worker_context() -> WorkerContext:
     """Return the context in which workers start."""
     context = WorkerContext()
-    context.set_forkserver_preload(_PRELOAD)
+    context.set_forkserver_preload(_PRELOAD_OF_IMAGES)
     return context
 
 
-def warm_up() -> None:
-    """Start the server, so that its imports run beside those of this process. Raises `OSError`."""
+def warm_up(images: bool = True) -> None:
+    """Start the server, so that its imports run beside those of this process. Raises `OSError`.
+
+    Without ``images`` what only they need is not imported, which takes as long as all the rest.
+    """
     os.environ.update(_KEEP_PAGES)
     try:
         tempfile.gettempdir()
     except FileNotFoundError:
         if os.access(_SHARED_MEMORY, os.W_OK):
             tempfile.tempdir = _SHARED_MEMORY
-    worker_context()
+    context = worker_context()
+    if not images:
+        context.set_forkserver_preload(_PRELOAD)
     forkserver.ensure_running()
 
 

@@ -1,4 +1,3 @@
-import json
 import math
 
 import numpy as np
@@ -12,11 +11,12 @@ from evaluation.evaluate import Rejection, check, evaluate
 from evaluation.fields.volume import Volume, geometry_columns
 from evaluation.files.volumes.header import UPRIGHT, Geometry
 from evaluation.model.challenge import fields_of, references_of
-from evaluation.model.fault import PhaseError
+from evaluation.model.fault import FaultKind, PhaseError
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import load_phase
-from evaluation.samples.writer import ArchiveWriter, SampleCase, write_phase
-from evaluation.summary import summarise
+from evaluation.platform.result_file import render
+from evaluation.samples.writer import AlgorithmWriter, ArchiveWriter, InputImage, SampleCase, write_phase
+from evaluation.summary import case_records, summarise
 from evaluation.validate import validate_phase
 
 SHAPE = (3, 4, 5)
@@ -39,15 +39,25 @@ def confidence(of):
     return np.array(VALUE, dtype=np.float32)[of]
 
 
-def phase_of(folder, references, *, options="", geometry=GEOMETRY, keys="", readers=None, columns=None):
+def phase_of(
+    folder,
+    references,
+    *,
+    options="",
+    geometry=GEOMETRY,
+    keys="",
+    readers=None,
+    columns=None,
+    submission="archive",
+):
     """Write, seal and load a phase; references are volumes of levels by case name."""
     names = tuple(dict.fromkeys(name for of_case in (readers or {}).values() for name in of_case))
     fields = references_of(CHALLENGE.tasks(CystsOptions(readers=names)))
     listed = f"readers = {list(names)}\n" if names else ""
     write_phase(
         folder,
-        f'challenge = "cysts"\nname = "tiny"\ntitle = "Tiny"\nsubmission = "archive"\nresamples = 0\n{keys}\n'
-        f"[options]\n{listed}{options}\n",
+        f'challenge = "cysts"\nname = "tiny"\ntitle = "Tiny"\nsubmission = "{submission}"\n'
+        f"resamples = 0\n{keys}\n[options]\n{listed}{options}\n",
         fields,
         [
             SampleCase(
@@ -119,6 +129,11 @@ def test_every_figure_by_hand(tmp_path):
         "volume_error_mm3": 0.0,
     }
     distances = {"hausdorff_95_mm", "mean_surface_distance_mm"}
+    arrays = {name: row.pop(name).tolist() for name in ("reference_confidences", "reference_voxels")}
+    by_confidence = dict(zip(*arrays.values(), strict=True))
+    assert by_confidence == {
+        float(np.float32(value)): voxels for value, voxels in ((0.3, 1), (0.4, 2), (0.6, 2))
+    }
     assert set(row) == {*expected, *distances}
     for name, value in expected.items():
         assert row[name] == pytest.approx(value, rel=1e-6, nan_ok=True), name
@@ -271,6 +286,35 @@ def test_all_formats_give_the_same_figures(tmp_path, extension):
     assert row["detection_ratio"] == 1
 
 
+@pytest.mark.parametrize("extension", [".mha", ".tif"])
+def test_an_algorithm_phase_scores_like_the_archive(tmp_path, extension):
+    references = {"V1": REFERENCE, "V2": levels((3, 1, [0, 1], 2)), "V3": levels()}
+    draw = np.random.default_rng(7)
+    volumes = {name: draw.random(SHAPE, dtype=np.float32) * (level > 0) for name, level in references.items()}
+    volumes["V2"][0, 0, 0] = 0.5
+    archive = phase_of(tmp_path / "archive", references)
+    expected = evaluate(archive, submission_of(tmp_path / "zip", volumes), workers=0)
+    phase = phase_of(tmp_path / "phase", references, submission="algorithm")
+    fields = fields_of(CHALLENGE.tasks(CystsOptions()))
+    images = [InputImage(f"{name}.mha", (name,)) for name in volumes]
+    writer = AlgorithmWriter(tmp_path / "jobs", fields, images, "oct-volume", extension=extension)
+    for name, values in volumes.items():
+        writer.add(name, {"cysts": Volume(values, GEOMETRY)})
+    writer.close()
+    found = evaluate(phase, tmp_path / "jobs", workers=0)
+    assert not isinstance(found, Rejection), found
+    aggregates = summarise(found, "folder").aggregates
+    assert aggregates == summarise(expected, "folder").aggregates
+    assert 0 < aggregates["cysts"]["weighted_dice"].value < 1
+
+    path = next((tmp_path / "jobs").glob(f"*/output/images/*/*{extension}"))
+    path.write_bytes(b"no volume")
+    found = evaluate(phase, tmp_path / "jobs", workers=0)
+    assert isinstance(found, Rejection)
+    (fault,) = found.faults
+    assert (fault.kind, fault.file) == (FaultKind.UNREADABLE, str(path.relative_to(tmp_path / "jobs")))
+
+
 @pytest.mark.parametrize("folder", ["level", "confidence"])
 def test_a_reference_that_differs_from_the_sealed_one_stops_the_run(tmp_path, folder):
     phase = phase_of(tmp_path / "phase", {"V1": REFERENCE})
@@ -320,7 +364,6 @@ def test_workers_change_nothing(tmp_path):
     phase = phase_of(tmp_path / "phase", {f"V{i}": REFERENCE for i in range(4)})
     submission = submission_of(tmp_path / "sub", {f"V{i}": confidence(REFERENCE) / (i + 1) for i in range(4)})
     one, two = (
-        json.dumps([outcome.rows for outcome in evaluate(phase, submission, workers).outcomes])
-        for workers in (0, 2)
+        render(case_records(evaluate(phase, submission, workers)), organisers=True) for workers in (0, 2)
     )
     assert one == two

@@ -10,6 +10,7 @@ from hypothesis.extra.numpy import arrays
 from evaluation.metrics.confidence import (
     ConfidenceSums,
     highest_binary_dice,
+    pooled_highest_binary_dice,
     pooled_weighted_dice,
     weighted_dice,
 )
@@ -74,3 +75,29 @@ def test_the_highest_binary_value_is_that_of_the_best_of_all_masks(reference):
     )
     values, counts = np.unique(reference[reference > 0], return_counts=True)
     assert highest_binary_dice(values, counts) == pytest.approx(best, abs=1e-12)
+
+
+def test_the_highest_pooled_dice_of_binary_masks_by_hand():
+    # Voxels of the set: one of 0.8, two and one of 0.5. Best of 2·0.8/(1 + 1.39) and 2·2.3/(4 + 1.39).
+    confidences, voxels = [[0.5], [0.8, 0.5], []], [[2], [1, 1], []]
+    weights = [[1, 1, 1], [1, 0, 0], [0, 0, 1], [0, 0, 0], [0, 3, 0]]
+    # Three times the second case: 2·3.9/(6 + 3·0.89).
+    expected = [4.6 / 5.39, 0.8, 1.0, math.nan, 7.8 / 8.67]
+    found = pooled_highest_binary_dice(confidences, voxels, weights)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+@given(
+    st.lists(
+        st.lists(st.floats(0, 1, width=32).filter(lambda v: v > 0.01), max_size=6), min_size=1, max_size=3
+    )
+)
+def test_the_highest_pooled_dice_is_that_of_one_volume_with_all_voxels(voxels_of_cases):
+    counted = [np.unique(np.array(values), return_counts=True) for values in voxels_of_cases]
+    together = np.unique(
+        np.array([value for values in voxels_of_cases for value in values]), return_counts=True
+    )
+    (found,) = pooled_highest_binary_dice(
+        [values for values, _ in counted], [counts for _, counts in counted], np.ones((1, len(counted)))
+    )
+    assert found == pytest.approx(highest_binary_dice(*together), rel=1e-12)

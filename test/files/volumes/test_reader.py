@@ -12,6 +12,7 @@ import tifffile
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evaluation.files.masks import write_grey
 from evaluation.files.volumes.header import UPRIGHT, Geometry, check_geometry
 from evaluation.files.volumes.reader import open_volume, write_volume
 from evaluation.model.fault import FaultKind, ReadError
@@ -144,9 +145,19 @@ PLAIN = VALUES.tobytes()
         (mha(b"LOCAL", b"other.raw"), ".mha", FaultKind.FORBIDDEN, "a reference to another file"),
         (mha(b"LOCAL", b"LIST"), ".mha", FaultKind.FORBIDDEN, "a reference to another file"),
         (mha(b"MET_FLOAT", b"MET_FLOAT_ARRAY"), ".mha", FaultKind.WRONG_VALUE, "another type of values"),
-        (mha(b"DimSize = 5 4 3", b"DimSize = 5 4"), ".mha", FaultKind.WRONG_SIZE, "5 × 4"),
-        (mha(b"DimSize = 5 4 3", b"DimSize = 5 4 x"), ".mha", FaultKind.UNREADABLE, "invalid numbers"),
-        (mha(b"DimSize = 5 4 3", b"DimSize = 5 4 -3"), ".mha", FaultKind.WRONG_SIZE, "5 × 4 × -3"),
+        (mha(b"DimSize = 5 4 3", b"DimSize = 5 4"), ".mha", FaultKind.UNREADABLE, "an invalid header"),
+        (mha(b"DimSize = 5 4 3", b"DimSize = 5 4 x"), ".mha", FaultKind.UNREADABLE, "an invalid header"),
+        (mha(b"DimSize = 5 4 3", b"DimSize = 5 4 -3"), ".mha", FaultKind.UNREADABLE, "an invalid header"),
+        (mha(b"DimSize = 5 4 3", b"DimSize = 5 4 0"), ".mha", FaultKind.WRONG_SIZE, "5 × 4 × 0"),
+        (mha(b"0.5 0.25 0.125", b"0.5 x 0.125"), ".mha", FaultKind.UNREADABLE, "invalid numbers"),
+        (write_grey(np.zeros((4, 5), np.uint8), ".mha"), ".mha", FaultKind.WRONG_SIZE, "5 × 4"),
+        (mha(b"NDims = 3", b"NDims = 3\nNDims = 3"), ".mha", FaultKind.UNREADABLE, "an invalid header"),
+        (
+            mha(b"Element", b"ElementNumberOfChannels = 2\nElement"),
+            ".mha",
+            FaultKind.WRONG_VALUE,
+            "2 channels",
+        ),
         (mha(b"DimSize = 5 4 3", b"DimSize = 99999 99999 9"), ".mha", FaultKind.TOO_LARGE, "99999"),
         (mha(b"DimSize = 5 4 3", b"DimSize = 5 4 4"), ".mha", FaultKind.UNREADABLE, "ends before its voxels"),
         (mha(b"DimSize = 5 4 3", b"DimSize = 5 4 2"), ".mha", FaultKind.UNREADABLE, "more voxels"),
@@ -156,8 +167,8 @@ PLAIN = VALUES.tobytes()
         (mha_body(zlib.compress(PLAIN)[:-4] + b"abcd"), ".mha", FaultKind.UNREADABLE, "damaged"),
         (mha_body(b"no zlib stream"), ".mha", FaultKind.UNREADABLE, "damaged"),
         (mha_body(zlib.compress(PLAIN + bytes(1 << 24))), ".mha", FaultKind.UNREADABLE, "more voxels"),
-        (b"\x89PNG" + bytes(100), ".mha", FaultKind.UNREADABLE, "another header"),
-        (b"A = 1\n" * 100_000, ".mha", FaultKind.UNREADABLE, "another header"),
+        (b"\x89PNG" + bytes(100), ".mha", FaultKind.UNREADABLE, "an invalid header"),
+        (b"A = 1\n" * 100_000, ".mha", FaultKind.UNREADABLE, "an invalid header"),
         (gzip.compress(NIFTI)[:-20], ".nii.gz", FaultKind.UNREADABLE, "ends before its voxels"),
         (gzip.compress(NIFTI + b"x"), ".nii.gz", FaultKind.UNREADABLE, "more voxels"),
         (gzip.compress(b"x" * 400), ".nii.gz", FaultKind.UNREADABLE, "another header"),
