@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import math
 import signal
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError
@@ -134,8 +135,14 @@ def _cause(exit_code: int) -> str:
     return "ended its worker"
 
 
+_closing: list[threading.Thread] = []
+
+
 @contextlib.contextmanager
 def _pool(setup: RunSetup, settings: PoolSettings) -> Iterator[pebble.ProcessPool]:
+    """Yield a pool that has the machine to itself; it closes while its results are already in use."""
+    while _closing:
+        _closing.pop().join()
     pool = pebble.ProcessPool(
         max_workers=settings.workers,
         initializer=start_worker,
@@ -146,4 +153,6 @@ def _pool(setup: RunSetup, settings: PoolSettings) -> Iterator[pebble.ProcessPoo
         yield pool
     finally:
         pool.stop()
-        pool.join()
+        # pebble's threads look around every tenth of a second: nobody but the next pool waits for them.
+        _closing.append(threading.Thread(target=pool.join, daemon=True))
+        _closing[-1].start()
