@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _POLL_SECONDS = 0.01
+# As for a user: with byte code, which some machines keep from being written.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 _EVENT = struct.Struct("iIII")
 _IN_OPEN, _IN_FOLDER = 0x20, 0x40000000
 

@@ -6,6 +6,9 @@
 caller_folder=$PWD
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
 
+# The package is started hundreds of times: without byte code each start would compile it anew.
+unset PYTHONDONTWRITEBYTECODE
+
 say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 
 fail() {
