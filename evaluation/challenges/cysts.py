@@ -122,6 +122,7 @@ def _metrics(options: CystsOptions) -> tuple[Metric, ...]:
         best=1,
         worst=0,
         resampled=False,
+        ordered=False,
     )
     return (
         first,

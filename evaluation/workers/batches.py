@@ -154,5 +154,5 @@ def _pool(setup: RunSetup, settings: PoolSettings) -> Iterator[pebble.ProcessPoo
     finally:
         pool.stop()
         # pebble's threads look around every tenth of a second: nobody but the next pool waits for them.
-        _closing.append(threading.Thread(target=pool.join, daemon=True))
+        _closing.append(threading.Thread(target=pool.join))
         _closing[-1].start()
