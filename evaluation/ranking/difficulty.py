@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
+import pandas
 from numpy.typing import NDArray
 
 from evaluation.model.case_table import CaseTable
@@ -96,16 +97,18 @@ def group_difficulties(
     difficulties: list[CaseDifficulty], columns: CaseColumns, chosen: tuple[str, ...]
 ) -> list[GroupDifficulty]:
     """Return the mean difficulty of the cases by every value of the chosen columns."""
+    keys = ["metric", "measure", "group"]
     found: list[GroupDifficulty] = []
     for column in chosen:
-        cell = dict(zip(columns.names, columns.columns[column], strict=True))
-        groups: dict[tuple[str, str, str], list[float]] = {}
-        for difficulty in difficulties:
-            key = (difficulty.metric, difficulty.measure, cell[difficulty.case])
-            groups.setdefault(key, []).append(difficulty.value)
+        group_of = dict(zip(columns.names, columns.columns[column], strict=True))
+        table = pandas.DataFrame(
+            [(case.metric, case.measure, group_of[case.case], case.value) for case in difficulties],
+            columns=[*keys, "value"],
+        )
+        groups = table.groupby(keys)["value"].agg(["size", "mean"])
         found += [
-            GroupDifficulty(metric, measure, column, value, len(values), float(np.mean(values)))
-            for (metric, measure, value), values in sorted(groups.items())
+            GroupDifficulty(metric, measure, column, group, int(size), float(mean))
+            for (metric, measure, group), size, mean in groups.itertuples()
         ]
     return found
 

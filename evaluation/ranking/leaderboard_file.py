@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import dataclasses
-import io
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
+
+import pandas
 
 from evaluation.platform.result_file import as_written, write_atomically
 from evaluation.platform.schema import schema_of
@@ -213,11 +213,10 @@ def _final_rows(final: tuple[FinalTeam, ...]) -> list[dict[str, Any]]:
 
 
 def _csv(rows: list[dict[str, Any]]) -> bytes:
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0]) if rows else [], lineterminator="\n")
-    writer.writeheader()
-    for row in rows:
-        writer.writerow(
-            {name: as_written(cell) if isinstance(cell, float) else cell for name, cell in row.items()}
-        )
-    return text.getvalue().encode("utf-8")
+    written = [
+        {name: as_written(cell) if isinstance(cell, float) else cell for name, cell in row.items()}
+        for row in rows
+    ]
+    # As objects: an integer stays one in a column in which another row has no value.
+    text: str = pandas.DataFrame(written, dtype=object).to_csv(index=False, lineterminator="\n")
+    return text.encode("utf-8")
