@@ -25,7 +25,7 @@ import time
 import zlib
 from pathlib import Path
 
-from benchmarks.measure import measure, report
+from benchmarks.measure import benchmark_parser, measure, parse_or_run_part, report
 
 _OURS = "evaluate (2 workers, intervals)"
 _NAME = "adam-full"
@@ -36,18 +36,10 @@ _KEEP_PAGES = {"MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC_TRIM_THRESHOLD_":
 
 def main() -> None:
     """Make the samples, time the commands and print a table for each."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--cases", type=int, default=400)
-    parser.add_argument("--runs", type=int, default=5)
+    parser = benchmark_parser(__doc__, cases=400, runs=5)
     parser.add_argument("--noise", type=float, nargs="+", default=[0.0, 0.1])
     parser.add_argument("--rival", action="store_true", help="run the rival, which takes a minute, as well")
-    parser.add_argument("--only", choices=sorted(_PARTS), help=argparse.SUPPRESS)
-    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.only:
-        _PARTS[arguments.only](arguments.folder)
+    if (arguments := parse_or_run_part(parser, _PARTS)) is None:
         return
     os.environ.update(_KEEP_PAGES)
     for noise in arguments.noise:

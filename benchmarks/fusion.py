@@ -10,7 +10,6 @@ whole B-scan by a disc.
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import subprocess
 import sys
@@ -22,7 +21,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.measure import measure, report
+from benchmarks.measure import benchmark_parser, measure, parse_or_run_part, report
 
 _TEAMS = ("good", "poor", "random")
 _OURS = "ensemble"
@@ -30,16 +29,8 @@ _OURS = "ensemble"
 
 def main() -> None:
     """Make the sample, time both and print the tables."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--cases", type=int, default=100)
-    parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--only", choices=sorted(_PARTS), help=argparse.SUPPRESS)
-    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.only:
-        _PARTS[arguments.only](arguments.folder)
+    parser = benchmark_parser(__doc__, cases=100, runs=3)
+    if (arguments := parse_or_run_part(parser, _PARTS)) is None:
         return
     with tempfile.TemporaryDirectory() as temporary:
         run = [sys.executable, "-m", "evaluation"]

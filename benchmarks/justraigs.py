@@ -9,7 +9,6 @@ there are three small files an eye.
 
 from __future__ import annotations
 
-import argparse
 import csv
 import json
 import subprocess
@@ -17,22 +16,14 @@ import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks.measure import measure, report
+from benchmarks.measure import benchmark_parser, measure, parse_or_run_part, report
 
 
 def main() -> None:
     """Make the sample, time the commands and print the table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--cases", type=int, default=9741)
-    parser.add_argument("--runs", type=int, default=5)
+    parser = benchmark_parser(__doc__, cases=9741, runs=5)
     parser.add_argument("--stack", type=int, default=500)
-    parser.add_argument("--only", choices=sorted(_PARTS), help=argparse.SUPPRESS)
-    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.only:
-        _PARTS[arguments.only](arguments.folder)
+    if (arguments := parse_or_run_part(parser, _PARTS)) is None:
         return
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import ctypes
 import os
 import statistics
@@ -9,7 +10,7 @@ import struct
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +27,29 @@ class Measurement:
 
     seconds: float
     peak_megabytes: float
+
+
+def benchmark_parser(description: str | None, cases: int, runs: int) -> argparse.ArgumentParser:
+    """Return a parser of what every benchmark takes, with its usual numbers of cases and runs."""
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--cases", type=int, default=cases)
+    parser.add_argument("--runs", type=int, default=runs)
+    return parser
+
+
+def parse_or_run_part(
+    parser: argparse.ArgumentParser, parts: Mapping[str, Callable[[Path], None]]
+) -> argparse.Namespace | None:
+    """Return the arguments; None where one part of the benchmark was asked for and has run."""
+    parser.add_argument("--only", choices=sorted(parts), help=argparse.SUPPRESS)
+    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.only is None:
+        return arguments
+    parts[arguments.only](arguments.folder)
+    return None
 
 
 def measure(commands: Mapping[str, list[str]], runs: int) -> dict[str, Measurement]:

@@ -9,28 +9,19 @@ no check of values, no interval, no isolation).
 
 from __future__ import annotations
 
-import argparse
 import csv
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks.measure import measure, report, seconds_to_first_open
+from benchmarks.measure import benchmark_parser, measure, parse_or_run_part, report, seconds_to_first_open
 
 
 def main() -> None:
     """Make the sample, time the commands and print the table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--cases", type=int, default=400)
-    parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--only", choices=sorted(_PARTS), help=argparse.SUPPRESS)
-    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.only:
-        _PARTS[arguments.only](arguments.folder)
+    parser = benchmark_parser(__doc__, cases=400, runs=5)
+    if (arguments := parse_or_run_part(parser, _PARTS)) is None:
         return
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)

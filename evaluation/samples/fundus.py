@@ -11,6 +11,7 @@ from math import cos, pi, sin, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.fields.point import Point
 from evaluation.samples.ellipses import Ellipse, intersection, jitter, majority_vote, rasterise
 
 CUP_VALUE = 0
@@ -49,14 +50,6 @@ class Outlines:
 
     disc: Ellipse
     cup: Ellipse
-
-
-@dataclass(frozen=True)
-class Point:
-    """A position in pixels; x to the right, y downwards."""
-
-    x: float
-    y: float
 
 
 @dataclass(frozen=True)
