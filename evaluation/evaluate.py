@@ -86,14 +86,23 @@ def evaluate(
     return Result(phase, tasks, tables_of(tasks, phase.cases.forms, scored), scored)
 
 
-def check(form: Form, submission: Path, workers: int, progress: Progress = no_progress) -> tuple[Fault, ...]:
+@dataclass(frozen=True)
+class Checked:
+    """What a check of a submission's form found: its faults, and what is no fault but good to know."""
+
+    faults: tuple[Fault, ...]
+    notices: tuple[str, ...] = ()
+
+
+def check(form: Form, submission: Path, workers: int, progress: Progress = no_progress) -> Checked:
     """Return the faults of a submission, exactly as `evaluate` would find them, without any label."""
     challenge = challenge_named(form.challenge)
     tasks = select_tasks(challenge, challenge.options.model_validate(form.options), form.tasks)
     index = index_submission(submission, form, tasks)
     setup = RunSetup(form, index.tasks, index.root, form.options, None, machine.worker_memory(workers, None))
     jobs = _jobs(index, form.cases, itertools.repeat(None, len(form.cases)))
-    return _faults(index, run_cases(jobs, setup, PoolSettings(workers, _SHORTEST_CASE_SECONDS), progress))
+    outcomes = run_cases(jobs, setup, PoolSettings(workers, _SHORTEST_CASE_SECONDS), progress)
+    return Checked(_faults(index, outcomes), index.notices)
 
 
 def _jobs(index: SubmissionIndex, cases: Sequence[CaseForm], rows: Iterable[CaseRow | None]) -> list[CaseJob]:

@@ -185,7 +185,7 @@ def test_fault_is_reported_with_what_was_expected_and_found(phase, submission, s
     result = evaluate(phase, submission, 0)
     assert isinstance(result, Rejection)
     assert any(message in str(fault) for fault in result.faults), [str(fault) for fault in result.faults]
-    assert check(phase.form, submission, 0) == result.faults
+    assert check(phase.form, submission, 0).faults == result.faults
 
 
 # These hide others: without the table, say, no row of it can be malformed.

@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
         warm_up()
     streams = Streams()
     from evaluation.cli.progress import progress_bar
-    from evaluation.evaluate import check
+    from evaluation.evaluate import Checked, check
     from evaluation.model.fault import FormFault, PhaseError
     from evaluation.phase.form_file import read_form
     from evaluation.platform import machine, messages
@@ -52,18 +52,19 @@ def run(arguments: argparse.Namespace) -> int:
             raise PhaseError(f"{submission}: no such file or folder")
         workers = machine.worker_count() if arguments.workers is None else arguments.workers
         with unpacked(submission) as folder, progress_bar("cases", len(form.cases)) as progress:
-            faults = check(form, folder, workers, progress)
+            checked = check(form, folder, workers, progress)
     except FormFault as fault:
-        faults = fault.faults
+        checked = Checked(fault.faults)
     except PhaseError as error:
         streams.tell_participant("; ".join(error.problems))
         return 1
     except OSError as error:
         streams.tell_participant(f"{error.filename or 'a file'}: {error.strerror}")
         return 1
-    if faults:
-        streams.tell_organiser(messages.organiser_report(faults))
-        streams.tell_participant(messages.participant_line(faults))
+    streams.tell_organiser(f"Note: {notice}" for notice in checked.notices)
+    if checked.faults:
+        streams.tell_organiser(messages.organiser_report(checked.faults))
+        streams.tell_participant(messages.participant_line(checked.faults))
         return 1
     streams.tell_organiser([f"No faults: {submission} is a submission to {form.phase}"])
     return 0

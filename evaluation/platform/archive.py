@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from evaluation.files.buffer import ReadBuffer
@@ -18,14 +19,23 @@ from evaluation.platform.index import Sources, SubmissionIndex, participating
 
 # A submission that is one bare table arrives under this name.
 BARE_TABLE = "predictions.csv"
+# The platform writes its own description of the inputs under this name, over a participant's file.
+INPUTS_FILE = "inputs.json"
+_OVERWRITTEN = f"{INPUTS_FILE} is not part of a submission: the platform writes a file of its own over it"
 _LARGEST_ROW = 4096
 _SPARE_ROWS = 1000
 
 
 def index_archive(folder: Path, form: Form, tasks: Sequence[Task]) -> SubmissionIndex:
-    """Return the index of an unpacked archive; one common leading folder is stripped as on the platform."""
+    """Return the index of an unpacked archive; one common leading folder is stripped as on the platform.
+
+    The platform's file `inputs.json`, beside that folder or in it, is never part of a submission.
+    """
     fields = fields_of(tasks)
-    listing = strip_common_folder(list_files(folder), _known_folders(fields))
+    all_files = list_files(folder)
+    inner = strip_common_folder(_without_inputs_file(all_files), _known_folders(fields))
+    listing = _without_inputs_file(inner)
+    notices = (_OVERWRITTEN,) if len(listing.files) < len(all_files.files) else ()
     faults = list(listing.faults)
     lost = _lost_folder(fields, listing)
     sources: Sources = [{} for _ in form.cases]
@@ -37,7 +47,14 @@ def index_archive(folder: Path, form: Form, tasks: Sequence[Task]) -> Submission
     present = participating(form, tasks, sources)
     if form.missing == "reject":
         faults += _missing(present, form, listing, fields, sources, faults)
-    return SubmissionIndex(listing.root, sources, tuple(task.name for task in present), tuple(faults))
+    names = tuple(task.name for task in present)
+    return SubmissionIndex(listing.root, sources, names, tuple(faults), notices)
+
+
+def _without_inputs_file(listing: Listing) -> Listing:
+    if INPUTS_FILE not in listing.files:
+        return listing
+    return replace(listing, files=tuple(path for path in listing.files if path != INPUTS_FILE))
 
 
 def _known_folders(fields: Sequence[Field]) -> set[str]:

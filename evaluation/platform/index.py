@@ -18,13 +18,15 @@ class SubmissionIndex:
     """Sources by field for every case of the form, in its order, and the faults found on the way.
 
     ``root`` is the folder to which the paths of sources are relative. ``tasks`` are those in which the
-    submission takes part: an optional task of which nothing was submitted is left out.
+    submission takes part: an optional task of which nothing was submitted is left out. ``notices`` are
+    sentences for whoever checks a submission, about what is no fault.
     """
 
     root: str
     sources: Sequence[Mapping[str, Source]]
     tasks: tuple[str, ...]
     faults: tuple[Fault, ...]
+    notices: tuple[str, ...] = ()
 
 
 def participating(form: Form, tasks: Sequence[Task], sources: Sources) -> tuple[Task, ...]:

@@ -40,7 +40,7 @@ def tasks_of(result) -> str:
 def faults_of(phase, folder):
     result = evaluate(phase, folder, 0)
     assert isinstance(result, Rejection), result
-    assert check(phase.form, folder, 0) == result.faults
+    assert check(phase.form, folder, 0).faults == result.faults
     return result.faults
 
 

@@ -298,17 +298,64 @@ def test_an_endless_table_is_cut_off(tmp_path, submission):
     assert len(faults) < 1100
 
 
+@pytest.fixture(params=["", "inputs.json"], ids=["bare", "as the platform leaves it"])
+def beside(request):
+    """Return a function that puts the platform's own file into a submission's folder, or nothing."""
+
+    def put(folder):
+        if request.param:
+            (folder / request.param).write_text('[{"socket": {"slug": "predictions-zip-file"}}]')
+
+    return put
+
+
 @pytest.mark.parametrize("folder", ["segmentation", "", "anything"])
-def test_a_phase_of_one_folder_takes_its_files_without_it(tmp_path, folder):
+def test_a_phase_of_one_folder_takes_its_files_without_it(tmp_path, folder, beside):
     # Of a zip whose files share a folder, the platform unpacks the files without it.
     submission = refuge_submission(tmp_path / "submission", fields=["segmentation"])
     if folder != "segmentation":
         shutil.move(submission / "segmentation", tmp_path / "files")
         shutil.rmtree(submission)
         shutil.copytree(tmp_path / "files", submission / folder)
+    beside(submission)
     index = index_of(tmp_path, submission, keys={"tasks": ["segmentation"]})
     assert index.faults == ()
     assert [set(of_case) for of_case in index.sources] == [{"segmentation"}] * 4
+
+
+def test_a_phase_of_one_table_takes_it_bare(tmp_path, beside):
+    submission = refuge_submission(tmp_path / "submission", fields=["glaucoma_risk"])
+    (submission / "classification_results.csv").rename(submission / "predictions.csv")
+    beside(submission)
+    index = index_of(tmp_path, submission, keys={"tasks": ["classification"]})
+    assert index.faults == ()
+    assert [set(of_case) for of_case in index.sources] == [{"glaucoma_risk"}] * 4
+
+
+@pytest.mark.parametrize("folder", ["", "my results"])
+def test_the_platforms_file_of_inputs_is_no_part_of_a_submission(tmp_path, folder, beside):
+    submission = refuge_submission(tmp_path / "submission" / folder)
+    beside(tmp_path / "submission")
+    index = index_of(tmp_path, tmp_path / "submission")
+    assert index.faults == ()
+    assert index.root == str(submission)
+    assert [set(of_case) for of_case in index.sources] == [{"glaucoma_risk", "segmentation", "fovea"}] * 4
+
+
+@pytest.mark.parametrize(
+    ("path", "noticed"),
+    [
+        ("inputs.json", True),
+        ("my results/inputs.json", True),  # at the top, once the platform has stripped the folder
+        ("my results/segmentation/inputs.json", False),
+        ("my results/other.json", False),
+    ],
+)
+def test_a_participants_file_that_the_platform_overwrites_is_noticed(tmp_path, path, noticed):
+    refuge_submission(tmp_path / "submission" / "my results")
+    (tmp_path / "submission" / path).write_text("{}")
+    index = index_of(tmp_path, tmp_path / "submission")
+    assert [notice.partition(" ")[0] for notice in index.notices] == ["inputs.json"] * noticed
 
 
 def test_a_phase_of_more_than_one_folder_does_not(tmp_path, submission):

@@ -133,7 +133,7 @@ def test_faults_of_boxes_and_masks_are_listed_together(sample, phase, tmp_path):
     rejection = evaluate(phase, submission, workers=0)
     assert isinstance(rejection, Rejection)
     assert sorted(map(str, rejection.faults)) == expected
-    assert sorted(map(str, check(phase.form, submission, workers=0))) == expected
+    assert sorted(map(str, check(phase.form, submission, workers=0).faults)) == expected
 
 
 def test_a_phase_without_a_second_set(tmp_path):
