@@ -75,7 +75,9 @@ ENV PATH=/opt/evaluation/venv/bin:/usr/local/bin:/usr/bin:/bin \
     OMP_NUM_THREADS=1 \
     ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS=1
 
-LABEL org.opencontainers.image.title="evaluation" \
+# exec: one submission, one start of the container (docs/host-a-phase.md says why).
+LABEL org.grand-challenge.api-method="exec" \
+      org.opencontainers.image.title="evaluation" \
       org.opencontainers.image.licenses="Apache-2.0"
 
 WORKDIR /opt/evaluation

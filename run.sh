@@ -7,8 +7,8 @@
 # PHASE          a folder of ground-truth/, by default refuge-onsite; its submission is test/input/PHASE/
 # OUTPUT_FOLDER  gets metrics.json; by default output/PHASE/
 #
-# Runs in the container where a Docker engine answers, under the restrictions that the platform sets and more; else in
-# the local environment .venv. EVALUATION_ENGINE=docker or EVALUATION_ENGINE=local chooses.
+# Runs in the container where a Docker engine answers, as the platform runs it (scripts/platform.sh); else in the local
+# environment .venv. EVALUATION_ENGINE=docker or EVALUATION_ENGINE=local chooses.
 #
 # With --audience, what the participant, the public and the organiser would see on the platform (scripts/audience.sh).
 set -euo pipefail
@@ -31,34 +31,26 @@ esac
 
 output=$PWD/output/$phase
 if [[ -n ${2:-} ]]; then
-  output=$2
-  [[ $output == /* ]] || output=$caller_folder/$output
+  output=$(absolute "$2")
 fi
 mkdir -p "$output"
 rm -f "$output/metrics.json"
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
+chmod 0755 "$scratch"
 
 evaluate_in_container() {
   say "Docker answers: evaluating in the container evaluation-$phase (the first build takes a minute)"
-  if ! ./build.sh "$phase" >"$scratch/build.log" 2>&1; then
-    cat "$scratch/build.log" >&2
-    exit 1
-  fi
-  [[ -z $(find "$input" ! -perm -a=r -print -quit) ]] \
-    || fail "the container's user cannot read all of $input; chmod -R a+rX makes it readable"
-  # the container has a user of its own, who may write here and nowhere else
-  mkdir -m 0777 "$scratch/output"
-  chmod 0777 "$scratch/output"
-  docker run --rm --network none --read-only --tmpfs /tmp:mode=1777,size=1g --cap-drop ALL \
-    --security-opt no-new-privileges --pids-limit 128 --memory 7g --memory-swap 7g --cpus 2 \
-    --mount "type=bind,source=$input,target=/input,readonly" \
-    --mount "type=bind,source=$scratch/output,target=/output" \
-    "evaluation-$phase"
-  cp "$scratch/output/metrics.json" "$output/metrics.json"
+  build_quietly "$phase"
+  mkdir -m 0777 "$scratch/results"
+  scripts/platform.sh "evaluation-$phase" "$scratch/results" 3600 "$input"
+  cat "$scratch/results/1/stdout"
+  cat "$scratch/results/1/stderr" >&2
+  [[ $(<"$scratch/results/1/status") == 0 ]] || exit 1
+  cp "$scratch/results/1/output/metrics.json" "$output/metrics.json"
   docker run --rm --network none --read-only --tmpfs /tmp:mode=1777,size=1g \
-    --mount "type=bind,source=$scratch/output,target=/output,readonly" \
+    --mount "type=bind,source=$scratch/results/1/output,target=/output,readonly" \
     "evaluation-$phase" summary /output/metrics.json
 }
 

@@ -9,6 +9,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
 # The package is started hundreds of times: without byte code each start would compile it anew.
 unset PYTHONDONTWRITEBYTECODE
 
+# absolute PATH: the path as the caller means it, from the root.
+absolute() { [[ $1 == /* ]] && printf '%s' "$1" || printf '%s' "$caller_folder/$1"; }
+
 say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 
 fail() {
@@ -43,6 +46,18 @@ require_engine() {
     || fail "Docker is not installed; see https://docs.docker.com/engine/install/"
   fail "no Docker engine answers ($(docker info 2>&1 >/dev/null | tail -n 1))." \
     "Start it (Linux: sudo systemctl start docker; Docker Desktop: open it) and try again."
+}
+
+# build_quietly PHASE: builds the phase's image; what the build says is shown only where it fails.
+build_quietly() {
+  local log
+  log=$(mktemp)
+  if ! ./build.sh "$1" >"$log" 2>&1; then
+    cat "$log" >&2
+    rm -f "$log"
+    exit 1
+  fi
+  rm -f "$log"
 }
 
 # find_python: the newest usable Python, 3.11 or later, with venv.

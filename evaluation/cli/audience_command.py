@@ -1,4 +1,4 @@
-"""`audience`: what participant, public and organiser see of a run that run.sh --audience has recorded."""
+"""`audience`: what participant, public and organiser see of a run that scripts/platform.sh has recorded."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ import json
 import sys
 from pathlib import Path
 
-from evaluation.platform.audience import ContainerRun, views_of
-
-_STOPPED = "stopped"
+from evaluation.platform.audience import recorded_run, views_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "recorded",
         type=Path,
         metavar="FOLDER",
-        help="holds settings.json, status (a number, or 'stopped'), stdout, stderr and output/",
+        help="holds settings.json, and what scripts/platform.sh wrote: status, stdout, stderr and output/",
     )
 
 
@@ -26,17 +24,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the three views; return 1 where the folder holds no recorded run."""
     folder: Path = arguments.recorded
     try:
-        status = (folder / "status").read_text(encoding="ascii").strip()
-        metrics = folder / "output" / "metrics.json"
-        recorded = ContainerRun(
-            None if status == _STOPPED else int(status),
-            (folder / "stdout").read_bytes(),
-            (folder / "stderr").read_bytes(),
-            # What was written before the time limit is discarded.
-            metrics.read_bytes() if metrics.exists() and status != _STOPPED else None,
-        )
         settings = json.loads((folder / "settings.json").read_text(encoding="utf-8"))
-        views = views_of(recorded, settings)
+        views = views_of(recorded_run(folder), settings)
     except (OSError, ValueError, KeyError, TypeError) as error:
         sys.stderr.write(f"{folder}: holds no recorded run ({error})\n")
         return 1

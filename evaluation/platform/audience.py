@@ -6,22 +6,25 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from pathlib import Path
 from typing import Any
 
 from evaluation.platform.messages import LONGEST_LINE
 
 _LINES_KEPT = 500
-_LONGEST_LOG_LINE = 64 << 10
 _KILLED = 137
 
 
 @dataclass(frozen=True)
 class ContainerRun:
-    """How a container ended: exit status (None: stopped at the time limit), both streams, metrics.json."""
+    """How a run ended: exit status, the lines that the platform logged of both streams, and metrics.json.
 
-    status: int | None
-    stdout: bytes
-    stderr: bytes
+    What the platform itself has to say, at the time limit for example, is the last of the lines on stderr.
+    """
+
+    status: int
+    stdout: tuple[str, ...]
+    stderr: tuple[str, ...]
     metrics: bytes | None
 
 
@@ -34,9 +37,19 @@ class Views:
     organiser: tuple[str, ...]
 
 
+def recorded_run(folder: Path) -> ContainerRun:
+    """Return a run that `scripts/platform.sh` has recorded in a folder. Raises `OSError`, `ValueError`."""
+    stdout, stderr = (
+        tuple((folder / name).read_text(encoding="utf-8").splitlines()) for name in ("stdout", "stderr")
+    )
+    metrics = folder / "output" / "metrics.json"
+    status = int((folder / "status").read_text(encoding="ascii"))
+    return ContainerRun(status, stdout, stderr, metrics.read_bytes() if metrics.exists() else None)
+
+
 def views_of(run: ContainerRun, settings: Mapping[str, Any]) -> Views:
     """Return what each audience sees of a run under a phase's settings on the platform."""
-    errors, log = kept_lines(run.stderr), kept_lines(run.stdout)
+    errors, log = run.stderr[-_LINES_KEPT:], run.stdout[-_LINES_KEPT:]
     try:
         metrics = _metrics(run, errors)
     except _EvaluationFailed as failed:
@@ -47,10 +60,9 @@ def views_of(run: ContainerRun, settings: Mapping[str, Any]) -> Views:
         shown = _shown(metrics, settings)
         participant = ["The evaluation succeeded; it uses up an attempt.", *row, *shown]
         public = [*row, *shown]
-    ended = "stopped at the time limit" if run.status is None else f"exit status {run.status}"
     organiser = [
         "The same, and:",
-        ended,
+        f"exit status {run.status}",
         f"stdout ({len(log)} lines):",
         *(f"  {line}" for line in log),
         f"stderr ({len(errors)} lines):",
@@ -59,20 +71,12 @@ def views_of(run: ContainerRun, settings: Mapping[str, Any]) -> Views:
     return Views(tuple(participant), tuple(public), tuple(organiser))
 
 
-def kept_lines(stream: bytes) -> list[str]:
-    """Return the lines of a stream that the platform keeps: the last 500, without those over 64 KiB."""
-    lines = [line for line in stream.splitlines() if len(line) <= _LONGEST_LOG_LINE]
-    return [line.decode("utf-8", "replace") for line in lines[-_LINES_KEPT:]]
-
-
 class _EvaluationFailed(Exception):  # noqa: N818 - a state, not an error
     """The evaluation counts as failed; its text is the message that is shown."""
 
 
 def _metrics(run: ContainerRun, errors: Sequence[str]) -> Mapping[str, Any]:
     """Return the content of metrics.json. Raises `_EvaluationFailed` with the platform's message."""
-    if run.status is None:
-        raise _EvaluationFailed("Time limit exceeded")
     if run.status == _KILLED:
         raise _EvaluationFailed("The container was killed as it exceeded the memory limit")
     if run.status != 0:

@@ -54,8 +54,8 @@ def test_labels(image, facts):
     assert labels["org.opencontainers.image.licenses"] == "Apache-2.0"
     assert labels["org.grand-challenge.evaluation.phase"] == "refuge-onsite"
     assert labels["org.grand-challenge.evaluation.manifest"] == f"sha256:{digest}"
-    # with this label the platform would no longer start the container but speak HTTP to it
-    assert "org.grand-challenge.api-method" not in labels
+    # with "invoke" the platform would not start the container for a submission but speak HTTP to it
+    assert labels["org.grand-challenge.api-method"] == "exec"
 
 
 def test_entrypoint_needs_no_argument(facts):

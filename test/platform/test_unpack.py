@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from evaluation.model.fault import FaultKind, FormFault
 from evaluation.platform.unpack import unpack, unpacked
+from scripts.platform_runtime import members
 
 
 def zip_of(path: Path, entries: Mapping[str, bytes]) -> Path:
@@ -52,16 +53,6 @@ def test_common_folders_are_stripped_and_leftovers_skipped(names, unpacked_names
     assert not folder.exists()
 
 
-def _platform_destinations(names: list[str]) -> list[str]:
-    """Destinations by the platform's own rules: its `_filter_members`, for names that it keeps."""
-    if len(names) == 1:
-        path = str(Path(names[0]).parent)
-        path = "" if path == "." else path
-    else:
-        path = os.path.commonpath(names)
-    return [name[len(path) + 1 :] if path else name for name in names]
-
-
 @given(
     st.lists(
         st.lists(st.sampled_from(["a", "b", "ab"]), min_size=0, max_size=3).map(
@@ -77,7 +68,7 @@ def test_destinations_are_the_platforms(tmp_path_factory, names):
     archive = zip_of(folder / "s.zip", dict.fromkeys(names, b""))
     (folder / "out").mkdir()
     unpack(archive, folder / "out")
-    assert set(files_below(folder / "out")) == set(_platform_destinations(names))
+    assert set(files_below(folder / "out")) == {path for _, path in members(names)}
 
 
 def test_a_bare_table_arrives_under_the_platforms_name(tmp_path):

@@ -11,7 +11,15 @@ from pathlib import Path
 import pytest
 
 REPOSITORY = Path(__file__).parents[2]
-SCRIPTS = ("build.sh", "export.sh", "run.sh", "test.sh", "scripts/environment.sh", "scripts/audience.sh")
+SCRIPTS = (
+    "build.sh",
+    "export.sh",
+    "run.sh",
+    "test.sh",
+    "scripts/environment.sh",
+    "scripts/audience.sh",
+    "scripts/platform.sh",
+)
 
 NO_ENGINE = 'echo "Cannot connect to the Docker daemon" >&2; exit 1'
 FULL_DISK = """case $1 in
@@ -235,14 +243,6 @@ class TestRun:
 
     def test_too_many_arguments(self, copy):
         assert "too many arguments" in copy.run("run.sh", "alpha", "out", "more").stderr
-
-    def test_a_submission_that_the_container_cannot_read(self, copy):
-        copy.program("docker", ENGINE)
-        secret = copy.folder / "test/input/alpha/a.csv"
-        secret.touch(mode=0o600)
-        finished = copy.run("run.sh", "alpha", EVALUATION_ENGINE="docker")
-        assert finished.returncode == 1
-        assert "chmod -R a+rX makes it readable" in finished.stderr
 
 
 class TestAudience:

@@ -1,0 +1,292 @@
+"""Every phase under the stand-in for the platform's runtime: scored, rejected, not unpacked, out of time."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import tempfile
+import time
+import zipfile
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from evaluation.platform.audience import Views, recorded_run, views_of
+
+from .engine import PHASES, REPOSITORY, docker, on_platform, submission_of
+
+pytestmark = pytest.mark.container
+
+
+def settings_of(image: str) -> dict:
+    return json.loads(docker("run", "--rm", "--network=none", image, "settings", "ground-truth").stdout)
+
+
+def views(folder: Path, image: str) -> Views:
+    return views_of(recorded_run(folder), settings_of(image))
+
+
+def as_zip(submission: Path, folder: Path) -> Path:
+    """Return a submission as a participant zips it: in a folder of its own, with what a Mac leaves behind."""
+    path = folder / "My results.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("__MACOSX/my results/._x", b"x")
+        archive.writestr("my results/.DS_Store", b"x")
+        for file in sorted(submission.rglob("*")):
+            if file.is_file():
+                archive.write(file, f"my results/{file.relative_to(submission)}")
+    return path
+
+
+def spoilt(submission: Path, folder: Path) -> tuple[Path, str]:
+    """Return the submission with one fault of its form, and what the participant must read of it."""
+    copy = Path(shutil.copytree(submission, folder / "spoilt"))
+    jobs = copy / "predictions.json"
+    if jobs.exists():
+        content = json.loads(jobs.read_text())
+        content[0]["inputs"][0]["image"]["name"] = "nothing.tif"
+        jobs.write_text(json.dumps(content))
+        return copy, "'nothing.tif'"
+    first = min(path for path in copy.rglob("*") if path.is_file())
+    first.write_bytes(b"\0")
+    return copy, first.name
+
+
+@pytest.mark.parametrize("phase", PHASES)
+def test_every_phase_is_scored_and_rejects(phase, image_of, tmp_path):
+    image = image_of(phase)
+    submission = submission_of(phase, tmp_path)
+    bad, named = spoilt(submission, tmp_path)
+    uploaded = submission if (submission / "predictions.json").exists() else as_zip(submission, tmp_path)
+    first, rejected, again = on_platform(image, tmp_path, uploaded, bad, submission)
+
+    seen = views(first, image)
+    assert (first / "status").read_text() == "0\n"
+    assert (first / "stderr").read_text() == ""
+    assert seen.participant[0] == "The evaluation succeeded; it uses up an attempt."
+    assert seen.public[0] == "On the leaderboard:"
+    assert any(line.strip().startswith("Scored ") for line in seen.organiser)
+    # Nothing beside the result, no link and no hidden file: all of /output is uploaded.
+    assert [path.name for path in (first / "output").rglob("*")] == ["metrics.json"]
+
+    seen = views(rejected, image)
+    assert seen.participant[0] == "The evaluation failed; it does not use up an attempt."
+    assert seen.participant[1].startswith("Message: Submission rejected, ")
+    assert named in seen.participant[1]
+    assert seen.public[0] == "Nothing on the leaderboard."
+    assert "exit status 1" in seen.organiser
+    assert list((rejected / "output").iterdir()) == []
+
+    # Nothing of a run is left for the next, although /tmp and the home folder are kept.
+    assert (again / "output/metrics.json").read_bytes() == (first / "output/metrics.json").read_bytes()
+
+
+def test_a_bare_table(image_of, tmp_path):
+    # A csv file alone arrives as predictions.csv, beside the platform's inputs.json.
+    table = REPOSITORY / "test/input/refuge-onsite/classification_results.csv"
+    (run,) = on_platform(image_of("refuge-onsite"), tmp_path, table)
+    assert "Submission rejected" in (run / "stderr").read_text()
+    assert "inputs.json" not in (run / "stderr").read_text() + (run / "stdout").read_text()
+
+
+def test_what_the_platform_cannot_unpack(image, tmp_path):
+    (tmp_path / "results.rar").write_bytes(b"Rar!")
+    absolute = tmp_path / "absolute.zip"
+    with zipfile.ZipFile(absolute, "w") as archive:
+        archive.writestr("/a/one.csv", b"x")
+        archive.writestr("two.csv", b"x")
+    outside = tmp_path / "outside.zip"
+    with zipfile.ZipFile(outside, "w") as archive:
+        archive.writestr("a/../../one.csv", b"x")
+        archive.writestr("two.csv", b"x")
+    encrypted = as_zip(submission_of("refuge-onsite", tmp_path), tmp_path)
+    data = bytearray(encrypted.read_bytes())
+    # The general purpose flag of each file, in its own header and in the directory.
+    for signature, offset in ((b"PK\3\4", 6), (b"PK\1\2", 8)):
+        position = -1
+        while (position := data.find(signature, position + 1)) >= 0:
+            data[position + offset] |= 1
+    encrypted.write_bytes(data)
+    runs = on_platform(image, tmp_path, tmp_path / "results.rar", absolute, outside, encrypted)
+    messages = [
+        "Input zip file could not be extracted",
+        "An unexpected error occurred",
+        "Zip file contains invalid paths",
+        "An unexpected error occurred",
+    ]
+    for folder, message in zip(runs, messages, strict=True):
+        assert views(folder, image).participant[1] == f"Message: {message}"
+        assert (folder / "stdout").read_text() == ""  # the container was not started
+
+
+@contextmanager
+def probing(image: str, program: str):
+    """Yield the image with another program in the place of the evaluation."""
+    name = "evaluation-test-probe"
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "probe.py").write_text(program)
+        (Path(folder) / "Dockerfile").write_text(
+            f"FROM {image}\nENV GRAND_CHALLENGE_OWN=1 grand_challenge_other=2\n"
+            'COPY probe.py /opt/probe.py\nENTRYPOINT ["python", "/opt/probe.py"]\n'
+        )
+        docker("build", "--quiet", f"--tag={name}", folder)
+    try:
+        yield name
+    finally:
+        docker("rmi", "--force", name)
+
+
+FACTS = """
+import json, os, pathlib, resource
+def writable(path):
+    try:
+        pathlib.Path(path, "probe").write_bytes(b"")
+    except OSError:
+        return False
+    return True
+def standard_input_is_closed():
+    try:
+        os.fstat(0)
+    except OSError:
+        return True
+    return False
+closed = standard_input_is_closed()
+root = pathlib.Path("/input").resolve()
+files = sorted(root.rglob("*"))
+status = dict(line.split(":", 1) for line in open("/proc/self/status"))
+print(json.dumps({
+    "stdin closed": closed,
+    "uid": os.getuid(),
+    "groups": os.getgroups(),
+    "home": os.environ["HOME"],
+    "session of its own": os.getsid(0) == os.getpid(),
+    "input is a link": os.path.islink("/input"),
+    "mode of the folder": oct(root.stat().st_mode & 0o7777),
+    "owners": sorted({path.stat().st_uid for path in [root, *files]}),
+    "readable": all(os.access(path, os.R_OK) for path in files),
+    "files": [str(path.relative_to(root)) for path in files],
+    "described": json.load(open("/input/inputs.json"))[0]["socket"]["slug"],
+    "tmp": os.listdir("/tmp"),
+    "modes": [oct(os.stat(path).st_mode & 0o7777) for path in ("/tmp", "/output", "/opt/ml/output/data")],
+    "writable": {path: writable(path) for path in ("/input/", "/tmp", "/output")},
+    "data": resource.getrlimit(resource.RLIMIT_DATA),
+    "network": sorted(os.listdir("/sys/class/net")),
+    "platform": sorted(name for name in os.environ if name.upper().startswith("GRAND_CHALLENGE_")),
+    "visible": [os.environ.get(name) for name in ("LOG_LEVEL", "PYTHONUNBUFFERED", "STATICX_PROG_PATH")],
+    "capabilities": status["CapEff"].strip(),
+    "no new privileges": status["NoNewPrivs"].strip(),
+}))
+os.symlink("/etc/hostname", "/output/link")
+"""
+
+
+def test_what_the_container_finds(image, tmp_path):
+    with probing(image, FACTS) as probe:
+        archive = tmp_path / "x.zip"
+        with zipfile.ZipFile(archive, "w") as opened:
+            opened.writestr("a/inputs.json", b"the participant's own")
+            opened.writestr("a/b/c.csv", b"x")
+        first, second = on_platform(probe, tmp_path, archive, archive)
+    facts, again = (json.loads((folder / "stdout").read_text()) for folder in (first, second))
+    assert facts == {
+        "stdin closed": True,
+        "uid": 1000,
+        "groups": [1000],
+        "home": "/home/evaluation",
+        "session of its own": True,
+        "input is a link": True,
+        "mode of the folder": "0o755",
+        "owners": [0],
+        "readable": True,
+        "files": ["b", "b/c.csv", "inputs.json"],
+        "described": "predictions-zip-file",
+        "tmp": [],
+        "modes": ["0o777", "0o777", "0o777"],
+        "writable": {"/input/": False, "/tmp": True, "/output": True},
+        "data": [7 << 30, 7 << 30],
+        "network": ["lo"],
+        "platform": [],
+        "visible": ["INFO", "1", "/opt/sagemaker-shim"],
+        "capabilities": "0000000000000000",
+        "no new privileges": "1",
+    }
+    assert again == {**facts, "tmp": ["probe"]}
+    # What is left in /output is followed as root: whoever leaves a link publishes what it leads to.
+    assert (second / "output/link").is_file()
+    assert not (second / "output/link").is_symlink()
+
+
+TALKATIVE = """
+import os, sys
+os.write(1, b"one\\x00 line\\ntwo\\xe2\\x80\\xa8lines\\n" + b"x" * 70_000 + b"\\nlast")
+os.write(2, b"our message\\n" + b"y" * 70_000 + b"\\n")
+sys.exit(int(open("/input/status").read()))
+"""
+
+
+def test_streams_and_statuses(image, tmp_path):
+    submissions = []
+    for status in (3, 137, 143):
+        folder = tmp_path / str(status)
+        folder.mkdir()
+        (folder / "status").write_text(str(status))
+        (folder / "other").write_text("")
+        submissions.append(folder)
+    with probing(image, TALKATIVE) as probe:
+        runs = on_platform(probe, tmp_path, *submissions)
+    assert (runs[0] / "stdout").read_text().split("\n")[:3] == ["one line", "two", "lines"]
+    assert "x" * 70_000 not in (runs[0] / "stdout").read_text()
+    # A line over 64 KiB, of either stream, becomes a warning on stderr, which is then the last.
+    skipped = "WARNING: A log line was skipped as it was too long"
+    assert sorted((runs[0] / "stderr").read_text().splitlines()) == [skipped, skipped, "our message"]
+    messages = [views_of(recorded_run(run), settings_of(image)).participant[1] for run in runs]
+    killed = "The container was killed as it exceeded the memory limit"
+    assert messages == [f"Message: {message}" for message in (skipped, killed, skipped)]
+
+
+STUBBORN = """
+import os, signal, subprocess, sys, time, pathlib
+def asked(*_):
+    pathlib.Path(f"/tmp/asked-{os.getpid()}").write_text("")
+signal.signal(signal.SIGTERM, asked)
+if len(sys.argv) == 1:
+    if os.path.exists("/tmp/first"):
+        print(len([name for name in os.listdir("/tmp") if name.startswith("asked-")]))
+        sys.exit()
+    pathlib.Path("/tmp/first").write_text("")
+    subprocess.Popen([sys.executable, __file__, "child"])
+pathlib.Path("/output/metrics.json").write_text("{}")
+while True:
+    time.sleep(0.1)
+"""
+
+
+def test_the_time_limit(image, tmp_path):
+    submission = submission_of("refuge-onsite", tmp_path)
+    with probing(image, STUBBORN) as probe:
+        started = time.monotonic()
+        stopped, after = on_platform(probe, tmp_path, submission, submission, seconds=2)
+        took = time.monotonic() - started
+    seen = views(stopped, image)
+    assert seen.participant[1] == "Message: Time limit exceeded"
+    assert seen.public[0] == "Nothing on the leaderboard."
+    # What it had written is discarded; parent and child were both asked, and killed five seconds later.
+    assert list((stopped / "output").iterdir()) == []
+    assert (after / "stdout").read_text() == "2\n"
+    assert 7 < took < 30
+
+
+def test_an_uploaded_reference_is_the_containers_own(image, tmp_path, monkeypatch):
+    save = "import sys, tarfile; tar = tarfile.open(fileobj=sys.stdout.buffer, mode='w:gz'); "
+    with (tmp_path / "ground-truth.tar.gz").open("wb") as file:
+        file.write(inside_bytes(image, save + "tar.add('ground-truth', '.'); tar.close()"))
+    monkeypatch.setenv("GROUND_TRUTH", str(tmp_path / "ground-truth.tar.gz"))
+    (run,) = on_platform(image, tmp_path, submission_of("refuge-onsite", tmp_path))
+    assert json.loads((run / "output/metrics.json").read_text())["phase"]["source"] == "tarball"
+
+
+def inside_bytes(image: str, code: str) -> bytes:
+    command = ["docker", "run", "--rm", "--network=none", "--entrypoint=python", image, "-c", code]
+    return subprocess.run(command, capture_output=True, check=True, timeout=100).stdout
