@@ -14,13 +14,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evaluation.challenges import challenge_named, select_tasks
+from evaluation.challenges import challenge_named
 from evaluation.model.case_table import CaseTable
 from evaluation.model.challenge import Task
 from evaluation.model.fault import Fault, PhaseError
 from evaluation.model.form import CaseForm, CaseRow, Form
 from evaluation.model.outcome import CaseJob, Faulty, OrganiserFault, Outcome, Scored
 from evaluation.phase.phase import Phase
+from evaluation.phase.run_time import phase_tasks
 from evaluation.platform import machine
 from evaluation.platform.index import SubmissionIndex
 from evaluation.platform.submission import index_submission
@@ -32,12 +33,16 @@ _SHORTEST_CASE_SECONDS = 30.0
 
 @dataclass(frozen=True)
 class Result:
-    """The scores of a submission: per task a case table, and the outcome of every case."""
+    """The scores of a submission: per task a case table, and the outcome of every case.
+
+    ``run_seconds`` is how long the algorithm ran for each case; empty where no algorithm was run.
+    """
 
     phase: Phase
     tasks: tuple[Task, ...]
     tables: Mapping[str, CaseTable]
     outcomes: tuple[Scored, ...]
+    run_seconds: tuple[float | None, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -83,7 +88,8 @@ def evaluate(
                 if not isinstance(outcome, Scored)
             )
         )
-    return Result(phase, tasks, tables_of(tasks, phase.cases.forms, scored), scored)
+    tables = tables_of(tasks, phase.cases.forms, scored)
+    return Result(phase, tasks, tables, scored, tuple(index.run_seconds))
 
 
 @dataclass(frozen=True)
@@ -97,7 +103,7 @@ class Checked:
 def check(form: Form, submission: Path, workers: int, progress: Progress = no_progress) -> Checked:
     """Return the faults of a submission, exactly as `evaluate` would find them, without any label."""
     challenge = challenge_named(form.challenge)
-    tasks = select_tasks(challenge, challenge.options.model_validate(form.options), form.tasks)
+    tasks = phase_tasks(challenge, challenge.options.model_validate(form.options), form.tasks, form.run_time)
     index = index_submission(submission, form, tasks)
     setup = RunSetup(form, index.tasks, index.root, form.options, None, machine.worker_memory(workers, None))
     jobs = _jobs(index, form.cases, itertools.repeat(None, len(form.cases)))
@@ -106,8 +112,10 @@ def check(form: Form, submission: Path, workers: int, progress: Progress = no_pr
 
 
 def _jobs(index: SubmissionIndex, cases: Sequence[CaseForm], rows: Iterable[CaseRow | None]) -> list[CaseJob]:
+    run_seconds = index.run_seconds or itertools.repeat(None, len(cases))
     return [
-        CaseJob(case, of_case, row) for case, of_case, row in zip(cases, index.sources, rows, strict=True)
+        CaseJob(case, of_case, row, run_seconds=seconds)
+        for case, of_case, row, seconds in zip(cases, index.sources, rows, run_seconds, strict=True)
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import replace
@@ -79,6 +80,7 @@ def case_records(result: Result) -> dict[str, Any]:
     it every figure can be computed again, under the resampling of the phase.
     """
     phase = result.phase
+    run_seconds = result.run_seconds or itertools.repeat(None, len(phase.rows))
     rows_by_name = {case.name: row.cells for case, row in zip(phase.cases.forms, phase.rows, strict=True)}
     return {
         "phase": phase.config.name,
@@ -101,12 +103,13 @@ def case_records(result: Result) -> dict[str, Any]:
                 "table": dict(rows_by_name[case.name]),
                 "worst": list(outcome.worst),
                 "failure": outcome.failure,
+                "run_seconds": seconds,
                 "tasks": {
                     task: {column: _recorded(value) for column, value in row.items()}
                     for task, row in outcome.rows.items()
                 },
             }
-            for case, outcome in zip(phase.cases.forms, result.outcomes, strict=True)
+            for case, outcome, seconds in zip(phase.cases.forms, result.outcomes, run_seconds, strict=True)
         ],
     }
 

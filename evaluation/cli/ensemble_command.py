@@ -37,9 +37,13 @@ def run(arguments: argparse.Namespace) -> int:
             raise PhaseError(f"{arguments.ground_truth}: is not a folder")
         # Only the form is used, so the phase need not be sealed.
         phase = load_phase(arguments.ground_truth, scan(arguments.ground_truth))
-        names = arguments.tasks.split(",") if arguments.tasks else phase.form.tasks
+        names = (
+            arguments.tasks.split(",")
+            if arguments.tasks
+            else [task.name for task in phase.tasks if task.fields]
+        )
         tasks = select_tasks(phase.challenge, phase.options, names)
-        form = replace(phase.form, tasks=tuple(task.name for task in tasks))
+        form = replace(phase.form, tasks=tuple(task.name for task in tasks), run_time=None)
         with progress_bar("cases", len(form.cases)) as progress:
             written = write_ensemble(
                 form,

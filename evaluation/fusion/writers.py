@@ -22,7 +22,9 @@ def writer_for(
     if form.submission == "algorithm":
         slugs = {field.name: form.sockets.get(field.name, field.socket.slug) for field in fields}
         renamed = [replace(field, socket=replace(field.socket, slug=slugs[field.name])) for field in fields]
-        return AlgorithmWriter(folder, renamed, _inputs(form, fields), form.input_socket or _INPUT_SOCKET)
+        return AlgorithmWriter(
+            folder, renamed, _inputs(form, fields), next(iter(form.input_sockets), _INPUT_SOCKET)
+        )
     extensions = {
         field.name: extension
         for field in fields

@@ -50,6 +50,8 @@ class Task:
     With ``independent_fields`` no column depends on two fields: ``score`` is given those that were submitted
     and returns their columns, and only the columns of the missing ones take their worst values.
 
+    A task without fields scores how long the algorithm ran for a case: the values are its ``run_seconds``.
+
     ``details`` returns what the organiser's per-case file holds beside the columns, the points of a curve for
     example, or counts that only the reference knows; ``notices`` what an organiser should know of a
     reference, one sentence each.

@@ -55,11 +55,25 @@ class CaseRow:
     cells: Mapping[str, str]
 
 
+@dataclass(frozen=True, slots=True)
+class RunTime:
+    """How the run time of an algorithm is scored, in seconds for each case.
+
+    A case whose run time is unknown, or that has no job, takes ``limit_seconds``, and no case takes more.
+    Beyond ``target_seconds`` a case counts as slow, and each second costs ``penalty_per_second``.
+    """
+
+    limit_seconds: float
+    target_seconds: float | None = None
+    penalty_per_second: float = 0.0
+
+
 @dataclass(frozen=True)
 class Form:
     """What a submission of a phase must look like; a participant's check needs nothing else.
 
-    ``optional_tasks`` are those of ``tasks`` of which a submission may hold nothing at all.
+    ``optional_tasks`` are those of ``tasks`` of which a submission may hold nothing at all. ``input_sockets``
+    name the inputs by which a job's case is known, where not any image or file will do.
     """
 
     challenge: str
@@ -71,7 +85,8 @@ class Form:
     sockets: Mapping[str, str]
     cases: tuple[CaseForm, ...]
     optional_tasks: tuple[str, ...] = ()
-    input_socket: str | None = None
+    input_sockets: tuple[str, ...] = ()
+    run_time: RunTime | None = None
 
     @cached_property
     def names(self) -> dict[str, int]:

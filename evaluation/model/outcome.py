@@ -17,13 +17,15 @@ class CaseJob:
     """One case to run: its form, where its values lie, and its row of the case table (None: only check).
 
     ``sources`` lacks the fields that were not submitted. ``mode`` "worst" asks for the worst values alone,
-    "validate" for these after every reference value was read.
+    "validate" for these after every reference value was read. ``run_seconds`` is how long the algorithm ran
+    for this case, as far as the platform says.
     """
 
     case: CaseForm
     sources: Mapping[str, Source]
     reference: CaseRow | None
     mode: Literal["score", "worst", "validate"] = "score"
+    run_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

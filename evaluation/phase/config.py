@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from evaluation.model.fault import PhaseError
 
@@ -53,8 +53,30 @@ class Limits(_Strict):
     worker_memory_mb: Annotated[int, Field(ge=128)] | None = None
 
 
+class RunTimeConfig(_Strict):
+    """How long algorithms ran becomes a task of its own, ``run_time``; see `model.form.RunTime`.
+
+    ``limit_seconds`` is the time limit of algorithms on the platform; the target and the price of each second
+    beyond it are optional.
+    """
+
+    limit_seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    target_seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    penalty_per_second: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
+
+    @model_validator(mode="after")
+    def _consistent(self) -> RunTimeConfig:
+        if self.target_seconds is None and self.penalty_per_second:
+            raise ValueError("penalty_per_second needs target_seconds")
+        if self.target_seconds is not None and self.target_seconds >= self.limit_seconds:
+            raise ValueError("target_seconds must be below limit_seconds")
+        return self
+
+
 class PhaseConfig(_Strict):
     """The keys of `phase.toml`.
+
+    ``input_socket`` names the input, or several of which every job has one, that tells a job's case.
 
     Intervals need ``interval_minimum`` cases in every stratum; ``interval_maximum`` replaces the number of
     cases above which metrics whose resampling is slow have none.
@@ -80,9 +102,21 @@ class PhaseConfig(_Strict):
     interval_maximum: Annotated[int, Field(ge=2)] | None = None
     subgroup_minimum: Annotated[int, Field(ge=1)] = 10
     sockets: dict[str, str] = {}
-    input_socket: str | None = None
+    input_socket: str | Annotated[tuple[str, ...], Field(strict=False)] = ()
+    run_time: RunTimeConfig | None = None
     options: dict[str, Any] = {}
     limits: Limits = Limits()
+
+    @property
+    def input_sockets(self) -> tuple[str, ...]:
+        """The sockets of ``input_socket``, none where any image or file tells a job's case."""
+        return (self.input_socket,) if isinstance(self.input_socket, str) else self.input_socket
+
+    @model_validator(mode="after")
+    def _of_algorithms(self) -> PhaseConfig:
+        if self.run_time is not None and self.submission != "algorithm":
+            raise ValueError("run_time: only algorithms have one, and submission is 'archive'")
+        return self
 
     @field_validator("subgroups")
     @classmethod

@@ -10,11 +10,12 @@ from pathlib import Path
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
-from evaluation.challenges import challenge_named, select_tasks
+from evaluation.challenges import challenge_named
 from evaluation.files.json_files import parse_json
 from evaluation.model.fault import PhaseError, ReadError, printable
 from evaluation.model.form import Form, name_key
 from evaluation.phase.config import describe_validation
+from evaluation.phase.run_time import phase_tasks
 
 FORMAT = 1
 
@@ -70,7 +71,7 @@ def _problems(form: Form) -> list[str]:
     try:
         challenge = challenge_named(form.challenge)
         options = challenge.options.model_validate(form.options)
-        select_tasks(challenge, options, form.tasks)
+        phase_tasks(challenge, options, form.tasks, form.run_time)
     except PhaseError as error:
         problems += error.problems
     except ValidationError as error:

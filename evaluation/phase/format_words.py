@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from evaluation.challenges import challenge_named, select_tasks
+from evaluation.challenges import challenge_named
 from evaluation.model.challenge import Challenge, Task, fields_of
 from evaluation.model.field import Field, Files, TableColumns
-from evaluation.model.form import Form
+from evaluation.model.form import Form, RunTime
+from evaluation.phase.run_time import phase_tasks
 
 _MOST_EXAMPLES = 2
 
@@ -15,7 +16,8 @@ _MOST_EXAMPLES = 2
 def format_in_words(form: Form) -> str:
     """Return, as Markdown, what a submission of a phase must hold; it tells no more than the form does."""
     challenge = challenge_named(form.challenge)
-    tasks = select_tasks(challenge, challenge.options.model_validate(form.options), form.tasks)
+    options = challenge.options.model_validate(form.options)
+    tasks = phase_tasks(challenge, options, form.tasks, form.run_time)
     fields = fields_of(tasks)
     lines = [f"# Format of a submission to {form.phase}", "", challenge.title, ""]
     if form.submission == "algorithm":
@@ -71,8 +73,21 @@ def _rules(challenge: Challenge, form: Form, tasks: Sequence[Task]) -> Iterator[
         yield "- An image without a result takes the worst value of each metric."
     if optional:
         yield f"- These tasks may be left out as a whole: {', '.join(optional)}."
+    if form.run_time is not None:
+        yield from _run_time(form.run_time)
     if form.submission == "archive":
         yield "- Letter case and the order of files, rows and columns do not matter; names of images do."
+
+
+def _run_time(run_time: RunTime) -> Iterator[str]:
+    yield ""
+    yield "## Run time"
+    yield ""
+    yield f"- Scored is the mean over the images; one without a result counts {run_time.limit_seconds:g} s."
+    if run_time.target_seconds is not None:
+        yield f"- More than {run_time.target_seconds:g} s for an image is slow."
+    if run_time.penalty_per_second:
+        yield f"- Each second beyond costs {run_time.penalty_per_second:g}."
 
 
 def _jobs(form: Form, fields: Sequence[Field]) -> str:

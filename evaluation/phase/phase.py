@@ -9,11 +9,11 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from evaluation.challenges import challenge_named, select_tasks
+from evaluation.challenges import challenge_named
 from evaluation.model.challenge import Challenge, Options, Task, fields_of, metrics_of, references_of
 from evaluation.model.fault import PhaseError
 from evaluation.model.field import CaseColumns, Files
-from evaluation.model.form import CaseForm, CaseRow, Form
+from evaluation.model.form import CaseForm, CaseRow, Form, RunTime
 from evaluation.phase.cases import FILE_NAME as CASES
 from evaluation.phase.cases import Cases, read_cases
 from evaluation.phase.config import FILE_NAME, PhaseConfig, describe_validation, read_config
@@ -21,6 +21,7 @@ from evaluation.phase.leaderboard import FILE_NAME as LEADERBOARD
 from evaluation.phase.leaderboard import TeamValues, read_leaderboard
 from evaluation.phase.manifest import Manifest, read_manifest, verify
 from evaluation.phase.reference import ReferenceFiles
+from evaluation.phase.run_time import phase_tasks
 from evaluation.phase.settings import optional_tasks
 
 
@@ -51,7 +52,8 @@ class Phase:
             sockets=self.config.sockets,
             cases=self.cases.forms,
             optional_tasks=optional_tasks(self.config, self.challenge, self.tasks),
-            input_socket=self.config.input_socket,
+            input_sockets=self.config.input_sockets,
+            run_time=run_time_of(self.config),
         )
 
     @property
@@ -69,6 +71,13 @@ class Phase:
         """The reference as workers open it."""
         digests = {path: file.sha256 for path, file in self.manifest.files.items()}
         return ReferenceFiles(str(self.folder), digests, self.reference_paths)
+
+
+def run_time_of(config: PhaseConfig) -> RunTime | None:
+    """Return how the configuration has run times scored."""
+    if config.run_time is None:
+        return None
+    return RunTime(**config.run_time.model_dump())
 
 
 def load_phase(folder: Path, manifest: Manifest | None = None) -> Phase:
@@ -96,7 +105,7 @@ def load_phase(folder: Path, manifest: Manifest | None = None) -> Phase:
         problems += describe_validation(FILE_NAME, error, "options.")
         options = challenge.options()
     try:
-        tasks = select_tasks(challenge, options, config.tasks)
+        tasks = phase_tasks(challenge, options, config.tasks, run_time_of(config))
     except PhaseError as error:
         others = _faults_of_cases(folder, challenge.form_columns)
         raise PhaseError(*problems, *_in_config(error), *others) from None

@@ -52,6 +52,7 @@ def index_algorithm(folder: Path, form: Form, tasks: Sequence[Task]) -> Submissi
     faults = list(jobs.faults)
     sources: Sources = [{} for _ in form.cases]
     job_of: dict[str, Job] = {}
+    run_seconds: list[float | None] = [None] * len(form.cases)
     for job in jobs.jobs:
         try:
             key = _target(job, form, targets)
@@ -63,12 +64,15 @@ def index_algorithm(folder: Path, form: Form, tasks: Sequence[Task]) -> Submissi
             faults += fault.faults
             continue
         of_job = _sources(job, root, form, fields, len(targets.positions[key]), faults)
-        for position in targets.positions[key]:
+        positions = targets.positions[key]
+        for position in positions:
             sources[position] = of_job
+            run_seconds[position] = None if job.seconds is None else job.seconds / len(positions)
     present = participating(form, tasks, sources)
     if form.missing == "reject" and (jobs.jobs or not faults):
         faults += _missing(present, form, targets, job_of, sources, {fault.field for fault in faults})
-    return SubmissionIndex(root, sources, tuple(task.name for task in present), tuple(faults))
+    names = tuple(task.name for task in present)
+    return SubmissionIndex(root, sources, names, tuple(faults), run_seconds=run_seconds)
 
 
 def _limit(wanted: int) -> int:
@@ -87,32 +91,30 @@ def _name(form: Form, targets: _Targets, key: str) -> str:
 
 
 def _target(job: Job, form: Form, targets: _Targets) -> str:
-    """Return the key of what a job ran on: the name of its input image or else of its input file."""
-    chosen = [item for item in job.inputs if form.input_socket in (None, item.slug)]
-    named = [(item.slug, item.image) for item in chosen if item.image is not None] or [
-        (item.slug, item.file) for item in chosen if item.file is not None
+    """Return the key of what a job ran on: the name of its input image or else of its input file.
+
+    Jobs of one phase may have different sets of inputs. Where an input has several images, those count whose
+    socket the phase names, else those that bear the name of a case.
+    """
+    wanted = [item for item in job.inputs if not form.input_sockets or item.slug in form.input_sockets]
+    named = [(item.slug, item.image) for item in wanted if item.image is not None] or [
+        (item.slug, item.file) for item in wanted if item.file is not None
     ]
-    if len(named) != 1:
-        expected = f"one input image or file of socket {form.input_socket}"
-        if form.input_socket is None:
-            expected = "one input image or file (else the phase must name its input_socket)"
+    known = {key for _, name in named if (key := targets.key(name)) in targets.positions}
+    if len(known) == 1:
+        return known.pop()
+    if len(named) == 1:
+        ((slug, name),) = named
+        expected = f"the name of {_article(targets.what)} of this phase"
         raise FormFault(
-            Fault(FaultKind.MALFORMED, FILE_NAME, expected, str(len(named)), field=f"job {job.pk}, inputs")
+            Fault(FaultKind.UNKNOWN, FILE_NAME, expected, repr(name), field=f"job {job.pk}, socket {slug}")
         )
-    ((slug, name),) = named
-    key = targets.key(name)
-    if key not in targets.positions:
-        field = f"job {job.pk}, socket {slug}"
-        raise FormFault(
-            Fault(
-                FaultKind.UNKNOWN,
-                FILE_NAME,
-                f"the name of {_article(targets.what)} of this phase",
-                repr(name),
-                field=field,
-            )
-        )
-    return key
+    expected = f"one input image or file of socket {' or '.join(form.input_sockets)}"
+    if not form.input_sockets:
+        expected = "one input image or file of a case (else the phase must name its input_socket)"
+    raise FormFault(
+        Fault(FaultKind.MALFORMED, FILE_NAME, expected, str(len(named)), field=f"job {job.pk}, inputs")
+    )
 
 
 def _article(what: str) -> str:

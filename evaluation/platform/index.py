@@ -19,7 +19,8 @@ class SubmissionIndex:
 
     ``root`` is the folder to which the paths of sources are relative. ``tasks`` are those in which the
     submission takes part: an optional task of which nothing was submitted is left out. ``notices`` are
-    sentences for whoever checks a submission, about what is no fault.
+    sentences for whoever checks a submission, about what is no fault. ``run_seconds`` is how long the
+    algorithm ran for each case, None where that is unknown.
     """
 
     root: str
@@ -27,6 +28,7 @@ class SubmissionIndex:
     tasks: tuple[str, ...]
     faults: tuple[Fault, ...]
     notices: tuple[str, ...] = ()
+    run_seconds: Sequence[float | None] = ()
 
 
 def participating(form: Form, tasks: Sequence[Task], sources: Sources) -> tuple[Task, ...]:

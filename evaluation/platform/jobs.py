@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import PurePosixPath
 from typing import Any
+from urllib.parse import unquote
+
+from pydantic import TypeAdapter, ValidationError
 
 from evaluation.files.buffer import ReadBuffer
 from evaluation.files.json_files import json_kind, parse_json
 from evaluation.model.fault import Fault, FaultKind, FormFault, ReadError
 
 FILE_NAME = "predictions.json"
+_DURATION = TypeAdapter(timedelta)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +40,15 @@ class JobOutput:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One run of the algorithm; ``pk`` is the platform's key and the name of the job's folder."""
+    """One run of the algorithm; ``pk`` is the platform's key and the name of the job's folder.
+
+    ``seconds`` is how long it ran, None where the platform does not say.
+    """
 
     pk: str
     inputs: tuple[JobInput, ...]
     outputs: Mapping[str, JobOutput]
+    seconds: float | None = None
 
 
 @dataclass(frozen=True)
@@ -101,7 +111,17 @@ def _job(item: object, place: str) -> Job:
                 )
             )
         outputs[output.slug] = output
-    return Job(str(pk), tuple(inputs), outputs)
+    return Job(str(pk), tuple(inputs), outputs, _seconds(item))
+
+
+def _seconds(item: Mapping[str, Any]) -> float | None:
+    """Return the duration of a job, as executed or invoked; what is no duration is as good as unknown."""
+    for key in ("exec_duration", "invoke_duration"):
+        with contextlib.suppress(ValidationError):
+            seconds = _DURATION.validate_python(item.get(key)).total_seconds()
+            if seconds >= 0:
+                return seconds
+    return None
 
 
 def _entries(item: Mapping[str, Any], key: str, place: str) -> list[Any]:
@@ -147,7 +167,13 @@ def _text(value: object, place: str) -> str:
 
 
 def _base_name(value: object, place: str) -> str | None:
-    return None if value is None else PurePosixPath(_text(value, place)).name
+    """Return the last part of a path or of a URL, whose query is cut off and whose escapes are undone."""
+    if value is None:
+        return None
+    text = _text(value, place)
+    if "://" in text:
+        text = unquote(text.partition("://")[2].partition("#")[0].partition("?")[0])
+    return PurePosixPath(text).name
 
 
 def _malformed(expected: str, found: object, place: str | None = None) -> Fault:

@@ -64,7 +64,7 @@ def rehearse(phase: Phase, progress: Progress = no_progress) -> Rehearsal:
     cases = [job.case for job in jobs]
     figures: dict[str, dict[str, float]] = defaultdict(dict)
     for submission, scored in outcomes.items():
-        tasks = [task for task in phase.tasks if _is_derived(task, submission, outcomes)]
+        tasks = [task for task in phase.tasks if task.fields and _is_derived(task, submission, outcomes)]
         for task, values in _values(tasks, cases, scored).items():
             for metric, value in values.items():
                 figures[f"{task}.{metric}"][submission] = value
@@ -100,7 +100,8 @@ class _Stage:
         options = phase.options.model_dump(mode="json")
         setup = RunSetup(phase.form, phase.form.tasks, str(phase.folder), options, None)
         self._fields = fields_of(phase.tasks)
-        self._runner = CaseRunner(setup, phase.tasks)
+        # Nothing of a run time can be derived from a reference.
+        self._runner = CaseRunner(setup, [task for task in phase.tasks if task.fields])
         self._reference = OpenReference(phase.reference, references_of(phase.tasks))
 
     def play(self, jobs: Sequence[CaseJob], progress: Progress) -> dict[str, list[Scored]]:

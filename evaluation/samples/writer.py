@@ -13,6 +13,7 @@ from typing import Any
 from evaluation.model.field import AnyField, CaseColumns, Field, Files, Kind, TableColumns
 
 Values = Mapping[str, Any]
+_SITE = "https://grand-challenge.org"
 
 
 @dataclass(frozen=True)
@@ -71,8 +72,9 @@ class AlgorithmWriter:
 
     ``inputs`` are the images or stacks, each of which becomes a job. JSON values go into files, or with
     ``inline`` into `predictions.json`; an image goes into a folder of its own in the format ``extension``.
-    ``socket_key`` is "socket", or "interface" as in older dumps. A case to which nothing was added, and a
-    field that it lacks, is null; an output without any value is left out, and so is a job without output.
+    ``socket_keys`` are those under which a socket stands: both today, "interface" alone in older dumps. A
+    case to which nothing was added, and a field that it lacks, is null; an output without any value is left
+    out, and so is a job without output.
     """
 
     folder: Path
@@ -81,7 +83,7 @@ class AlgorithmWriter:
     input_socket: str
     extension: str = ".mha"
     inline: bool = False
-    socket_key: str = "socket"
+    socket_keys: tuple[str, ...] = ("socket", "interface")
     _values: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def add(self, case: str, values: Values) -> None:
@@ -111,14 +113,7 @@ class AlgorithmWriter:
                 for output in [self._write_output(image, item)]
             ]
             if outputs:
-                jobs.append(
-                    {
-                        "pk": _key(image.name),
-                        "status": "Succeeded",
-                        "inputs": [self._input(image)],
-                        "outputs": outputs,
-                    }
-                )
+                jobs.append(_job(_key(image.name), len(image.cases), self._input(image), outputs))
         _write_json(self.folder / "predictions.json", sorted(jobs, key=lambda job: str(job["pk"])))
 
     def _output(self, image: InputImage, item: Field) -> str:
@@ -132,7 +127,13 @@ class AlgorithmWriter:
             "relative_path": f"images/{self.input_socket}",
         }
         named = {"pk": _key(image.name, "image"), "name": image.name}
-        return {"value": None, "file": None, "image": named, self.socket_key: socket}
+        return {
+            **dict.fromkeys(self.socket_keys, socket),
+            "value": None,
+            "file": None,
+            "image": named,
+            "pk": 1,
+        }
 
     def _write_output(self, image: InputImage, item: Field) -> dict[str, Any]:
         values = [self._values.get(case, {}).get(item.name) for case in image.cases]
@@ -144,7 +145,13 @@ class AlgorithmWriter:
             "super_kind": kind if item.socket.is_image else "Value" if self.inline else "File",
             "relative_path": item.socket.file_name,
         }
-        output: dict[str, Any] = {"value": None, "file": None, "image": None, self.socket_key: socket}
+        output: dict[str, Any] = {
+            **dict.fromkeys(self.socket_keys, socket),
+            "value": None,
+            "file": None,
+            "image": None,
+            "pk": 2,
+        }
         if item.socket.is_image:
             output["image"] = content
         elif self.inline:
@@ -152,8 +159,30 @@ class AlgorithmWriter:
         else:
             path = self._output(image, item)
             _write_json(self.folder / path, content)
-            output["file"] = path
+            output["file"] = f"{_SITE}/media/components/componentinterfacevalue/{path}?Signature=s"
         return output
+
+
+def _job(
+    key: str, cases: int, given: Mapping[str, Any], outputs: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Return a job with all fields that the platform gives it; it ran for 2 s, and half a second a case."""
+    hours, seconds = divmod(2 + cases / 2, 3600)
+    minutes, seconds = divmod(seconds, 60)
+    return {
+        "pk": key,
+        "url": f"{_SITE}/algorithms/sample/jobs/{key}/",
+        "api_url": f"{_SITE}/api/v1/algorithms/jobs/{key}/",
+        "algorithm_image": f"{_SITE}/api/v1/algorithms/images/{_key('sample')}/",
+        "inputs": [given],
+        "outputs": list(outputs),
+        "status": "Succeeded",
+        "hanging_protocol": None,
+        "optional_hanging_protocols": [],
+        "view_content": {},
+        "exec_duration": f"P0DT{int(hours):02d}H{int(minutes):02d}M{seconds:09.6f}S",
+        "invoke_duration": None,
+    }
 
 
 def write_phase(

@@ -15,6 +15,7 @@ from evaluation.model.form import Form
 from evaluation.model.outcome import CaseJob, Died, Faulty, OrganiserFault, Outcome, Scored
 from evaluation.model.source import JsonFileSource, StackSource, file_of
 from evaluation.phase.reference import OpenReference, ReferenceFiles, ReferenceValues
+from evaluation.phase.run_time import RUN_SECONDS
 from evaluation.workers.json_values import JsonValues
 
 
@@ -122,6 +123,13 @@ class CaseRunner:
         rows = {}
         worst = []
         for task in self._tasks:
+            if not task.fields:
+                if job.run_seconds is None:
+                    worst.append(task.name)
+                    rows[task.name] = task.worst(job.case, reference)
+                else:
+                    rows[task.name] = task.score({RUN_SECONDS: job.run_seconds}, reference)
+                continue
             fields = task.fields_for(job.case)
             if not fields:
                 continue

@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import shutil
 from dataclasses import replace
 
@@ -9,7 +10,11 @@ import pytest
 
 from evaluation.evaluate import Rejection, Result, check, evaluate
 from evaluation.model.fault import PhaseError
+from evaluation.phase.form_file import read_form, write_form
+from evaluation.phase.format_words import format_in_words
 from evaluation.platform.result_file import render
+from evaluation.platform_settings import least_metrics, platform_settings
+from evaluation.rehearsal.run import rehearse
 from evaluation.samples.writer import AlgorithmWriter, InputImage
 from evaluation.summary import case_records, summarise
 from test.eyes import (
@@ -55,19 +60,45 @@ def rename_files(jobs):
 
 LAYOUTS = {
     "values inline": {"inline": True},
-    "interface": {"socket_key": "interface"},
-    "both keys": {"edit": lambda jobs: [add_interface(job) for job in jobs] and None},
+    "interface alone, as before December 2025": {"socket_keys": ("interface",)},
+    "interface alone and values inline": {"socket_keys": ("interface",), "inline": True},
+    "socket alone": {"socket_keys": ("socket",)},
+    "socket alone and values inline": {"socket_keys": ("socket",), "inline": True},
+    "only what is needed of a job": {"edit": lambda jobs: [strip_job(job) for job in jobs]},
+    "a status and fields of tomorrow": {"edit": lambda jobs: [{**job, "new": [{}]} for job in jobs]},
     "jobs in another order": {"edit": lambda jobs: jobs[::-1]},
     "outputs in another order": {"edit": lambda jobs: [job["outputs"].reverse() for job in jobs] and None},
     "other outputs as well": {"edit": lambda jobs: [add_output(job) for job in jobs] and None},
     "batch name in another format": {"edit": lambda jobs: [rename_input(job) for job in jobs] and None},
-    "input as a file": {"edit": lambda jobs: [file_input(job) for job in jobs] and None},
+    "input as a file": {"edit": lambda jobs: [file_input(job, "{}") for job in jobs] and None},
+    "input as a URL": {
+        "edit": lambda jobs: [file_input(job, "https://media/evaluation/{}") for job in jobs] and None
+    },
+    "input as a signed URL": {
+        "edit": lambda jobs: (
+            [file_input(job, "https://media/a%20b/{}?Expires=1&Key=a/b.png#x/y") for job in jobs] and None
+        )
+    },
+    "input as an escaped URL": {
+        "edit": lambda jobs: (
+            [
+                file_input(job, "https://media/{}", lambda name: "".join(f"%{ord(c):02X}" for c in name))
+                for job in jobs
+            ]
+            and None
+        )
+    },
 }
 
 
-def add_interface(job):
-    for item in (*job["inputs"], *job["outputs"]):
-        item["interface"] = item["socket"]
+def strip_job(job):
+    def stripped(value):
+        keys = ("slug", "relative_path")
+        socket = {key: value["socket"][key] for key in keys}
+        return {"socket": socket, **{key: value[key] for key in ("value", "image")}}
+
+    values = {name: [stripped(value) for value in job[name]] for name in ("inputs", "outputs")}
+    return {"pk": job["pk"], **values}
 
 
 def add_output(job):
@@ -80,9 +111,9 @@ def rename_input(job):
     image["name"] = image["name"].replace("batch", "BATCH").replace(".tiff", ".ome.tif")
 
 
-def file_input(job):
+def file_input(job, place, escape=str):
     (item,) = job["inputs"]
-    item["file"], item["image"] = f"https://media/evaluation/{item['image']['name']}", None
+    item["file"], item["image"] = place.format(escape(item["image"]["name"])), None
 
 
 @pytest.mark.parametrize("options", LAYOUTS.values(), ids=LAYOUTS)
@@ -134,18 +165,143 @@ def test_sockets_of_other_names(tmp_path):
     assert tasks_of(evaluate(phase, folder, 0)) == expected
 
 
-def test_the_input_socket_chooses_among_several_images(tmp_path):
-    def add_image(jobs):
-        for job in jobs:
-            socket = {"slug": "thumbnail", "relative_path": "images/thumbnail"}
-            job["inputs"].insert(0, {"image": {"name": "thumbnail.png"}, "socket": socket})
+def added_input(name, slug="thumbnail"):
+    """Return an edit that gives every job another input image in front."""
 
-    folder = justraigs_submission(tmp_path / "s", EYES, edit=add_image)
+    def edit(jobs):
+        for job in jobs:
+            socket = {"slug": slug, "relative_path": f"images/{slug}"}
+            job["inputs"].insert(0, {"image": {"name": name}, "socket": socket})
+
+    return edit
+
+
+def test_of_several_images_the_one_named_like_a_case_counts(tmp_path):
+    phase = justraigs_phase(tmp_path / "phase", EYES)
+    expected = tasks_of(evaluate(phase, justraigs_submission(tmp_path / "plain", EYES), 0))
+    folder = justraigs_submission(tmp_path / "s", EYES, edit=added_input("thumbnail.png"))
+    assert tasks_of(evaluate(phase, folder, 0)) == expected
+
+
+def test_the_input_socket_chooses_among_images_that_are_named_like_cases(tmp_path):
+    folder = justraigs_submission(tmp_path / "s", EYES, edit=added_input("batch_1.png"))
     named = justraigs_phase(tmp_path / "named", EYES, keys={"input_socket": INPUT})
     assert isinstance(evaluate(named, folder, 0), Result)
-    faults = faults_of(justraigs_phase(tmp_path / "unnamed", EYES), folder)
-    assert {fault.found for fault in faults} == {"2"}
-    assert all("input_socket" in fault.expected for fault in faults)
+    # One job's two inputs are the same case, the other's are two.
+    (fault,) = faults_of(justraigs_phase(tmp_path / "unnamed", EYES), folder)
+    assert fault.found == "2"
+    assert "input_socket" in fault.expected
+
+
+def test_jobs_with_different_sets_of_inputs(tmp_path):
+    def differ(jobs):
+        added_input("prior.mha", "prior")(jobs[:1])
+        jobs[1]["inputs"][0]["socket"]["slug"] = "another-camera"
+
+    folder = justraigs_submission(tmp_path / "s", EYES, edit=differ)
+    by_name = justraigs_phase(tmp_path / "by name", EYES)
+    both = justraigs_phase(tmp_path / "both", EYES, keys={"input_socket": [INPUT, "another-camera"]})
+    assert tasks_of(evaluate(by_name, folder, 0)) == tasks_of(evaluate(both, folder, 0))
+    one = justraigs_phase(tmp_path / "one", EYES, keys={"input_socket": INPUT, "missing": "reject"})
+    faults = faults_of(one, folder)
+    assert f"expected one input image or file of socket {INPUT}, found 0" in str(faults[0])
+
+
+# Run times.
+
+DURATIONS = {
+    "today": ({"exec_duration": "P0DT00H22M17S", "invoke_duration": None}, 1337),
+    "with fractions": ({"exec_duration": "P0DT00H00M01.500000S"}, 1.5),
+    "of days": ({"exec_duration": "P1DT01H00M00S"}, 90_000),
+    "invoked": ({"exec_duration": None, "invoke_duration": "PT3S"}, 3),
+    "unknown": ({"exec_duration": None, "invoke_duration": None}, None),
+    "no field": ({}, None),
+    "no duration": ({"exec_duration": "soon", "invoke_duration": []}, None),
+    "negative": ({"exec_duration": "-P1DT00H00M00S"}, None),
+}
+
+
+def with_durations(fields):
+    def edit(jobs):
+        for job in jobs:
+            job.pop("exec_duration"), job.pop("invoke_duration")
+            job.update(fields)
+
+    return edit
+
+
+@pytest.mark.parametrize(("fields", "seconds"), DURATIONS.values(), ids=DURATIONS)
+def test_run_times_are_in_the_organisers_file(phase, tmp_path, fields, seconds):
+    folder = justraigs_submission(tmp_path / "s", EYES, size=3, edit=with_durations(fields))
+    result = evaluate(phase, folder, 0)
+    assert isinstance(result, Result), result
+    # Three eyes share a job.
+    expected = None if seconds is None else pytest.approx(seconds / 3)
+    assert [case["run_seconds"] for case in case_records(result)["cases"]] == [expected] * 6
+
+
+RUN_TIME = "[run_time]\nlimit_seconds = 10\ntarget_seconds = 4\npenalty_per_second = 0.5\n"
+
+
+def test_run_times_as_a_metric(tmp_path):
+    def edit(jobs):
+        with_durations({"exec_duration": "PT6S"})(jobs[:1])  # three eyes of 2 s each
+        with_durations({"exec_duration": "PT18S"})(jobs[1:2])  # three of 6 s
+        with_durations({"exec_duration": "PT99S"})(jobs[2:3])  # three of 33 s, above the limit
+        del jobs[3]  # three of nothing, which count the limit
+
+    eyes = [Eye(f"E{n:02d}", "RG" if n < 6 else "NRG", n / 12, n < 6) for n in range(12)]
+    phase = justraigs_phase(tmp_path / "phase", eyes, tables=RUN_TIME)
+    folder = justraigs_submission(tmp_path / "s", eyes, edit=edit)
+    assert check(phase.form, folder, 0).faults == ()
+    values = {
+        name: estimate.value
+        for name, estimate in summarise(evaluate(phase, folder, 0), "image").aggregates["run_time"].items()
+    }
+    assert values == pytest.approx(
+        {"seconds": (2 + 6 + 10 + 10) / 4, "slow": 3 / 4, "penalty": (0 + 1 + 3 + 3) / 4}
+    )
+    plain = justraigs_phase(tmp_path / "plain", eyes)
+    assert "run_time" not in summarise(evaluate(plain, folder, 0), "image").aggregates
+
+
+def test_a_phase_with_run_times_is_rehearsed_and_described(tmp_path):
+    phase = justraigs_phase(tmp_path / "phase", EYES, tables=RUN_TIME, keys={"columns": ["run_time.seconds"]})
+    assert rehearse(phase).problems == ()
+    words = format_in_words(phase.form)
+    assert "one without a result counts 10 s." in words
+    assert "Each second beyond costs 0.5." in words
+    assert read_form_of(tmp_path, phase) == phase.form
+    settings = platform_settings(phase, least_metrics(phase, 0))
+    assert settings["extra_results_columns"][0]["path"] == "aggregates.run_time.seconds.value"
+    assert settings["extra_results_columns"][0]["order"] == "asc"
+
+
+def read_form_of(folder, phase):
+    (folder / "form.json").write_bytes(write_form(phase.form))
+    return read_form(folder / "form.json")
+
+
+@pytest.mark.parametrize(
+    ("tables", "problem"),
+    [
+        ("[run_time]\n", "run_time.limit_seconds is missing"),
+        ("[run_time]\nlimit_seconds = 0.0\n", "run_time.limit_seconds: input should be greater than 0"),
+        (
+            "[run_time]\nlimit_seconds = 9.0\ntarget_seconds = 9.0\n",
+            "target_seconds must be below limit_seconds",
+        ),
+        ("[run_time]\nlimit_seconds = 9.0\npenalty_per_second = 1.0\n", "penalty_per_second needs target"),
+    ],
+)
+def test_run_times_that_mean_nothing(tmp_path, tables, problem):
+    with pytest.raises(PhaseError, match=re.escape(problem)):
+        justraigs_phase(tmp_path / "phase", EYES, tables=tables)
+
+
+def test_an_archive_has_no_run_times(tmp_path):
+    with pytest.raises(PhaseError, match="run_time: only algorithms have one"):
+        loaded_phase(tmp_path / "phase", tables=RUN_TIME)
 
 
 # Faults: socket of the fault, how the first job is spoilt, and what is told of it.

@@ -1,0 +1,57 @@
+"""The run time of algorithms as a task of its own, where a phase says so; and all tasks of a phase."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import inf
+
+from evaluation.challenges import select_tasks
+from evaluation.model.challenge import Challenge, Task
+from evaluation.model.form import RunTime
+from evaluation.model.metric import Metric, mean_of, proportion_of
+
+RUN_TIME = "run_time"
+"""Name of the task."""
+RUN_SECONDS = "run_seconds"
+"""Name of the value that the task scores."""
+
+
+def phase_tasks(
+    challenge: Challenge, options: object, names: Iterable[str] | None, run_time: RunTime | None
+) -> tuple[Task, ...]:
+    """Return the tasks of a phase: the challenge's, all or those named, and the run time where it is scored.
+
+    Raises `PhaseError` for an unknown name.
+    """
+    chosen = None if names is None else [name for name in names if run_time is None or name != RUN_TIME]
+    tasks = select_tasks(challenge, options, chosen)
+    return tasks if run_time is None else (*tasks, run_time_task(run_time))
+
+
+def run_time_task(run_time: RunTime) -> Task:
+    """Return the task that scores the run time.
+
+    Metrics: the mean in seconds a case; where there is a target, the share of cases beyond it; where seconds
+    beyond it cost something, the mean penalty.
+    """
+    target = run_time.limit_seconds if run_time.target_seconds is None else run_time.target_seconds
+
+    def row(seconds: float) -> dict[str, float]:
+        seconds = min(seconds, run_time.limit_seconds)
+        penalty = run_time.penalty_per_second * max(0.0, seconds - target)
+        return {"seconds": seconds, "slow": float(seconds > target), "penalty": penalty}
+
+    metrics = [Metric("seconds", "Run time in seconds", mean_of("seconds"), best=0, worst=inf)]
+    if run_time.target_seconds is not None:
+        title = f"Share of cases with more than {target:g} s"
+        metrics.append(Metric("slow", title, proportion_of("slow"), best=0, worst=1))
+    if run_time.penalty_per_second:
+        metrics.append(Metric("penalty", "Run time penalty", mean_of("penalty"), best=0, worst=inf))
+    return Task(
+        name=RUN_TIME,
+        title="Run time",
+        fields=(),
+        score=lambda values, reference: row(values[RUN_SECONDS]),
+        worst=lambda case, reference: row(inf),
+        metrics=tuple(metrics),
+    )
