@@ -7,21 +7,26 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
+
+from pydantic import ValidationError
 
 from evaluation.evaluate import Result, tables_of
 from evaluation.model.fault import PhaseError
 from evaluation.model.outcome import CaseJob, OrganiserFault, Scored
+from evaluation.phase.config import describe_validation
 from evaluation.phase.phase import Phase
 from evaluation.phase.settings import platform_metrics
 from evaluation.platform import machine
-from evaluation.platform.result_file import render
+from evaluation.platform.phase_settings import PhaseSettings
+from evaluation.platform.result_file import SIGNIFICANT_DIGITS, render
 from evaluation.summary import summarise
 from evaluation.workers.case_runner import RunSetup
 from evaluation.workers.pool import PoolSettings, run_cases
 
 _CASE_SECONDS = 120.0
 _DECIMAL_PLACES = 4
+_ORDER = {"higher": "desc", "lower": "asc"}
 
 
 def least_metrics(phase: Phase, workers: int) -> dict[str, Any]:
@@ -53,25 +58,57 @@ def platform_settings(phase: Phase, least: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings by the platform's names; ``least`` is what `least_metrics` returns.
 
     Ranked is by the score alone: weighted ranks and ranks over several tasks do not exist on the platform.
+    Raises `PhaseError` for what the platform would not take.
     """
     known = _columns(phase, least)
-    score, *columns = [known[name] for name in platform_metrics(phase.config, phase.challenge, phase.tasks)]
-    titles = Counter(column.title for column in (score, *columns))
-    return {
-        "score_title": score.titled(titles),
-        "score_jsonpath": score.path,
-        "score_error_jsonpath": score.error_path,
-        "score_default_sort": score.order,
-        "score_decimal_places": phase.config.digits.get(score.name, _DECIMAL_PLACES),
-        "extra_results_columns": [
-            {"title": column.titled(titles), "path": column.path, "order": column.order}
-            | ({"error_path": column.error_path} if column.error_path else {})
-            for column in columns
-        ],
-        "scoring_method_choice": "abs",
-        "result_display_choice": "bst",
-        "display_all_metrics": True,
-    }
+    score, *ranked = [known[name] for name in platform_metrics(phase.config, phase.challenge, phase.tasks)]
+    unranked = [known[name] for name in phase.config.unranked_columns if name != score.name]
+    titles = Counter(column.title for column in (score, *ranked, *unranked))
+    try:
+        settings = PhaseSettings.model_validate(
+            {
+                "score_title": score.titled(titles),
+                "score_jsonpath": score.path,
+                "score_error_jsonpath": score.error_path,
+                "score_default_sort": _ORDER[score.better],
+                "score_decimal_places": phase.config.digits.get(score.name, _DECIMAL_PLACES),
+                "extra_results_columns": [
+                    {
+                        "title": column.titled(titles),
+                        "path": column.path,
+                        "order": _ORDER[column.better],
+                        "error_path": column.error_path or None,
+                        "exclude_from_ranking": True if column in unranked else None,
+                    }
+                    for column in (*ranked, *unranked)
+                ],
+                "scoring_method_choice": "abs",
+                "result_display_choice": "bst",
+                "display_all_metrics": True,
+            }
+        )
+    except ValidationError as error:
+        remedy = "[titles] in phase.toml renames a metric"
+        raise PhaseError(*describe_validation("settings", error), remedy) from None
+    return settings.model_dump(exclude_none=True)
+
+
+def warnings_of(phase: Phase, settings: Mapping[str, Any]) -> list[str]:
+    """Return what an organiser should know of settings that the platform takes all the same."""
+    places = settings["score_decimal_places"]
+    names = [*platform_metrics(phase.config, phase.challenge, phase.tasks), *phase.config.unranked_columns]
+    finer = [name for name in names if phase.config.digits.get(name, SIGNIFICANT_DIGITS) > places]
+    warnings = []
+    if finer:
+        warnings.append(
+            f"the page shows {places} decimals of every figure: submissions that differ beyond look the same "
+            f"and still take different ranks, in {'every column' if finer == names else ', '.join(finer)} "
+            "([digits] in phase.toml rounds a figure)"
+        )
+    columns = settings["extra_results_columns"]
+    titles = Counter([settings["score_title"], *(column["title"] for column in columns)])
+    warnings += [f"{count} columns are called {title!r}" for title, count in titles.items() if count > 1]
+    return warnings
 
 
 def public_paths(metrics: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
@@ -92,7 +129,7 @@ class _Column:
     title: str
     path: str
     error_path: str
-    order: str
+    better: Literal["higher", "lower"]
 
     def titled(self, titles: Mapping[str, int]) -> str:
         """Return the title, with the task's where several columns have the same."""
@@ -107,15 +144,15 @@ def _columns(phase: Phase, least: Mapping[str, Any]) -> dict[str, _Column]:
             columns[name] = _Column(
                 name,
                 task.title,
-                metric.title,
+                phase.config.titles.get(name, metric.title),
                 f"aggregates.{name}.value",
                 _error_path(task.name, metric.name, least),
-                "desc" if metric.better == "higher" else "asc",
+                metric.better,
             )
     for composite in phase.challenge.composites_of(phase.tasks):
-        order = "desc" if composite.best > composite.worst else "asc"
+        title = phase.config.titles.get(composite.name, composite.title)
         path = f"ranking.composites.{composite.name}"
-        columns[composite.name] = _Column(composite.name, "", composite.title, path, "", order)
+        columns[composite.name] = _Column(composite.name, "", title, path, "", composite.better)
     return columns
 
 

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from evaluation.evaluate import Result, evaluate
+from evaluation.model.fault import PhaseError
 from evaluation.phase.manifest import scan
 from evaluation.phase.phase import Phase, load_phase
 from evaluation.platform.result_file import render
-from evaluation.platform_settings import least_metrics, platform_settings, public_paths
+from evaluation.platform_settings import least_metrics, platform_settings, public_paths, warnings_of
 from evaluation.summary import summarise
 from test.phases import loaded_phase, refuge_submission
 
@@ -66,6 +67,8 @@ def test_values_that_the_platform_accepts(path):
         "result_display_choice",
         "display_all_metrics",
     }
+    assert 0 < len(settings["score_title"]) <= 32
+    assert max(len(settings["score_jsonpath"]), len(settings["score_error_jsonpath"])) <= 255
     assert settings["score_default_sort"] in ("asc", "desc")
     assert settings["scoring_method_choice"] in ("abs", "avg", "med")
     assert settings["result_display_choice"] in ("all", "rec", "bst")
@@ -73,6 +76,8 @@ def test_values_that_the_platform_accepts(path):
     for column in settings["extra_results_columns"]:
         assert {"title", "path", "order"} <= set(column) <= COLUMN_KEYS
         assert column["order"] in ("asc", "desc")
+        assert 0 < len(column["title"]) <= 64
+        assert max(len(column["path"]), len(column.get("error_path", ""))) <= 255
         titles.append(column["title"])
     assert len(set(titles)) == len(titles)
 
@@ -110,6 +115,76 @@ def test_what_the_phase_asks_for(tmp_path):
         "path": "aggregates.segmentation.dice_cup.value",
         "order": "desc",
     }
+
+
+def test_columns_that_are_shown_and_not_ranked(tmp_path):
+    keys = {"columns": ["segmentation.dice_disc"], "unranked_columns": ["fovea.distance"]}
+    phase = loaded_phase(tmp_path / "phase", keys=keys, tables='[titles]\n"fovea.distance" = "Fovea [px]"')
+    settings = platform_settings(phase, least_metrics(phase, 0))
+    assert settings["extra_results_columns"] == [
+        {"title": "Dice of the disc", "path": "aggregates.segmentation.dice_disc.value", "order": "desc"},
+        {
+            "title": "Fovea [px]",
+            "path": "aggregates.fovea.distance.value",
+            "order": "asc",
+            "exclude_from_ranking": True,
+        },
+    ]
+    # The platform ranks a submission without a column that is not ranked.
+    assert phase.form.optional_tasks == ("fovea",)
+
+
+@pytest.mark.parametrize(
+    ("title", "problem"),
+    [
+        (
+            '"classification.auc" = "' + "x" * 33 + '"',
+            "score_title: string should have at most 32 char",
+        ),
+        ('"segmentation.dice_cup" = ""', "columns.0.title: string should have at least 1 character"),
+        (
+            '"segmentation.dice_cup" = "' + "x" * 65 + '"',
+            "columns.0.title: string should have at most 64 characters",
+        ),
+    ],
+)
+def test_titles_that_the_platform_does_not_take(tmp_path, title, problem):
+    phase = loaded_phase(tmp_path / "phase", tables=f"[titles]\n{title}")
+    with pytest.raises(PhaseError) as raised:
+        platform_settings(phase, least_metrics(phase, 0))
+    assert problem in raised.value.problems[0]
+    assert raised.value.problems[-1] == "[titles] in phase.toml renames a metric"
+
+
+@pytest.mark.parametrize(
+    ("tables", "warnings"),
+    [
+        (
+            "",
+            [
+                "the page shows 4 decimals of every figure: submissions that differ beyond look the same and "
+                "still take different ranks, in every column ([digits] in phase.toml rounds a figure)"
+            ],
+        ),
+        ('[digits]\n"classification.auc" = 3\n"segmentation.dice_cup" = 3', []),
+        (
+            '[digits]\n"classification.auc" = 2\n"segmentation.dice_cup" = 3',
+            [
+                "the page shows 2 decimals of every figure: submissions that differ beyond look the same and "
+                "still take different ranks, in segmentation.dice_cup "
+                "([digits] in phase.toml rounds a figure)"
+            ],
+        ),
+        (
+            '[digits]\n"classification.auc" = 3\n"segmentation.dice_cup" = 3\n'
+            '[titles]\n"segmentation.dice_cup" = "AUC"',
+            [],  # the tasks' titles tell them apart
+        ),
+    ],
+)
+def test_warnings(tmp_path, tables, warnings):
+    phase = loaded_phase(tmp_path / "phase", keys={"columns": ["segmentation.dice_cup"]}, tables=tables)
+    assert warnings_of(phase, platform_settings(phase, least_metrics(phase, 0))) == warnings
 
 
 def test_public_are_the_keys_that_every_submission_has(tmp_path):

@@ -221,7 +221,7 @@ CHALLENGE = Challenge(
     composites=(
         Composite(
             "referral_and_justification_error",
-            "(1 − sensitivity at 95 % specificity) + Hamming distance",
+            "(1 − sensitivity) + Hamming",
             ("referral.sensitivity_at_95_specificity", "justification.hamming_distance"),
             lambda sensitivity, distance: (1 - sensitivity) + distance,
             best=0,

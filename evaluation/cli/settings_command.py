@@ -9,7 +9,7 @@ import sys
 from evaluation.cli.phase_argument import add_phase_argument, named_phase
 from evaluation.model.fault import PhaseError
 from evaluation.platform import machine
-from evaluation.platform_settings import least_metrics, platform_settings, public_paths
+from evaluation.platform_settings import least_metrics, platform_settings, public_paths, warnings_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,6 +27,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         phase = named_phase(arguments.phase)
         least = least_metrics(phase, machine.worker_count())
+        settings = platform_settings(phase, least)
     except PhaseError as error:
         sys.stderr.write("\n".join(error.problems) + "\n")
         return 1
@@ -34,6 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stdout.write("".join(f"{path}\n" for path in public_paths(least)))
     else:
         # As it is to be pasted: a title is text, not JSON.
-        text = json.dumps(platform_settings(phase, least), indent=1, ensure_ascii=False)
+        text = json.dumps(settings, indent=1, ensure_ascii=False)
         sys.stdout.buffer.write(text.encode("utf-8") + b"\n")
+        sys.stderr.write("".join(f"Note: {warning}\n" for warning in warnings_of(phase, settings)))
     return 0

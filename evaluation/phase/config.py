@@ -76,6 +76,8 @@ class RunTimeConfig(_Strict):
 class PhaseConfig(_Strict):
     """The keys of `phase.toml`.
 
+    ``score`` and ``columns`` name the metrics that the platform's leaderboard shows and ranks by,
+    ``unranked_columns`` those that it only shows; ``titles`` renames them there.
     ``input_socket`` names the input, or several of which every job has one, that tells a job's case.
 
     Intervals need ``interval_minimum`` cases in every stratum; ``interval_maximum`` replaces the number of
@@ -94,6 +96,8 @@ class PhaseConfig(_Strict):
     resamples: Annotated[int, Field(ge=0, le=100_000)] = 1000
     score: str | None = None
     columns: tuple[str, ...] | None = Field(default=None, strict=False)
+    unranked_columns: tuple[str, ...] = Field(default=(), strict=False)
+    titles: dict[str, _Text] = {}
     public_detail: Literal["standard", "full"] = "standard"
     publish_cases: bool = False
     digits: dict[str, Annotated[int, Field(ge=0, le=12)]] = {}

@@ -145,6 +145,8 @@ def _unknown_metrics(config: PhaseConfig, challenge: Challenge, tasks: tuple[Tas
     named = {
         "score": [config.score] if config.score else [],
         "columns": config.columns or (),
+        "unranked_columns": config.unranked_columns,
+        "titles": config.titles,
         "digits": config.digits,
     }
     return [

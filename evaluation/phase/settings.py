@@ -9,9 +9,10 @@ from evaluation.phase.config import PhaseConfig
 
 
 def platform_metrics(config: PhaseConfig, challenge: Challenge, tasks: Sequence[Task]) -> tuple[str, ...]:
-    """Return the metrics ("task.metric") and composites of the leaderboard, each once, the score first.
+    """Return the metrics ("task.metric") and composites that the leaderboard ranks, the score first.
 
-    What `phase.toml` names, else the challenge's score and the components of its ranking in these tasks.
+    What `phase.toml` names, else the challenge's score and the components of its ranking in these tasks;
+    never what it only shows.
     """
     compulsory = [task for task in tasks if task.name not in challenge.optional_tasks]
     known = {f"{task.name}.{metric.name}" for task in compulsory for metric in task.metrics}
@@ -21,7 +22,8 @@ def platform_metrics(config: PhaseConfig, challenge: Challenge, tasks: Sequence[
     known |= {composite.name for composite in challenge.composites_of(compulsory)}
     default = challenge.score if challenge.score in known else components[0]
     columns = components if config.columns is None else config.columns
-    return tuple(dict.fromkeys((config.score or default, *columns)))
+    ranked = dict.fromkeys(name for name in columns if name not in config.unranked_columns)
+    return tuple(dict.fromkeys((config.score or default, *ranked)))
 
 
 def needed_metrics(config: PhaseConfig, challenge: Challenge, tasks: Sequence[Task]) -> set[str]:
