@@ -8,7 +8,8 @@ import traceback
 from pathlib import Path
 
 # Only what is light: the worker server starts first and imports beside this process.
-from evaluation.model.fault import printable
+from evaluation.model.fault import PhaseError, printable
+from evaluation.platform import machine
 from evaluation.platform.streams import Streams
 from evaluation.workers.warm_up import collect_rarely, warm_up
 
@@ -66,10 +67,13 @@ def run(arguments: argparse.Namespace) -> int:
     started = time.monotonic()
     streams = Streams()
     try:
+        machine.require_memory()
         if arguments.workers != 0:
             warm_up(images=_holds_folders(_reference_folder(arguments.ground_truth)))
         collect_rarely()
         return _run(arguments, started, streams)
+    except PhaseError as error:
+        streams.tell_organiser(error.problems)
     except OSError as error:
         streams.tell_organiser([f"{error.filename or 'a file'}: {error.strerror or error}"])
     except Exception:
@@ -81,9 +85,8 @@ def run(arguments: argparse.Namespace) -> int:
 def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int:
     from evaluation.cli.progress import progress_bar
     from evaluation.evaluate import Rejection, evaluate
-    from evaluation.model.fault import PhaseError
     from evaluation.phase.phase import load_phase
-    from evaluation.platform import machine, messages
+    from evaluation.platform import messages
     from evaluation.platform.result_file import render, write_atomically, write_metrics
     from evaluation.summary import case_records, summarise
     from evaluation.workers.pool import DeadlineExceeded
@@ -152,7 +155,6 @@ def _holds_folders(phase: Path) -> bool:
 
 def _require_same_phase(baked: Path, uploaded: Path) -> None:
     """Refuse a tarball of another phase. Raises `PhaseError`."""
-    from evaluation.model.fault import PhaseError
     from evaluation.phase.config import read_config
 
     of_image, of_tarball = read_config(baked), read_config(uploaded)

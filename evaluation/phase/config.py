@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from evaluation.model.fault import PhaseError
+from evaluation.platform.machine import LEAST_MEMORY_MB
 
 FILE_NAME = "phase.toml"
 
@@ -50,7 +51,7 @@ class Limits(_Strict):
 
     budget_seconds: Annotated[int, Field(gt=0)] = 3300
     case_seconds: Annotated[int, Field(gt=0)] | None = None
-    worker_memory_mb: Annotated[int, Field(ge=128)] | None = None
+    worker_memory_mb: Annotated[int, Field(ge=LEAST_MEMORY_MB)] | None = None
 
 
 class RunTimeConfig(_Strict):

@@ -7,6 +7,11 @@ import os
 import resource
 from pathlib import Path
 
+from evaluation.model.fault import PhaseError
+
+LEAST_MEMORY_MB = 160
+"""Memory without which no evaluation starts: below, libraries wait for ever for what they cannot get."""
+
 _MEBIBYTE = 1 << 20
 _RESERVE = 768 * _MEBIBYTE
 _SMALLEST_SHARE = 512 * _MEBIBYTE
@@ -21,6 +26,17 @@ def worker_count() -> int:
         quota, period = Path(_CGROUP_PROCESSORS).read_text(encoding="ascii").split()
         count = min(count, max(1, int(quota) // int(period)))
     return count
+
+
+def require_memory() -> None:
+    """Raise `PhaseError` where this process is granted too little memory to start anything."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_DATA)
+    granted = _granted_memory() if soft == resource.RLIM_INFINITY else min(soft, _granted_memory())
+    if granted < LEAST_MEMORY_MB * _MEBIBYTE:
+        raise PhaseError(
+            f"too little memory: expected at least {LEAST_MEMORY_MB} MB, found {granted // _MEBIBYTE} MB "
+            "(RLIMIT_DATA, or the memory of the container or machine)"
+        )
 
 
 def worker_memory(workers: int, wanted_mb: int | None) -> int | None:

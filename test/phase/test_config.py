@@ -96,7 +96,7 @@ compare = "positives"
         ("subgroup_minimum = 0", "subgroup_minimum: input should be greater than or equal to 1 (got 0)"),
         ("[limits]\nbudget_seconds = 0", "limits.budget_seconds: input should be greater than 0 (got 0)"),
         ("[limits]\nworker_memory_mb = 1",
-         "limits.worker_memory_mb: input should be greater than or equal to 128 (got 1)"),
+         "limits.worker_memory_mb: input should be greater than or equal to 160 (got 1)"),
         ("[[subgroups]]\ncolumn = 'age'\nbins = [60, 40]",
          "subgroups.0.bins: bins must ascend (got [60, 40])"),
         ("[[subgroups]]\ncolumn = 'age'\nbins = [nan]",

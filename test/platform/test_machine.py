@@ -2,6 +2,7 @@ import resource
 
 import pytest
 
+from evaluation.model.fault import PhaseError
 from evaluation.platform import machine
 
 MIB = 1 << 20
@@ -39,6 +40,24 @@ def granted(monkeypatch, tmp_path):
 def test_one_worker_a_processor(granted, processors, quota, workers):
     granted(physical=8192 * MIB, processors=processors, quota=quota)
     assert machine.worker_count() == workers
+
+
+@pytest.mark.parametrize(
+    ("limits", "found"),
+    [
+        ({"physical": 8192 * MIB, "hard": 159 * MIB}, 159),
+        ({"physical": 8192 * MIB, "cgroup": 100 * MIB}, 100),
+        ({"physical": 64 * MIB}, 64),
+        ({"physical": 8192 * MIB, "hard": 160 * MIB}, None),
+    ],
+)
+def test_too_little_memory_to_start(granted, limits, found):
+    granted(**limits)
+    if found is None:
+        machine.require_memory()
+        return
+    with pytest.raises(PhaseError, match=f"expected at least 160 MB, found {found} MB"):
+        machine.require_memory()
 
 
 @pytest.mark.parametrize(
