@@ -64,7 +64,12 @@ class LabelMask(Kind):
                 else ""
             )
             values = " or ".join(map(str, sorted(listed)))
-            raise FormFault(Fault(FaultKind.WRONG_VALUE, path, f"values {values} only", f"{found}{more}"))
+            hint = None
+            if unlisted[-1] <= len(listed) and listed != set(range(len(listed))):
+                hint = "numbers of classes? Write the grey values of the format"
+            raise FormFault(
+                Fault(FaultKind.WRONG_VALUE, path, f"values {values} only", f"{found}{more}", hint=hint)
+            )
         relabelled = np.where(np.isin(mask.values, unlisted), np.uint8(self.unlisted_as), mask.values)
         return replace(mask, values=relabelled)
 

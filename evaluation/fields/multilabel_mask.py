@@ -49,8 +49,10 @@ class MultilabelMask(Kind):
                 more = len(others) - _MOST_VALUES_NAMED
                 found = ", ".join(others[:_MOST_VALUES_NAMED]) + (f" and {more} more" if more > 0 else "")
                 where = f"channel {name}"
+                hint = f"a 0/1 mask? Write {_ON} for 1" if others == ["1"] else None
+                expected = f"values 0 or {_ON} only"
                 faults.append(
-                    Fault(FaultKind.WRONG_VALUE, source.path, "values 0 or 255 only", found, field=where)
+                    Fault(FaultKind.WRONG_VALUE, source.path, expected, found, field=where, hint=hint)
                 )
             regions.append(Region(cropped.values != 0, (cropped.top, cropped.left)))
         if faults:

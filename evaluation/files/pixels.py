@@ -21,11 +21,20 @@ def check_size(found: Size, expected: Size | None) -> None:
     Raises `ReadError` (wrong size, or too large where no size is expected).
     """
     if expected is not None and found != expected:
-        raise ReadError(FaultKind.WRONG_SIZE, str(expected), str(found))
+        raise ReadError(FaultKind.WRONG_SIZE, str(expected), str(found), hint=_hint_of_size(found, expected))
     if found.width < 1 or found.height < 1:
         raise ReadError(FaultKind.WRONG_SIZE, "at least one pixel", str(found))
     if expected is None and found.width * found.height > MOST_PIXELS:
         raise ReadError(FaultKind.TOO_LARGE, f"at most {MOST_PIXELS} pixels", str(found))
+
+
+def _hint_of_size(found: Size, expected: Size) -> str | None:
+    if (found.width, found.height) == (expected.height, expected.width):
+        return "width and height are exchanged: the image is transposed or rotated"
+    scale = found.width / expected.width if expected.width else 0.0
+    if 0.01 < scale < 100 and abs(found.height - scale * expected.height) <= 1:
+        return f"resampled to {scale:.3g} times its size? A mask has the size of the original image"
+    return None
 
 
 def require_bits(found: int, allowed: tuple[int, ...]) -> None:

@@ -69,6 +69,10 @@ def read_table(data: memoryview, columns: Sequence[ColumnSpec], *, most_rows: in
     try:
         for line, cells in _read_cells(data, problems, most_rows):
             if layout is None:
+                if cells[0].casefold().startswith("sep="):
+                    names = "the names of the columns"
+                    hint = "only spreadsheets understand this line: remove it"
+                    raise ReadError(FaultKind.MALFORMED, names, f'"{cells[0]}"', line, hint)
                 layout, is_header = _find_layout(cells, columns, line)
                 if is_header:
                     continue

@@ -25,7 +25,10 @@ class FaultKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One fault of a submission's form: where, what was expected and what was found."""
+    """One fault of a submission's form: where, what was expected and what was found.
+
+    ``hint`` is what a participant probably did, where the thing that was found can be recognised.
+    """
 
     kind: FaultKind
     file: str
@@ -33,15 +36,27 @@ class Fault:
     found: str
     line: int | None = None
     field: str | None = None
+    hint: str | None = None
 
-    def __str__(self) -> str:
-        """Return for example ``disc/V0012.png: expected value 0 or 255, found 7``."""
+    @property
+    def place(self) -> str:
+        """Where the fault lies: file, line and field."""
         place = printable(self.file)
         if self.line is not None:
             place += f", line {self.line}"
         if self.field is not None:
             place += f", {printable(self.field)}"
-        return f"{place}: expected {printable(self.expected)}, found {printable(self.found)}"
+        return place
+
+    @property
+    def complaint(self) -> str:
+        """What was expected there and what was found, with the hint."""
+        text = f"expected {printable(self.expected)}, found {printable(self.found)}"
+        return text if self.hint is None else f"{text} ({printable(self.hint)})"
+
+    def __str__(self) -> str:
+        """Return for example ``disc/V0012.png: expected value 0 or 255, found 7``."""
+        return f"{self.place}: {self.complaint}"
 
 
 class FormFault(Exception):  # noqa: N818 - "fault" is the project's word
@@ -55,13 +70,15 @@ class FormFault(Exception):  # noqa: N818 - "fault" is the project's word
 class ReadError(Exception):
     """Raised by file readers, which know the bytes but not the name to report them under."""
 
-    def __init__(self, kind: FaultKind, expected: str, found: str, line: int | None = None) -> None:
-        self.kind, self.expected, self.found, self.line = kind, expected, found, line
+    def __init__(
+        self, kind: FaultKind, expected: str, found: str, line: int | None = None, hint: str | None = None
+    ) -> None:
+        self.kind, self.expected, self.found, self.line, self.hint = kind, expected, found, line, hint
         super().__init__(f"expected {expected}, found {found}")
 
     def fault(self, file: str, field: str | None = None) -> Fault:
         """Return this error as a fault of the named file."""
-        return Fault(self.kind, file, self.expected, self.found, self.line, field)
+        return Fault(self.kind, file, self.expected, self.found, self.line, field, self.hint)
 
 
 def printable(text: object, limit: int = _LONGEST_PART) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
@@ -15,6 +15,7 @@ from evaluation.model.fault import Fault, FaultKind, ReadError
 from evaluation.model.field import Field, Files, TableColumns
 from evaluation.model.form import Form, name_key
 from evaluation.model.source import CellsSource, FileSource
+from evaluation.platform.hints import hint_of_absence, hint_of_image
 from evaluation.platform.index import Sources, SubmissionIndex, participating
 
 # A submission that is one bare table arrives under this name.
@@ -35,7 +36,7 @@ def index_archive(folder: Path, form: Form, tasks: Sequence[Task]) -> Submission
     all_files = list_files(folder)
     inner = strip_common_folder(_without_inputs_file(all_files), _known_folders(fields))
     listing = _without_inputs_file(inner)
-    notices = (_OVERWRITTEN,) if len(listing.files) < len(all_files.files) else ()
+    notices = [_OVERWRITTEN] if len(listing.files) < len(all_files.files) else []
     faults = list(listing.faults)
     lost = _lost_folder(fields, listing)
     sources: Sources = [{} for _ in form.cases]
@@ -48,7 +49,16 @@ def index_archive(folder: Path, form: Form, tasks: Sequence[Task]) -> Submission
     if form.missing == "reject":
         faults += _missing(present, form, listing, fields, sources, faults)
     names = tuple(task.name for task in present)
-    return SubmissionIndex(listing.root, sources, names, tuple(faults), notices)
+    notices += _absent(fields, listing, sources)
+    return SubmissionIndex(listing.root, sources, names, tuple(faults), tuple(notices))
+
+
+def _absent(fields: Sequence[Field], listing: Listing, sources: Sources) -> Iterator[str]:
+    """Yield a sentence about every field of which nothing was found."""
+    for field in fields:
+        if not any(field.name in of_case for of_case in sources):
+            hint = hint_of_absence(field.archive, listing.files)
+            yield f"nothing was found for: {field.title}" + (f" ({hint})" if hint else "")
 
 
 def _without_inputs_file(listing: Listing) -> Listing:
@@ -98,7 +108,9 @@ def _index_files(
             expected = f"only images of this phase, as {layout.path('<image>')}"
             if len(layout.extensions) > 1:
                 expected += f" ({', '.join(layout.extensions)})"
-            faults.append(Fault(FaultKind.UNKNOWN, path, expected, "a file of another name"))
+            faults.append(
+                Fault(FaultKind.UNKNOWN, path, expected, "a file of another name", hint=hint_of_image(name))
+            )
         elif (other := sources[position].get(field.name)) is not None:
             found = f"a second one beside {getattr(other, 'path', '')}"
             faults.append(
@@ -199,7 +211,8 @@ def _missing(
                 expected = (
                     f"{len(cases)} files" if isinstance(layout, Files) else f"a table of {len(cases)} images"
                 )
-                missing.append(Fault(FaultKind.MISSING, place, expected, "none"))
+                hint = hint_of_absence(layout, listing.files)
+                missing.append(Fault(FaultKind.MISSING, place, expected, "none", hint=hint))
         elif isinstance(layout, Files):
             missing += [
                 Fault(FaultKind.MISSING, layout.path(form.cases[i].name), "a file for this image", "none")

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from evaluation.model.fault import Fault, printable
 
 LONGEST_LINE = 1024
 _MOST_LISTED = 400
-_LONGEST_EXAMPLE = 160
+_LONGEST_EXAMPLE = 260
+_MOST_EQUAL = 10
+_PLACES_NAMED = 3
 
 
 def participant_line(faults: Sequence[Fault]) -> str:
@@ -30,19 +33,37 @@ def participant_line(faults: Sequence[Fault]) -> str:
 
 
 def organiser_report(faults: Sequence[Fault]) -> list[str]:
-    """Return the lines of the organiser's log: at most 400 faults grouped by kind, the summary last."""
+    """Return the lines of the organiser's log: at most 400 grouped by kind, the summary last.
+
+    Many equal faults share a line, which names the first places and counts them all.
+    """
     lines = []
     room = _MOST_LISTED
     kinds = _by_kind(faults)
     for position, (kind, of_kind) in enumerate(kinds):
         share = max(1, room // (len(kinds) - position))
-        shown = of_kind[:share]
+        entries = list(_folded(of_kind))
+        shown = entries[:share]
         room -= len(shown)
-        lines += [f"{kind} ({len(of_kind)}):", *(f"  {fault}" for fault in shown)]
-        if len(of_kind) > len(shown):
-            lines.append(f"  … and {len(of_kind) - len(shown)} more")
+        lines += [f"{kind} ({len(of_kind)}):", *(f"  {line}" for line, _ in shown)]
+        if len(entries) > len(shown):
+            lines.append(f"  … and {sum(count for _, count in entries[share:])} more")
     summary = ", ".join(f"{len(of_kind)} {kind}" for kind, of_kind in kinds)
     return [*lines, f"Rejected, {_count(len(faults))}: {summary}"]
+
+
+def _folded(faults: Sequence[Fault]) -> Iterator[tuple[str, int]]:
+    """Yield a line for each fault, or for many equal ones together, with their number."""
+    equal: dict[str, list[Fault]] = defaultdict(list)
+    for fault in faults:
+        equal[fault.complaint].append(fault)
+    for complaint, group in equal.items():
+        if len(group) <= _MOST_EQUAL:
+            yield from ((str(fault), 1) for fault in group)
+        else:
+            places = "; ".join(fault.place for fault in group[:_PLACES_NAMED])
+            rest = len(group) - _PLACES_NAMED
+            yield f"{places}; and {rest} more ({len(group)} in all): {complaint}", len(group)
 
 
 def _by_kind(faults: Sequence[Fault]) -> list[tuple[str, list[Fault]]]:

@@ -146,3 +146,24 @@ def test_variants_of_an_empty_and_of_a_full_mask():
     assert (derived(empty, Variant.INVERTED) == 0).all()
     assert (derived(full, Variant.NEAR) == 0).all()
     assert (derived(full, Variant.INVERTED) == 255).all()
+
+
+NUMBERS = "numbers of classes? Write the grey values of the format"
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "hint"),
+    [
+        (LabelMask({0: "lesion"}, 255), [0, 1], NUMBERS),
+        (STRICT, [0, 1, 2], NUMBERS),
+        (STRICT, [7, 255], None),
+        (STRICT, [1, 200], None),
+        # Here numbers of classes are what the format asks for.
+        (LabelMask({1: "liver"}, 0), [0, 2], None),
+    ],
+)
+def test_a_mask_of_class_numbers_is_recognised(kind, values, hint):
+    pixels = np.resize(np.array(values, np.uint8), (4, 5))
+    with pytest.raises(FormFault) as raised:
+        read(kind, pixels, ".png")
+    assert [fault.hint for fault in raised.value.faults] == [hint]

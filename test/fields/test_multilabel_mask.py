@@ -45,7 +45,8 @@ def test_other_values_are_faults_of_their_channels():
     with pytest.raises(FormFault) as caught:
         read(values)
     assert list(map(str, caught.value.faults)) == [
-        "semantic_masks/E1_mask.tif, channel BE: expected values 0 or 255 only, found 1",
+        "semantic_masks/E1_mask.tif, channel BE: expected values 0 or 255 only, found 1 "
+        "(a 0/1 mask? Write 255 for 1)",
         "semantic_masks/E1_mask.tif, channel polyp: expected values 0 or 255 only, found 128",
     ]
 

@@ -140,3 +140,12 @@ def test_reads_what_python_writes(rows, encoding):
     table = read(file.getvalue().encode(encoding))
     assert table.problems == ()
     assert [row.cells for row in table.rows] == rows
+
+
+@pytest.mark.parametrize("mark", ["sep=,", "SEP=;", "sep=\t"])
+def test_a_line_for_spreadsheets_is_named(mark):
+    table = read(f"{mark}\n{PLAIN}")
+    (problem,) = table.problems
+    assert (problem.kind, problem.line) == (FaultKind.MALFORMED, 1)
+    assert problem.hint == "only spreadsheets understand this line: remove it"
+    assert table.rows == ()

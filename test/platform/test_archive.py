@@ -185,6 +185,61 @@ def test_an_empty_submission(tmp_path):
     ]
 
 
+def _moved(old, new):
+    def spoil(folder):
+        (folder / new).parent.mkdir(exist_ok=True)
+        (folder / old).rename(folder / new)
+
+    return spoil
+
+
+def _alone_in_a_zip(folder):
+    shutil.make_archive(str(folder.parent / "results"), "zip", folder)
+    shutil.rmtree(folder)
+    folder.mkdir()
+    (folder.parent / "results.zip").rename(folder / "results.zip")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "hint"),
+    [
+        (_alone_in_a_zip, "results.zip is an archive in the archive: upload what it holds"),
+        (_moved("segmentation", "Segmentations"), "is Segmentations/ meant for it? Rename it"),
+        (_moved("segmentation", "x/segmentation"), "is x/segmentation/ meant for it? Rename it"),
+        (_moved("segmentation", "labels"), None),
+        (
+            _moved("classification_results.csv", "classification_results.xlsx"),
+            "classification_results.xlsx is a spreadsheet: save it as csv",
+        ),
+        (_moved("classification_results.csv", "budget.xlsx"), None),
+        (
+            _moved("classification_results.csv", "classification-result.csv"),
+            "is classification-result.csv meant for it? Rename it",
+        ),
+        (_moved("classification_results.csv", "methods.csv"), None),
+    ],
+)
+def test_hints_on_what_was_probably_meant(tmp_path, submission, spoil, hint):
+    spoil(submission)
+    index = index_of(tmp_path, submission)
+    assert {fault.hint for fault in index.faults if fault.kind is FaultKind.MISSING} == {hint}
+    # Where nothing need be there, a check says the same as a note.
+    scored = index_of(tmp_path / "worst", submission, keys={"missing": "worst"})
+    assert scored.faults == ()
+    notes = [notice for notice in scored.notices if notice.startswith("nothing was found for: ")]
+    assert notes
+    assert all(notice.endswith(f" ({hint})") for notice in notes) == (hint is not None)
+
+
+def test_comparing_names_is_bounded(tmp_path, submission):
+    shutil.rmtree(submission / "segmentation")
+    for number in range(5000):
+        (submission / f"segmentatoin{number:04}").mkdir()
+        (submission / f"segmentatoin{number:04}" / "x").write_bytes(b"")
+    (fault,) = index_of(tmp_path, submission).faults
+    assert fault.hint is not None
+
+
 def test_files_that_pair_with_no_case(tmp_path, submission):
     folder = submission / "segmentation"
     shutil.copy(folder / "V0001.png", folder / "V0009.png")
@@ -193,7 +248,8 @@ def test_files_that_pair_with_no_case(tmp_path, submission):
     (folder / "V0003.png").rename(folder / "deeper" / "V0003.png")
     expected = "only images of this phase, as segmentation/<image>.bmp (.bmp, .png, .tif)"
     assert messages(index_of(tmp_path, submission)) == [
-        f"unknown: segmentation/V0002.jpg: expected {expected}, found a file of another name",
+        f"unknown: segmentation/V0002.jpg: expected {expected}, found a file of another name "
+        "(lossy compression changes the values of a mask: save it in one of the formats named)",
         f"unknown: segmentation/V0009.png: expected {expected}, found a file of another name",
         f"unknown: segmentation/deeper/V0003.png: expected {expected}, found a file of another name",
         "missing: segmentation/V0002.bmp: expected a file for this image, found none",

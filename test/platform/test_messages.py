@@ -85,9 +85,13 @@ def test_the_report_is_grouped_with_counts_and_the_summary_is_last():
     ]
 
 
+def distinct(kind, file):
+    return Fault(kind, file, "this", f"that of {file}")
+
+
 def test_at_most_400_faults_are_listed_and_every_kind_among_them():
     kinds = list(FaultKind)
-    faults = [fault(kinds[0], f"{i:05}.png") for i in range(5000)] + [
+    faults = [distinct(kinds[0], f"{i:05}.png") for i in range(5000)] + [
         fault(kind, "one.png") for kind in kinds[1:]
     ]
     report = organiser_report(faults)
@@ -104,6 +108,31 @@ def test_at_most_400_faults_are_listed_and_every_kind_among_them():
 
 
 def test_one_kind_may_fill_the_report():
-    report = organiser_report([fault(FaultKind.MISSING, f"{i:05}.png") for i in range(401)])
+    report = organiser_report([distinct(FaultKind.MISSING, f"{i:05}.png") for i in range(401)])
     assert sum(line.startswith("  0") for line in report) == 400
     assert report[-2:] == ["  … and 1 more", "Rejected, 401 faults: 401 missing"]
+
+
+def test_many_equal_faults_share_a_line():
+    equal = [Fault(FaultKind.WRONG_VALUE, f"{i:02}.png", "0 or 255", "1", hint="a hint") for i in range(40)]
+    report = organiser_report([*equal, fault(FaultKind.WRONG_VALUE, "x.png")])
+    assert report == [
+        "wrong value (41):",
+        "  00.png; 01.png; 02.png; and 37 more (40 in all): expected 0 or 255, found 1 (a hint)",
+        "  x.png: expected this, found that",
+        "Rejected, 41 faults: 41 wrong value",
+    ]
+    # A few are named one by one.
+    assert len(organiser_report(equal[:10])) == 12
+    assert len(organiser_report(equal[:11])) == 3
+
+
+def test_folded_faults_beyond_the_limit_are_counted():
+    faults = [
+        Fault(FaultKind.MALFORMED, f"{number:03}.csv", "a", str(number), line)
+        for number in range(450)
+        for line in range(2, 14)
+    ]
+    report = organiser_report(faults)
+    assert len(report) == 403
+    assert report[-2] == f"  … and {50 * 12} more"

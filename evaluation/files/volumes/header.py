@@ -56,7 +56,8 @@ def check_geometry(found: Geometry, expected: Geometry) -> list[ReadError]:
     """
     problems = []
     if found.shape != expected.shape:
-        problems.append(ReadError(FaultKind.WRONG_SIZE, _size(expected.shape), _size(found.shape)))
+        hint = _hint_of_shape(found, expected)
+        problems.append(ReadError(FaultKind.WRONG_SIZE, _size(expected.shape), _size(found.shape), hint=hint))
     scale = expected.spacing_mm or (1.0, 1.0, 1.0)
     for name, unit, one, other, tolerances in (
         ("spacing", " mm", expected.spacing_mm, found.spacing_mm, [SPACING_TOLERANCE * s for s in scale]),
@@ -74,6 +75,17 @@ def check_geometry(found: Geometry, expected: Geometry) -> list[ReadError]:
                 )
             )
     return problems
+
+
+def _hint_of_shape(found: Geometry, expected: Geometry) -> str | None:
+    if sorted(found.shape) == sorted(expected.shape):
+        return "the axes are exchanged"
+    if found.spacing_mm is None or expected.spacing_mm is None:
+        return None
+    extents = zip(found.shape[::-1], found.spacing_mm, expected.shape[::-1], expected.spacing_mm, strict=True)
+    if all(abs(n * mm - m * other) <= max(mm, other) for n, mm, m, other in extents):
+        return "resampled? A prediction has the voxels of the original volume"
+    return None
 
 
 def header_of(
