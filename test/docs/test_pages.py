@@ -2,10 +2,12 @@
 
 import re
 import shlex
+import tomllib
 
 import pytest
 
 from evaluation.cli.main import COMMANDS
+from evaluation.phase.config import PhaseConfig
 
 from .pages import PAGES, REPOSITORY, blocks_of, copy_of_the_repository, prepare, run_page, shown_after
 
@@ -36,12 +38,22 @@ def test_no_command_stands_outside_of_a_block_that_is_run():
     for page in PAGES:
         blocks = blocks_of(page)
         text = page.read_text(encoding="utf-8")
-        assert {block.language for block in blocks} <= {"sh", "text", "python"}
+        assert {block.language for block in blocks} <= {"sh", "text", "python", "toml"}
         # Each opening fence was recognised, and nothing is indented as code.
         assert text.count("```") == 2 * len(blocks)
         prose = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
         assert "python -m" not in prose
         assert not re.search(r"^    \S", prose, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    "block",
+    [block for page in PAGES for block in blocks_of(page) if block.language == "toml"],
+    ids=lambda block: block.text.splitlines()[0],
+)
+def test_configuration_that_is_shown_is_valid(block):
+    base = {"challenge": "justraigs", "name": "p", "title": "", "submission": "algorithm"}
+    assert PhaseConfig.model_validate({**base, **tomllib.loads(block.text)})
 
 
 def test_every_command_of_an_organiser_or_participant_is_shown():
