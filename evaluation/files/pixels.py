@@ -31,6 +31,8 @@ def check_size(found: Size, expected: Size | None) -> None:
 def _hint_of_size(found: Size, expected: Size) -> str | None:
     if (found.width, found.height) == (expected.height, expected.width):
         return "width and height are exchanged: the image is transposed or rotated"
+    if found.width == expected.width or found.height == expected.height:
+        return None
     scale = found.width / expected.width if expected.width else 0.0
     if 0.01 < scale < 100 and abs(found.height - scale * expected.height) <= 1:
         return f"resampled to {scale:.3g} times its size? A mask has the size of the original image"
