@@ -24,17 +24,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.challenges.edd2020 import CHALLENGE, Edd2020Options
+from evaluation.challenges.edd2020.rules import CHALLENGE, Edd2020Options
 from evaluation.evaluate import Rejection, evaluate
-from evaluation.fields.boxes import Boxes, BoxList
-from evaluation.files.boxes import BoxFormat, read_box_lines
-from evaluation.files.size import Size
+from evaluation.io.box_lines import BoxFormat, read_box_lines
+from evaluation.io.kinds.boxes import Boxes, BoxList
+from evaluation.io.size import Size
+from evaluation.io.tables import write_csv
 from evaluation.metrics.box_matching import match_boxes
 from evaluation.metrics.detection import DetectionTable
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import load_phase
-from evaluation.samples.writer import write_csv
-from evaluation.summary import summarise
 
 _WIDTH, _HEIGHT = 640, 512
 _CLASSES = Edd2020Options().classes
@@ -95,7 +94,7 @@ def measure(folder: Path, references: list[Rows], predictions: list[Rows], repea
                 result = evaluate(load_phase(phase_folder), submission, workers)
                 if isinstance(result, Rejection):
                     raise SystemExit(str(result.faults[0]))
-                metrics = summarise(result, "folder")
+                metrics = result.metrics
         with timed(in_memory):
             value = from_arrays(references, predictions, curves)
         with timed(parsing):

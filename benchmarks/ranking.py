@@ -24,15 +24,15 @@ import pandas as pd
 from scipy.stats import norm, rankdata, wilcoxon
 from sklearn.metrics import roc_auc_score
 
-from evaluation.aggregation import metric_values
-from evaluation.challenges.refuge import CHALLENGE, RefugeOptions
-from evaluation.model.case_table import CaseTable
-from evaluation.model.challenge import metrics_of
-from evaluation.model.scheme import Board, Rank, Scheme
+from evaluation.challenges.refuge.rules import CHALLENGE, RefugeOptions
+from evaluation.core.aggregation import metric_values
+from evaluation.core.case_table import CaseTable
+from evaluation.core.challenge import metrics_of
+from evaluation.core.scheme import Board, Rank, Scheme
 from evaluation.ranking.analysis import Choices
+from evaluation.ranking.boards import stand
 from evaluation.ranking.comparisons import TestChoice, compare
 from evaluation.ranking.leaderboard import rank_phase
-from evaluation.ranking.places import stand
 from evaluation.ranking.resampling import TeamCases, resample
 from evaluation.ranking.results import ResamplingChoice, read_results
 from evaluation.ranking.schemes import scheme_of

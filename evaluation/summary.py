@@ -5,22 +5,19 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from evaluation.aggregation import Resampling, Subset, estimate, subgroup_values
-from evaluation.evaluate import Result
-from evaluation.model.case_table import CaseTable
-from evaluation.model.challenge import metrics_of
+from evaluation.core.aggregation import Estimate, Estimates, Resampling, Subset, estimate, subgroup_values
+from evaluation.core.case_table import CaseTable
+from evaluation.core.challenge import Task, metrics_of
+from evaluation.core.outcome import Scored
 from evaluation.phase.phase import Phase
 from evaluation.phase.subgroups import key_of, subgroup_masks
 from evaluation.platform.result_file import (
     CasesSection,
-    Estimate,
-    Estimates,
     MetricsFile,
     PhaseSection,
     PlaceOnBoard,
@@ -28,59 +25,66 @@ from evaluation.platform.result_file import (
     as_written,
     plain_key,
 )
-from evaluation.ranking.place import place_among
+from evaluation.ranking.place_among import place_among
 from evaluation.ranking.schemes import scheme_of
 
 _CLUSTER = "cluster"
 
 
-def summarise(result: Result, source: str) -> MetricsFile:
-    """Return the content of `metrics.json`; ``source`` is where the reference came from, image or tarball."""
-    phase, config = result.phase, result.phase.config
-    clusters = _clusters(phase)
+@dataclass(frozen=True)
+class Scores:
+    """The scores of a submission: per task a case table, and the outcome of every case.
+
+    ``run_seconds`` is how long the algorithm ran for each case; empty where no algorithm was run.
+    """
+
+    phase: Phase
+    tasks: tuple[Task, ...]
+    tables: Mapping[str, CaseTable]
+    outcomes: tuple[Scored, ...]
+    run_seconds: tuple[float | None, ...] = ()
+
+
+def summarise(scores: Scores) -> MetricsFile:
+    """Return the content of `metrics.json`."""
+    phase, config = scores.phase, scores.phase.config
     aggregates = {
         task.name: estimate(
             task,
-            result.tables[task.name],
-            Resampling(
-                config.seed,
-                config.resamples,
-                config.interval_minimum,
-                None if clusters is None else _numbers(clusters, result.tables[task.name]),
-                config.interval_maximum,
-            ),
+            scores.tables[task.name],
+            resampling_of(phase, scores.tables[task.name]),
             config.public_detail == "full",
         )
-        for task in result.tasks
+        for task in scores.tasks
     }
     aggregates = _rounded(aggregates, config.digits)
-    worst = sum(bool(outcome.worst) or outcome.failure is not None for outcome in result.outcomes)
+    worst = sum(bool(outcome.worst) or outcome.failure is not None for outcome in scores.outcomes)
     return MetricsFile(
         phase=PhaseSection(
             challenge=phase.challenge.name,
             name=config.name,
             version=config.version,
             manifest=phase.manifest.digest,
-            source=source,
+            source=phase.source,
             missing=phase.missing,
             options=phase.options.model_dump(mode="json"),
         ),
         cases=CasesSection(len(phase.rows), len(phase.rows) - worst, worst),
         aggregates=aggregates,
-        ranking=_ranking(result, aggregates),
-        subgroups=_subgroups(result),
-        case=_public_cases(result) if config.publish_cases else None,
+        ranking=_ranking(scores, aggregates),
+        subgroups=_subgroups(scores),
+        case=_public_cases(scores) if config.publish_cases else None,
     )
 
 
-def case_records(result: Result) -> dict[str, Any]:
+def case_records(scores: Scores) -> dict[str, Any]:
     """Return the organiser's per-case file: columns of every task and of the case table, and details.
 
     It holds labels. Infinite values (a missing likelihood) are written as text, undefined ones left out. From
     it every figure can be computed again, under the resampling of the phase.
     """
-    phase = result.phase
-    run_seconds = result.run_seconds or itertools.repeat(None, len(phase.rows))
+    phase = scores.phase
+    run_seconds = scores.run_seconds or itertools.repeat(None, len(phase.rows))
     rows_by_name = {case.name: row.cells for case, row in zip(phase.cases.forms, phase.rows, strict=True)}
     return {
         "phase": phase.config.name,
@@ -94,8 +98,8 @@ def case_records(result: Result) -> dict[str, Any]:
         },
         "details": {
             task.name: dict(details)
-            for task in result.tasks
-            if (details := task.details(result.tables[task.name]))
+            for task in scores.tasks
+            if (details := task.details(scores.tables[task.name]))
         },
         "cases": [
             {
@@ -109,7 +113,7 @@ def case_records(result: Result) -> dict[str, Any]:
                     for task, row in outcome.rows.items()
                 },
             }
-            for case, outcome, seconds in zip(phase.cases.forms, result.outcomes, run_seconds, strict=True)
+            for case, outcome, seconds in zip(phase.cases.forms, scores.outcomes, run_seconds, strict=True)
         ],
     }
 
@@ -132,10 +136,10 @@ def _components(phase: Phase, aggregates: Estimates) -> dict[str, dict[str, floa
     return components
 
 
-def _ranking(result: Result, aggregates: Estimates) -> RankingSection:
+def _ranking(scores: Scores, aggregates: Estimates) -> RankingSection:
     """Return components, composites, and the place in the phase's leaderboard of teams if it has one."""
-    phase = result.phase
-    section = RankingSection(_components(phase, aggregates), _composites(result, aggregates) or None)
+    phase = scores.phase
+    section = RankingSection(_components(phase, aggregates), _composites(scores, aggregates) or None)
     if not phase.leaderboard:
         return section
     places = place_among(
@@ -164,17 +168,30 @@ def _values(aggregates: Estimates) -> dict[str, float]:
     }
 
 
-def _composites(result: Result, aggregates: Estimates) -> dict[str, float]:
+def _composites(scores: Scores, aggregates: Estimates) -> dict[str, float]:
     """Return the composites whose metrics all exist, made of these as they are published."""
     values = _values(aggregates)
-    digits = result.phase.config.digits
+    digits = scores.phase.config.digits
     return {
         composite.name: _round(
             composite.combine(*(values[name] for name in composite.metrics)), digits.get(composite.name)
         )
-        for composite in result.phase.challenge.composites_of(result.tasks)
+        for composite in scores.phase.challenge.composites_of(scores.tasks)
         if values.keys() >= set(composite.metrics)
     }
+
+
+def resampling_of(phase: Phase, table: CaseTable) -> Resampling:
+    """Return how the intervals of a table's figures are computed in a phase."""
+    config = phase.config
+    clusters = _clusters(phase)
+    return Resampling(
+        config.seed,
+        config.resamples,
+        config.interval_minimum,
+        None if clusters is None else np.array([clusters[name] for name in table.names], dtype=np.int64),
+        config.interval_maximum,
+    )
 
 
 def _clusters(phase: Phase) -> dict[str, int] | None:
@@ -190,16 +207,12 @@ def _clusters(phase: Phase) -> dict[str, int] | None:
     return {name: numbers[label] for name, label in labels.items()}
 
 
-def _numbers(clusters: Mapping[str, int], table: CaseTable) -> NDArray[np.int64]:
-    return np.array([clusters[name] for name in table.names], dtype=np.int64)
-
-
-def _subgroups(result: Result) -> dict[str, dict[str, dict[str, dict[str, float]]]]:
-    phase, config = result.phase, result.phase.config
+def _subgroups(scores: Scores) -> dict[str, dict[str, dict[str, dict[str, float]]]]:
+    phase, config = scores.phase, scores.phase.config
     found: dict[str, dict[str, dict[str, dict[str, float]]]] = {}
     for subgroup in config.subgroups:
-        for task in result.tasks:
-            table = result.tables[task.name]
+        for task in scores.tasks:
+            table = scores.tables[task.name]
             for value, members in subgroup_masks(subgroup, phase.cases, table.names).items():
                 subset = Subset(members, subgroup.compare == "positives")
                 values = subgroup_values(task.metrics, table, subset, config.subgroup_minimum)
@@ -212,7 +225,7 @@ def _subgroups(result: Result) -> dict[str, dict[str, dict[str, dict[str, float]
     return found
 
 
-def _public_cases(result: Result) -> dict[str, dict[str, dict[str, float]]]:
+def _public_cases(scores: Scores) -> dict[str, dict[str, dict[str, float]]]:
     """Return per-case columns for publication; values that are no finite numbers are left out."""
     return {
         plain_key(case.name): {
@@ -223,7 +236,7 @@ def _public_cases(result: Result) -> dict[str, dict[str, dict[str, float]]]:
             }
             for task, row in outcome.rows.items()
         }
-        for case, outcome in zip(result.phase.cases.forms, result.outcomes, strict=True)
+        for case, outcome in zip(scores.phase.cases.forms, scores.outcomes, strict=True)
     }
 
 

@@ -20,21 +20,21 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-with atheris.instrument_imports(include=["evaluation.files"]):
-    from evaluation.files.boxes import BoxFormat, read_box_lines
-    from evaluation.files.json_files import parse_json
-    from evaluation.files.masks import read_grey
-    from evaluation.files.numbers import is_number
-    from evaluation.files.png import MAGIC
-    from evaluation.files.size import Size
-    from evaluation.files.tables import ColumnSpec, read_table
-    from evaluation.files.tiff_channels import read_channels
-    from evaluation.files.tiff_tags import ORIENTATION, read_tags
-    from evaluation.files.volumes.header import Geometry
-    from evaluation.files.volumes.reader import open_volume, write_volume
+with atheris.instrument_imports(include=["evaluation.io"]):
+    from evaluation.io.box_lines import BoxFormat, read_box_lines
+    from evaluation.io.grey_images import read_grey
+    from evaluation.io.json_files import parse_json
+    from evaluation.io.numbers import is_number
+    from evaluation.io.png import MAGIC
+    from evaluation.io.size import Size
+    from evaluation.io.tables import ColumnSpec, read_table
+    from evaluation.io.tiff_channels import read_channels
+    from evaluation.io.tiff_tags import ORIENTATION, read_tags
+    from evaluation.io.volumes.header import Geometry
+    from evaluation.io.volumes.reader import open_volume, write_volume
 
-from evaluation.files.masks import write_grey
-from evaluation.model.fault import ReadError
+from evaluation.core.fault import ReadError
+from evaluation.io.grey_images import write_grey
 
 _SIZE = Size(16, 12)
 _VOLUME = np.zeros((3, 4, 5), np.uint8)

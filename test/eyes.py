@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evaluation.challenges.justraigs import CHALLENGE, FEATURES, JustraigsOptions
-from evaluation.fusion.graders import CASE_COLUMNS
-from evaluation.model.challenge import fields_of
+from evaluation.challenges.justraigs.graders import CASE_COLUMNS
+from evaluation.challenges.justraigs.rules import CHALLENGE, FEATURES, JustraigsOptions
+from evaluation.core.challenge import fields_of
+from evaluation.io.tables import write_csv
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import Phase, load_phase
-from evaluation.samples.writer import AlgorithmWriter, InputImage, write_csv
+from evaluation.platform.submission_writer import AlgorithmWriter, InputImage
 
 FIELDS = fields_of(CHALLENGE.tasks(JustraigsOptions()))
 INPUT = "stacked-color-fundus-images"

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from evaluation.challenges.refuge import sample as refuge
 from evaluation.evaluate import Rejection, Result, check, evaluate
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import Phase, load_phase
 from evaluation.platform.result_file import render
-from evaluation.samples import refuge
-from evaluation.summary import case_records, summarise
+from evaluation.summary import case_records
 from evaluation.workers.pool import no_progress
 
 QUALITIES = ("perfect", "good", "poor", "random")
@@ -61,7 +61,7 @@ def values(result: Result | Rejection) -> dict[str, float]:
     assert isinstance(result, Result), result
     return {
         f"{task}.{name}": estimate.value
-        for task, metrics in summarise(result, "folder").aggregates.items()
+        for task, metrics in result.metrics.aggregates.items()
         for name, estimate in metrics.items()
     }
 
@@ -97,7 +97,7 @@ def test_workers_and_order_of_files_change_no_byte(sample, phase, tmp_path):
         shutil.copy(path, target)
     rewrite(shuffled / "classification_results.csv", lambda rows: [rows[0], *reversed(rows[1:])])
     outputs = {
-        render({"file": vars(summarise(result, "folder"))["phase"].__dict__}) + repr(values(result)).encode()
+        render({"file": vars(result.metrics)["phase"].__dict__}) + repr(values(result)).encode()
         for folder, workers in (
             (sample / "submissions" / "good", 0),
             (sample / "submissions" / "good", 1),
@@ -208,7 +208,7 @@ def test_optional_fovea_may_be_left_out(phase, submission):
     (submission / "fovea_location_results.csv").unlink()
     result = evaluate(phase, submission, 0)
     assert isinstance(result, Result)
-    assert "fovea" not in summarise(result, "folder").aggregates
+    assert "fovea" not in result.metrics.aggregates
 
 
 def test_missing_results_take_worst_values_with_a_fixed_denominator(phase, submission, tmp_path):
@@ -226,7 +226,7 @@ def test_missing_results_take_worst_values_with_a_fixed_denominator(phase, submi
         expected = before[f"segmentation.{name}"] + (worst - table[name][position]) / 30
         assert after[f"segmentation.{name}"] == pytest.approx(expected)
     assert after["classification.auc"] < before["classification.auc"]
-    summary = summarise(result, "folder")
+    summary = result.metrics
     assert (summary.cases.expected, summary.cases.scored, summary.cases.worst) == (30, 28, 2)
 
 
@@ -267,7 +267,7 @@ def test_subgroups_hold_the_means_of_their_members(phase, sample):
     result = evaluate(phase, sample / "submissions" / "good", 0)
     table = result.tables["segmentation"]
     labels = result.tables["classification"]["glaucoma"]
-    of_glaucoma = summarise(result, "folder").subgroups["glaucoma"]["1"]["segmentation"]
+    of_glaucoma = result.metrics.subgroups["glaucoma"]["1"]["segmentation"]
     assert of_glaucoma["dice_cup"] == pytest.approx(table["dice_cup"][labels == 1].mean())
 
 

@@ -6,8 +6,8 @@ from math import inf
 import numpy as np
 import pytest
 
+from evaluation.core.case_table import CaseTable
 from evaluation.evaluate import Result, evaluate
-from evaluation.model.case_table import CaseTable
 from evaluation.platform.result_file import render
 from evaluation.summary import case_records, summarise
 from test.phases import loaded_phase, refuge_submission, tiny_cases
@@ -27,7 +27,7 @@ def result_of(tmp_path, cases=24, change=likelihoods, **phase):
 
 
 def content_of(*arguments, **named):
-    result = summarise(result_of(*arguments, **named), "image")
+    result = result_of(*arguments, **named).metrics
     return json.loads(render(asdict(result)))
 
 
@@ -43,7 +43,7 @@ def test_the_phase_section(tmp_path):
         "challenge": "refuge",
         "name": "refuge-tiny",
         "version": "1.2",
-        "source": "image",
+        "source": "folder",
         "missing": "reject",
         "options": {
             "unlisted_labels": "error",
@@ -151,7 +151,7 @@ def test_cases_with_worst_values_are_one_total(tmp_path):
         ("fovea",),
         (),
     ]
-    content = json.loads(render(asdict(summarise(result, "image"))))
+    content = json.loads(render(asdict(result.metrics)))
     assert content["cases"] == {"expected": 24, "scored": 21, "worst": 3}
     # The denominator stays: one Dice of 0 among 24.
     assert content["aggregates"]["segmentation"]["dice_cup"]["value"] == pytest.approx(23 / 24)
@@ -254,5 +254,5 @@ def test_published_names_with_dots_become_keys(tmp_path):
     tables = {
         name: CaseTable([form.name for form in forms], table.rows) for name, table in result.tables.items()
     }
-    published = summarise(replace(renamed, tables=tables), "image").case
+    published = summarise(replace(renamed, tables=tables)).case
     assert list(published)[:2] == ["V0001_v2", "V0002_v2"]

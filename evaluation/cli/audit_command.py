@@ -8,8 +8,8 @@ import sys
 from itertools import groupby
 from pathlib import Path
 
-from evaluation.disclosure import VALUE, Disclosure, audit
-from evaluation.model.fault import PhaseError
+from evaluation.core.fault import PhaseError
+from evaluation.organiser.audit import VALUE, Disclosure, audit
 from evaluation.phase.manifest import scan
 from evaluation.phase.phase import Phase, load_phase
 from evaluation.platform import machine

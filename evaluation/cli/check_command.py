@@ -39,8 +39,8 @@ def run(arguments: argparse.Namespace) -> int:
         warm_up()
     streams = Streams()
     from evaluation.cli.progress import progress_bar
+    from evaluation.core.fault import FormFault, PhaseError
     from evaluation.evaluate import Checked, check
-    from evaluation.model.fault import FormFault, PhaseError
     from evaluation.phase.form_file import read_form
     from evaluation.platform import machine, messages
     from evaluation.platform.unpack import unpacked

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from evaluation.cli.fuse_command import add_rules
 from evaluation.cli.progress import progress_bar
-from evaluation.model.fault import PhaseError
+from evaluation.core.fault import PhaseError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,11 +26,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the ensemble; return 1 after listing what is wrong with the submissions or the phase."""
-    from evaluation.challenges import select_tasks
-    from evaluation.fusion.ensemble import write_ensemble
-    from evaluation.fusion.masks import Rules
+    from evaluation.annotators.ensemble import write_ensemble
+    from evaluation.annotators.masks import Rules
     from evaluation.phase.manifest import scan
     from evaluation.phase.phase import load_phase
+    from evaluation.phase.registry import select_tasks
 
     try:
         if not arguments.ground_truth.is_dir():

@@ -6,12 +6,16 @@ import argparse
 import time
 import traceback
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 # Only what is light: the worker server starts first and imports beside this process.
-from evaluation.model.fault import PhaseError, printable
+from evaluation.core.fault import PhaseError, printable
 from evaluation.platform import machine
 from evaluation.platform.streams import Streams
 from evaluation.workers.warm_up import collect_rarely, warm_up
+
+if TYPE_CHECKING:
+    from evaluation.phase.phase import Source
 
 INPUT = Path("/input")
 OUTPUT = Path("/output")
@@ -88,17 +92,17 @@ def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int
     from evaluation.phase.phase import load_phase
     from evaluation.platform import messages
     from evaluation.platform.result_file import render, write_atomically, write_metrics
-    from evaluation.summary import case_records, summarise
+    from evaluation.summary import case_records
     from evaluation.workers.pool import DeadlineExceeded
 
     try:
         folder, source = _reference(arguments.ground_truth)
-        phase = load_phase(folder)
+        phase = load_phase(folder, source=source)
         workers = machine.worker_count() if arguments.workers is None else arguments.workers
         if arguments.each:
             from evaluation.cli.evaluate_each import evaluate_each
 
-            for line in evaluate_each(phase, source, arguments.each, arguments.output, workers):
+            for line in evaluate_each(phase, arguments.each, arguments.output, workers):
                 streams.tell_organiser([line])
             return 0
         with progress_bar("cases", len(phase.rows)) as progress:
@@ -109,7 +113,7 @@ def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int
             return 1
         if arguments.cases:
             write_atomically(arguments.cases, render(case_records(result), organisers=True))
-        path = write_metrics(summarise(result, source), arguments.output)
+        path = write_metrics(result.metrics, arguments.output)
     except PhaseError as error:
         streams.tell_organiser(["Fault of the phase:", *error.problems])
         streams.tell_participant(_ORGANISERS)
@@ -132,7 +136,7 @@ def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int
     return 0
 
 
-def _reference(given: Path | None) -> tuple[Path, str]:
+def _reference(given: Path | None) -> tuple[Path, Source]:
     """Return the folder of the phase to score against, and whether it came from the image or a tarball."""
     folder = _reference_folder(given)
     if folder is given:

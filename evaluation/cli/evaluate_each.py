@@ -6,17 +6,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from evaluation.cli.progress import progress_bar
+from evaluation.core.fault import PhaseError
 from evaluation.evaluate import Rejection, evaluate
-from evaluation.model.fault import PhaseError
 from evaluation.phase.phase import Phase
 from evaluation.platform import messages
 from evaluation.platform.result_file import render, write_atomically, write_metrics
 from evaluation.ranking.results import CASES, METRICS, REJECTED
-from evaluation.summary import case_records, summarise
+from evaluation.summary import case_records
 from evaluation.workers.pool import DeadlineExceeded
 
 
-def evaluate_each(phase: Phase, source: str, folder: Path, output: Path, workers: int) -> Iterator[str]:
+def evaluate_each(phase: Phase, folder: Path, output: Path, workers: int) -> Iterator[str]:
     """Score every sub-folder as one submission and yield a line about each.
 
     Written are OUTPUT/<team>/metrics.json and cases.json, or rejected.txt with the line that the participant
@@ -44,5 +44,5 @@ def evaluate_each(phase: Phase, source: str, folder: Path, output: Path, workers
             yield f"{team.name:<{width}}  {lines[0]}"
         else:
             write_atomically(place / CASES, render(case_records(result), organisers=True))
-            write_metrics(summarise(result, source), place)
+            write_metrics(result.metrics, place)
             yield f"{team.name:<{width}}  scored"

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from evaluation.cli.phase_argument import add_phase_argument, named_phase
-from evaluation.model.fault import PhaseError
+from evaluation.core.fault import PhaseError
 from evaluation.phase.form_file import write_form
 from evaluation.phase.format_words import format_in_words
 from evaluation.platform.result_file import write_atomically

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from evaluation.cli.progress import progress_bar
-from evaluation.model.fault import PhaseError
+from evaluation.core.fault import PhaseError
 from evaluation.platform import machine
 
 Run = Callable[[argparse.Namespace], list[Path]]
@@ -16,7 +16,9 @@ Run = Callable[[argparse.Namespace], list[Path]]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what can be fused, and the arguments of each."""
-    from evaluation.fusion import benchmark, labels_phase, readers
+    from evaluation.annotators import annotations as readers
+    from evaluation.challenges.cysts.benchmark import steps as benchmark
+    from evaluation.challenges.justraigs import reference as labels_phase
 
     kinds = parser.add_subparsers(dest="what", required=True, metavar="WHAT")
     for name, summary, module, add in (
@@ -81,10 +83,10 @@ def _add_readers(parser: argparse.ArgumentParser) -> None:
 
 
 def _fuse_readers(arguments: argparse.Namespace) -> list[Path]:
-    from evaluation.fusion.masks import Rules
-    from evaluation.fusion.readers import open_readers
-    from evaluation.fusion.reference import fuse_readers
-    from evaluation.fusion.reference_report import write_reference_report
+    from evaluation.annotators.annotations import open_readers
+    from evaluation.annotators.masks import Rules
+    from evaluation.annotators.reference import fuse_readers
+    from evaluation.annotators.reference_report import write_reference_report
 
     rules = Rules(arguments.tie, arguments.method)
     given = open_readers(arguments.input)
@@ -103,7 +105,7 @@ def _add_graders(parser: argparse.ArgumentParser) -> None:
 
 
 def _fuse_graders(arguments: argparse.Namespace) -> list[Path]:
-    from evaluation.fusion.labels_phase import fuse_graders
+    from evaluation.challenges.justraigs.reference import fuse_graders
 
     report = _report(arguments)
     fuse_graders(arguments.table, arguments.mapping, arguments.phase, arguments.output, report)
@@ -111,7 +113,7 @@ def _fuse_graders(arguments: argparse.Namespace) -> list[Path]:
 
 
 def _add_cysts(parser: argparse.ArgumentParser) -> None:
-    from evaluation.fusion.benchmark import STEPS
+    from evaluation.challenges.cysts.benchmark.steps import STEPS
 
     parser.add_argument(
         "input",
@@ -140,7 +142,7 @@ def _add_cysts(parser: argparse.ArgumentParser) -> None:
 
 
 def _fuse_cysts(arguments: argparse.Namespace) -> list[Path]:
-    from evaluation.fusion.benchmark import STEPS, Benchmark, run_step
+    from evaluation.challenges.cysts.benchmark.steps import STEPS, Benchmark, run_step
 
     benchmark = Benchmark(
         arguments.input,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from evaluation.model.fault import PhaseError
+from evaluation.core.fault import PhaseError
 from evaluation.phase.manifest import FILE_NAME as MANIFEST
 from evaluation.phase.manifest import scan
 from evaluation.phase.phase import Phase, load_phase

@@ -7,8 +7,8 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from evaluation.model.fault import PhaseError
-from evaluation.model.scheme import Scheme
+from evaluation.core.fault import PhaseError
+from evaluation.core.scheme import Scheme
 from evaluation.ranking.results import PhaseResults, RankingError, read_results
 from evaluation.ranking.schemes import PLATFORM_METHODS, platform_scheme, scheme_of
 
@@ -183,7 +183,7 @@ def _titles(given: list[str]) -> dict[str, str]:
 
 def _scheme(name: str, phase_folder: Path | None, results: PhaseResults) -> Scheme:
     from evaluation.phase.config import PhaseConfig, read_config
-    from evaluation.phase.settings import platform_metrics
+    from evaluation.phase.leaderboard_metrics import platform_metrics
     from evaluation.ranking.scheme_file import read_scheme
 
     if name == "challenge":

@@ -8,8 +8,8 @@ import sys
 
 from evaluation.cli.phase_argument import add_phase_argument, named_phase
 from evaluation.cli.progress import progress_bar
-from evaluation.model.fault import PhaseError
-from evaluation.rehearsal.run import Rehearsal, rehearse
+from evaluation.core.fault import PhaseError
+from evaluation.organiser.rehearsal import Rehearsal, rehearse
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -4,22 +4,31 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import pkgutil
 import sys
 from pathlib import Path
+from types import ModuleType
 
-from evaluation import samples
-from evaluation.challenges import known_challenges
 from evaluation.cli.progress import progress_bar
+from evaluation.phase.registry import known_challenges
+
+_MODULE = "evaluation.challenges.{}.sample"
+
+
+def _generator(challenge: str) -> ModuleType | None:
+    """Return what writes the samples of a challenge, None where it has none."""
+    try:
+        return importlib.import_module(_MODULE.format(challenge))
+    except ModuleNotFoundError as error:
+        if error.name is None or not _MODULE.format(challenge).startswith(error.name):
+            raise
+        return None
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments, those of every challenge under its name."""
-    available = {module.name for module in pkgutil.iter_modules(samples.__path__)}
     challenges = parser.add_subparsers(dest="challenge", required=True, metavar="CHALLENGE")
     for name in known_challenges():
-        if name in available:
-            module = importlib.import_module(f"evaluation.samples.{name}")
+        if (module := _generator(name)) is not None:
             of_challenge = challenges.add_parser(
                 name, help=f"sample of {name}", formatter_class=argparse.ArgumentDefaultsHelpFormatter
             )
@@ -33,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the sample and print its folders; return 1 where an argument is out of range."""
-    module = importlib.import_module(f"evaluation.samples.{arguments.challenge}")
+    module = importlib.import_module(_MODULE.format(arguments.challenge))
     try:
         with progress_bar("cases", arguments.cases) as progress:
             folders = module.write(arguments, progress)

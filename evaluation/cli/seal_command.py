@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 
 from evaluation.cli.progress import progress_bar
-from evaluation.model.fault import PhaseError
+from evaluation.core.fault import PhaseError
+from evaluation.organiser.validate import validate_phase
 from evaluation.phase.manifest import scan, seal
 from evaluation.platform import machine
-from evaluation.validate import validate_phase
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -7,9 +7,9 @@ import json
 import sys
 
 from evaluation.cli.phase_argument import add_phase_argument, named_phase
-from evaluation.model.fault import PhaseError
+from evaluation.core.fault import PhaseError
+from evaluation.organiser.settings import least_metrics, platform_settings, public_paths, warnings_of
 from evaluation.platform import machine
-from evaluation.platform_settings import least_metrics, platform_settings, public_paths, warnings_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

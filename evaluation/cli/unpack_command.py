@@ -7,7 +7,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from evaluation.model.fault import FormFault
+from evaluation.core.fault import FormFault
 from evaluation.platform.unpack import unpack
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.metrics.cropped_plane import Box, CroppedPlane
+from evaluation.metrics.crop import Box, Crop
 
 LARGEST_WINDOW_VOXELS = 1 << 20
 """Up to here the library's dense distance transform is used; it needs some 60 bytes a voxel."""
@@ -43,8 +43,8 @@ class SurfaceDistances:
 
 
 def surface_distances(
-    prediction: Sequence[CroppedPlane],
-    reference: Sequence[CroppedPlane],
+    prediction: Sequence[Crop],
+    reference: Sequence[Crop],
     spacing_mm: tuple[float, float, float],
     diagonal_mm: float,
 ) -> SurfaceDistances:
@@ -106,7 +106,7 @@ def nearest_distances(
     )
 
 
-def surface_voxels(planes: Sequence[CroppedPlane], most: float = math.inf) -> NDArray[np.int32]:
+def surface_voxels(planes: Sequence[Crop], most: float = math.inf) -> NDArray[np.int32]:
     """Return the surface voxels (z, y, x) of a region given as boolean planes, in order, shape (n, 3).
 
     The search ends at the first plane with which there are more than ``most``.
@@ -137,7 +137,7 @@ def surface_voxels(planes: Sequence[CroppedPlane], most: float = math.inf) -> ND
     return np.concatenate(found) if found else np.zeros((0, 3), dtype=np.int32)
 
 
-def _extent(planes: Sequence[CroppedPlane]) -> Box:
+def _extent(planes: Sequence[Crop]) -> Box:
     """Return the smallest box around the boxes of all planes."""
     box = Box(0, 0, 0, 0)
     for plane in planes:

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evaluation.model.challenge import CaseChoice
-from evaluation.model.fault import PhaseError
-from evaluation.model.form import CaseForm, CaseRow, name_key
+from evaluation.core.challenge import CaseChoice
+from evaluation.core.fault import PhaseError
+from evaluation.core.form import CaseForm, CaseRow, name_key
 
 FILE_NAME = "cases.csv"
 _MOST_DIGITS = 6

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from evaluation.model.fault import PhaseError
+from evaluation.core.fault import PhaseError
 from evaluation.platform.machine import LEAST_MEMORY_MB
 
 FILE_NAME = "phase.toml"

@@ -10,12 +10,11 @@ from pathlib import Path
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
-from evaluation.challenges import challenge_named
-from evaluation.files.json_files import parse_json
-from evaluation.model.fault import PhaseError, ReadError, printable
-from evaluation.model.form import Form, name_key
+from evaluation.core.fault import PhaseError, ReadError, printable
+from evaluation.core.form import Form, name_key
+from evaluation.io.json_files import parse_json
 from evaluation.phase.config import describe_validation
-from evaluation.phase.run_time import phase_tasks
+from evaluation.phase.registry import challenge_named, phase_tasks
 
 FORMAT = 1
 

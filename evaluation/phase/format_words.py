@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from evaluation.challenges import challenge_named
-from evaluation.model.challenge import Challenge, Task, fields_of
-from evaluation.model.field import Field, Files, TableColumns
-from evaluation.model.form import Form, RunTime
-from evaluation.phase.run_time import phase_tasks
+from evaluation.core.challenge import Challenge, Task, fields_of
+from evaluation.core.field import Field, Files, TableColumns
+from evaluation.core.form import Form, RunTime
+from evaluation.phase.registry import challenge_named, tasks_of_form
 
 _MOST_EXAMPLES = 2
 
@@ -16,8 +15,7 @@ _MOST_EXAMPLES = 2
 def format_in_words(form: Form) -> str:
     """Return, as Markdown, what a submission of a phase must hold; it tells no more than the form does."""
     challenge = challenge_named(form.challenge)
-    options = challenge.options.model_validate(form.options)
-    tasks = phase_tasks(challenge, options, form.tasks, form.run_time)
+    tasks = tasks_of_form(form)
     fields = fields_of(tasks)
     lines = [f"# Format of a submission to {form.phase}", "", challenge.title, ""]
     if form.submission == "algorithm":

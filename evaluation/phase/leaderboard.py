@@ -8,8 +8,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from evaluation.files.numbers import parse_number
-from evaluation.model.fault import PhaseError, ReadError, printable
+from evaluation.core.fault import PhaseError, ReadError, printable
+from evaluation.io.numbers import parse_number
 
 FILE_NAME = "leaderboard.csv"
 TEAM, ELIGIBLE = "team", "eligible"

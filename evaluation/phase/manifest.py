@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from evaluation.files.digest import sha256_of, sha256_of_file
-from evaluation.model.fault import PhaseError
+from evaluation.core.fault import PhaseError
+from evaluation.io.digest import sha256_of, sha256_of_file
 from evaluation.phase import cases, config, leaderboard
 from evaluation.platform.result_file import write_atomically
 

@@ -6,28 +6,30 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Literal
 
 from pydantic import ValidationError
 
-from evaluation.challenges import challenge_named
-from evaluation.model.challenge import Challenge, Options, Task, fields_of, metrics_of, references_of
-from evaluation.model.fault import PhaseError
-from evaluation.model.field import CaseColumns, Files
-from evaluation.model.form import CaseForm, CaseRow, Form, RunTime
+from evaluation.core.challenge import Challenge, Options, Task, fields_of, metrics_of, references_of
+from evaluation.core.fault import PhaseError
+from evaluation.core.field import CaseColumns, Files
+from evaluation.core.form import CaseForm, CaseRow, Form, RunTime
 from evaluation.phase.cases import FILE_NAME as CASES
 from evaluation.phase.cases import Cases, read_cases
 from evaluation.phase.config import FILE_NAME, PhaseConfig, describe_validation, read_config
 from evaluation.phase.leaderboard import FILE_NAME as LEADERBOARD
 from evaluation.phase.leaderboard import TeamValues, read_leaderboard
+from evaluation.phase.leaderboard_metrics import optional_tasks
 from evaluation.phase.manifest import Manifest, read_manifest, verify
 from evaluation.phase.reference import ReferenceFiles
-from evaluation.phase.run_time import phase_tasks
-from evaluation.phase.settings import optional_tasks
+from evaluation.phase.registry import challenge_named, phase_tasks
+
+Source = Literal["image", "tarball", "folder"]
 
 
 @dataclass(frozen=True)
 class Phase:
-    """One evaluated set of a challenge."""
+    """One evaluated set of a challenge; ``source`` is where its folder came from."""
 
     folder: Path
     config: PhaseConfig
@@ -38,6 +40,7 @@ class Phase:
     manifest: Manifest
     reference_paths: Mapping[str, Mapping[str, str]]
     leaderboard: tuple[TeamValues, ...] = ()
+    source: Source = "folder"
 
     @cached_property
     def form(self) -> Form:
@@ -80,7 +83,7 @@ def run_time_of(config: PhaseConfig) -> RunTime | None:
     return RunTime(**config.run_time.model_dump())
 
 
-def load_phase(folder: Path, manifest: Manifest | None = None) -> Phase:
+def load_phase(folder: Path, manifest: Manifest | None = None, source: Source = "folder") -> Phase:
     """Return the sealed phase in a folder; its seal is verified. Raises `PhaseError` listing every fault.
 
     ``manifest`` stands in for the one in the folder, for a phase that is about to be sealed.
@@ -124,7 +127,7 @@ def load_phase(folder: Path, manifest: Manifest | None = None) -> Phase:
             problems += error.problems
     if problems:
         raise PhaseError(*problems)
-    return Phase(folder, config, challenge, options, tasks, cases, manifest, paths, teams)
+    return Phase(folder, config, challenge, options, tasks, cases, manifest, paths, teams, source)
 
 
 def _in_config(error: PhaseError) -> list[str]:

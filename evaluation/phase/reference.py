@@ -8,13 +8,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from evaluation.files.buffer import ReadBuffer
-from evaluation.files.digest import sha256_of
-from evaluation.files.stream import FileStream
-from evaluation.model.fault import FormFault, PhaseError, ReadError
-from evaluation.model.field import AnyField, CaseColumns, Files
-from evaluation.model.form import CaseForm, CaseRow
-from evaluation.model.source import CellsSource, FileSource
+from evaluation.core.fault import FormFault, PhaseError, ReadError
+from evaluation.core.field import AnyField, CaseColumns, Files
+from evaluation.core.form import CaseForm, CaseRow
+from evaluation.core.source import CellsSource, FileSource
+from evaluation.io.buffer import ReadBuffer
+from evaluation.io.digest import sha256_of
+from evaluation.io.stream import FileStream
 
 _LARGEST_FILE = 1 << 33
 

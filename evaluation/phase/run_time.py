@@ -1,31 +1,17 @@
-"""The run time of algorithms as a task of its own, where a phase says so; and all tasks of a phase."""
+"""The run time of algorithms as a task of its own, where a phase says so."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from math import inf
 
-from evaluation.challenges import select_tasks
-from evaluation.model.challenge import Challenge, Task
-from evaluation.model.form import RunTime
-from evaluation.model.metric import Metric, mean_of, proportion_of
+from evaluation.core.challenge import Task
+from evaluation.core.form import RunTime
+from evaluation.core.metric import Metric, mean_of, proportion_of
 
 RUN_TIME = "run_time"
 """Name of the task."""
 RUN_SECONDS = "run_seconds"
 """Name of the value that the task scores."""
-
-
-def phase_tasks(
-    challenge: Challenge, options: object, names: Iterable[str] | None, run_time: RunTime | None
-) -> tuple[Task, ...]:
-    """Return the tasks of a phase: the challenge's, all or those named, and the run time where it is scored.
-
-    Raises `PhaseError` for an unknown name.
-    """
-    chosen = None if names is None else [name for name in names if run_time is None or name != RUN_TIME]
-    tasks = select_tasks(challenge, options, chosen)
-    return tasks if run_time is None else (*tasks, run_time_task(run_time))
 
 
 def run_time_task(run_time: RunTime) -> Task:

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.files.numbers import is_number, parse_number
-from evaluation.model.fault import PhaseError, ReadError
+from evaluation.core.fault import PhaseError, ReadError
+from evaluation.io.numbers import is_number, parse_number
 from evaluation.phase.cases import FILE_NAME, Cases
 from evaluation.phase.config import Subgroup
 

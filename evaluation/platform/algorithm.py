@@ -10,12 +10,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evaluation.files.listing import list_folder
-from evaluation.model.challenge import Task, fields_of
-from evaluation.model.fault import Fault, FaultKind, FormFault, ReadError
-from evaluation.model.field import Field
-from evaluation.model.form import STACK_NAME, Form, name_key, stack_key
-from evaluation.model.source import FileSource, JsonFileSource, JsonSource, Source, StackSource
+from evaluation.core.challenge import Task, fields_of
+from evaluation.core.fault import Fault, FaultKind, FormFault, ReadError
+from evaluation.core.field import Field
+from evaluation.core.form import STACK_NAME, Form, name_key, stack_key
+from evaluation.core.source import FileSource, JsonFileSource, JsonSource, Source, StackSource
+from evaluation.io.listing import list_folder
 from evaluation.platform.index import Sources, SubmissionIndex, participating
 from evaluation.platform.jobs import FILE_NAME, Job, JobOutput, read_jobs
 

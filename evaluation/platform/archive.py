@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
-from evaluation.files.buffer import ReadBuffer
-from evaluation.files.listing import Listing, list_files, strip_common_folder
-from evaluation.files.tables import ColumnSpec, read_table
-from evaluation.model.challenge import Task, fields_of
-from evaluation.model.fault import Fault, FaultKind, ReadError
-from evaluation.model.field import Field, Files, TableColumns
-from evaluation.model.form import Form, name_key
-from evaluation.model.source import CellsSource, FileSource
+from evaluation.core.challenge import Task, fields_of
+from evaluation.core.fault import Fault, FaultKind, ReadError
+from evaluation.core.field import Field, Files, TableColumns
+from evaluation.core.form import Form, name_key
+from evaluation.core.source import CellsSource, FileSource
+from evaluation.io.buffer import ReadBuffer
+from evaluation.io.listing import Listing, list_files, strip_common_folder
+from evaluation.io.tables import ColumnSpec, read_table
 from evaluation.platform.hints import hint_of_absence, hint_of_image
 from evaluation.platform.index import Sources, SubmissionIndex, participating
 

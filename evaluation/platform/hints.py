@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 
-from evaluation.model.fault import printable
-from evaluation.model.field import Files, TableColumns
+from evaluation.core.fault import printable
+from evaluation.core.field import Files, TableColumns
 
 _ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".7z", ".rar")
 _SPREADSHEETS = (".xlsx", ".xls", ".ods", ".numbers")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from evaluation.model.challenge import Task
-from evaluation.model.fault import Fault
-from evaluation.model.form import Form
-from evaluation.model.source import Source
+from evaluation.core.challenge import Task
+from evaluation.core.fault import Fault
+from evaluation.core.form import Form
+from evaluation.core.source import Source
 
 Sources = list[dict[str, Source]]
 

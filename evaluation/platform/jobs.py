@@ -12,9 +12,9 @@ from urllib.parse import unquote
 
 from pydantic import TypeAdapter, ValidationError
 
-from evaluation.files.buffer import ReadBuffer
-from evaluation.files.json_files import json_kind, parse_json
-from evaluation.model.fault import Fault, FaultKind, FormFault, ReadError
+from evaluation.core.fault import Fault, FaultKind, FormFault, ReadError
+from evaluation.io.buffer import ReadBuffer
+from evaluation.io.json_files import json_kind, parse_json
 
 FILE_NAME = "predictions.json"
 _DURATION = TypeAdapter(timedelta)

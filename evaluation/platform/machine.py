@@ -7,7 +7,7 @@ import os
 import resource
 from pathlib import Path
 
-from evaluation.model.fault import PhaseError
+from evaluation.core.fault import PhaseError
 
 LEAST_MEMORY_MB = 160
 """Memory without which no evaluation starts: below, libraries wait for ever for what they cannot get."""

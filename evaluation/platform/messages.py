@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from evaluation.model.fault import Fault, printable
+from evaluation.core.fault import Fault, printable
 
 LONGEST_LINE = 1024
 _MOST_LISTED = 400

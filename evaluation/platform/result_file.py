@@ -12,33 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from evaluation.core.aggregation import Estimates
+
 SIGNIFICANT_DIGITS = 12
 FILE_NAME = "metrics.json"
-
-
-@dataclass(frozen=True)
-class ConfidenceInterval:
-    """A 95 % confidence interval; ``half_width`` is half its length, for the platform's error column."""
-
-    lower: float
-    upper: float
-    half_width: float
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A metric's value, with its interval and, where it is a mean over cases, its spread over them."""
-
-    value: float
-    confidence_interval: ConfidenceInterval | None = None
-    further_intervals: dict[str, ConfidenceInterval] | None = None
-    standard_deviation: float | None = None
-    median: float | None = None
-    first_quartile: float | None = None
-    third_quartile: float | None = None
-
-
-Estimates = dict[str, dict[str, Estimate]]
 
 
 @dataclass(frozen=True)

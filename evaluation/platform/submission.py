@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from evaluation.model.challenge import Task
-from evaluation.model.form import Form
+from evaluation.core.challenge import Task
+from evaluation.core.form import Form
 from evaluation.platform.algorithm import index_algorithm
 from evaluation.platform.archive import index_archive
 from evaluation.platform.index import SubmissionIndex

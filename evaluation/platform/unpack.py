@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from os.path import commonpath
 from pathlib import Path, PurePosixPath
 
-from evaluation.files.listing import MOST_ENTRIES
-from evaluation.model.fault import Fault, FaultKind, FormFault
+from evaluation.core.fault import Fault, FaultKind, FormFault
+from evaluation.io.listing import MOST_ENTRIES
 from evaluation.platform.archive import BARE_TABLE
 
 LARGEST_SUBMISSION = 8 << 30

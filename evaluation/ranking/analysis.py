@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from evaluation.core.metric import Metric
+from evaluation.core.scheme import Scheme
 from evaluation.metrics.intervals import Interval, percentile_interval
-from evaluation.model.metric import Metric
-from evaluation.model.scheme import Scheme
+from evaluation.ranking.boards import Better, Standing, Standings, stand
 from evaluation.ranking.comparisons import SIGNIFICANT, Comparisons, TestChoice, compare
 from evaluation.ranking.difficulty import (
     SubgroupTest,
@@ -18,7 +19,6 @@ from evaluation.ranking.difficulty import (
     subgroup_tests,
 )
 from evaluation.ranking.leaderboard_file import OrganiserPart
-from evaluation.ranking.places import Better, Standing, Standings, stand
 from evaluation.ranking.readers import ReadersSection, curve_of, describe_readers
 from evaluation.ranking.resampling import (
     FloatArray,

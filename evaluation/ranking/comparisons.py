@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 from scipy.stats import rankdata
 
-from evaluation.model.case_table import CaseTable, WeightedCases
-from evaluation.model.metric import Curve, Metric
+from evaluation.core.case_table import CaseTable, WeightedCases
+from evaluation.core.metric import Curve, Metric
 from evaluation.ranking.resampling import FloatArray, TeamCases
 from evaluation.ranking.statistics.delong import delong_table
 from evaluation.ranking.statistics.multiplicity import holm, significance_tiers

@@ -10,8 +10,8 @@ import numpy as np
 import pandas
 from numpy.typing import NDArray
 
-from evaluation.model.case_table import CaseTable
-from evaluation.model.metric import Aggregate, Metric
+from evaluation.core.case_table import CaseTable
+from evaluation.core.metric import Aggregate, Metric
 from evaluation.ranking.resampling import TeamCases
 from evaluation.ranking.results import CaseColumns
 from evaluation.ranking.statistics.rank_tests import rank_sum_test

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from evaluation.model.scheme import Scheme
+from evaluation.core.scheme import Scheme
+from evaluation.ranking.boards import Standing, combine_phases
 from evaluation.ranking.leaderboard import RankedPhase
 from evaluation.ranking.leaderboard_file import FORMAT, FinalTeam, Leaderboard
-from evaluation.ranking.places import Standing, combine_phases
 from evaluation.ranking.results import RankingError
 from evaluation.ranking.scheme_file import exact_text
 from evaluation.ranking.stability import PlaceDistribution, place_distributions

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from evaluation.model.scheme import Scheme
+from evaluation.core.scheme import Scheme
 from evaluation.phase.leaderboard import TeamValues
 from evaluation.ranking.analysis import Analysis, Choices
+from evaluation.ranking.boards import Better, Standing, Standings
 from evaluation.ranking.leaderboard_file import (
     BoardOfTeam,
     MetricOfPhase,
@@ -16,8 +17,7 @@ from evaluation.ranking.leaderboard_file import (
     PhaseLeaderboard,
     Team,
 )
-from evaluation.ranking.place import place_among
-from evaluation.ranking.places import Better, Standing, Standings
+from evaluation.ranking.place_among import place_among
 from evaluation.ranking.results import PhaseResults, RankingError, Submission
 from evaluation.ranking.scheme_file import describe_scheme, exact_text
 from evaluation.ranking.selection import select, stand_of

@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.files.numbers import parse_number
-from evaluation.model.case_table import CaseTable, WeightedCases
-from evaluation.model.fault import ReadError
-from evaluation.model.form import name_key
-from evaluation.model.metric import Curve, Metric
+from evaluation.core.case_table import CaseTable, WeightedCases
+from evaluation.core.fault import ReadError
+from evaluation.core.form import name_key
+from evaluation.core.metric import Curve, Metric
+from evaluation.io.numbers import parse_number
 from evaluation.ranking.results import RankingError
 
 FloatArray = NDArray[np.float64]

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.aggregation import fewest_units
+from evaluation.core.aggregation import fewest_units
+from evaluation.core.case_table import CaseTable, WeightedCases
+from evaluation.core.challenge import Composite
+from evaluation.core.metric import Metric, Strata
 from evaluation.metrics.intervals import bootstrap_weights
-from evaluation.model.case_table import CaseTable, WeightedCases
-from evaluation.model.challenge import Composite
-from evaluation.model.metric import Metric, Strata
 from evaluation.platform.result_file import SIGNIFICANT_DIGITS
 from evaluation.ranking.results import CaseColumns, RankingError, ResamplingChoice
 

@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 from pydantic import ValidationError
 
-from evaluation.challenges import challenge_named
-from evaluation.model.case_table import CaseTable, Row
-from evaluation.model.challenge import Challenge, Composite, Options, Task, metrics_of
-from evaluation.model.fault import PhaseError
-from evaluation.model.metric import Metric
+from evaluation.core.case_table import CaseTable, Row
+from evaluation.core.challenge import Challenge, Composite, Options, Task, metrics_of
+from evaluation.core.fault import PhaseError
+from evaluation.core.metric import Metric
 from evaluation.phase.leaderboard import ELIGIBLE, TEAM, is_eligible
+from evaluation.phase.registry import challenge_named
 
 METRICS, CASES, REJECTED, TEAMS = "metrics.json", "cases.json", "rejected.txt", "teams.csv"
 

@@ -23,7 +23,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from evaluation.model.scheme import Board, Place, Rank, Scheme, Score, Term
+from evaluation.core.scheme import Board, Place, Rank, Scheme, Score, Term
 from evaluation.phase.config import describe_validation
 from evaluation.ranking.results import RankingError
 

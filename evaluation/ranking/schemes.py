@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Literal, get_args
 
-from evaluation.model.challenge import Challenge, Options
-from evaluation.model.scheme import Board, Rank, Scheme
+from evaluation.core.challenge import Challenge, Options
+from evaluation.core.scheme import Board, Rank, Scheme
 
 PlatformMethod = Literal["absolute", "mean", "median"]
 PLATFORM_METHODS: tuple[PlatformMethod, ...] = get_args(PlatformMethod)

@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from evaluation.model.scheme import Scheme
-from evaluation.ranking.places import Better, Standings, stand
+from evaluation.core.scheme import Scheme
+from evaluation.ranking.boards import Better, Standings, stand
 from evaluation.ranking.results import Submission
 
 Which = Literal["best", "last"]

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.model.challenge import Composite
-from evaluation.model.metric import Metric
-from evaluation.model.scheme import Scheme
-from evaluation.ranking.places import Better, IntArray, Standing, Standings, stand
+from evaluation.core.challenge import Composite
+from evaluation.core.metric import Metric
+from evaluation.core.scheme import Scheme
+from evaluation.ranking.boards import Better, IntArray, Standing, Standings, stand
 from evaluation.ranking.resampling import TeamCases, leave_one_out, with_composites
 from evaluation.ranking.statistics.rank_correlation import kendall_tau_b
 

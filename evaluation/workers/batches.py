@@ -18,8 +18,8 @@ from dataclasses import dataclass, replace
 
 import pebble
 
-from evaluation.model.fault import PhaseError
-from evaluation.model.outcome import CaseJob, Died, OrganiserFault, Outcome
+from evaluation.core.fault import PhaseError
+from evaluation.core.outcome import CaseJob, Died, OrganiserFault, Outcome
 from evaluation.workers.case_runner import RunSetup
 from evaluation.workers.warm_up import worker_context
 from evaluation.workers.worker import outcomes_of, run_batch, start_worker

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evaluation.files.buffer import ReadBuffer
-from evaluation.files.stream import FileStream
-from evaluation.model.challenge import Task, Values, fields_of, references_of
-from evaluation.model.fault import Fault, FaultKind, FormFault, PhaseError
-from evaluation.model.form import Form
-from evaluation.model.outcome import CaseJob, Died, Faulty, OrganiserFault, Outcome, Scored
-from evaluation.model.source import JsonFileSource, StackSource, file_of
+from evaluation.core.challenge import Task, Values, fields_of, references_of
+from evaluation.core.fault import Fault, FaultKind, FormFault, PhaseError
+from evaluation.core.form import Form
+from evaluation.core.outcome import CaseJob, Died, Faulty, OrganiserFault, Outcome, Scored
+from evaluation.core.source import JsonFileSource, StackSource, file_of
+from evaluation.io.buffer import ReadBuffer
+from evaluation.io.stream import FileStream
 from evaluation.phase.reference import OpenReference, ReferenceFiles, ReferenceValues
 from evaluation.phase.run_time import RUN_SECONDS
 from evaluation.workers.json_values import JsonValues

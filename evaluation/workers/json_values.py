@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from evaluation.files.json_files import json_kind, parse_json
-from evaluation.model.fault import FaultKind, FormFault, ReadError
-from evaluation.model.form import CaseForm
-from evaluation.model.source import FileAccess, JsonFileSource, JsonSource, StackSource, fault_at
+from evaluation.core.fault import FaultKind, FormFault, ReadError
+from evaluation.core.form import CaseForm
+from evaluation.core.source import FileAccess, JsonFileSource, JsonSource, StackSource, fault_at
+from evaluation.io.json_files import json_kind, parse_json
 
 
 class JsonValues:

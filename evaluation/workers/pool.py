@@ -12,9 +12,9 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from evaluation.model.fault import Fault, FaultKind, PhaseError
-from evaluation.model.outcome import CaseJob, Died, Faulty, Outcome, Scored
-from evaluation.model.source import FileSource, JsonFileSource, Source, file_of
+from evaluation.core.fault import Fault, FaultKind, PhaseError
+from evaluation.core.outcome import CaseJob, Died, Faulty, Outcome, Scored
+from evaluation.core.source import FileSource, JsonFileSource, Source, file_of
 from evaluation.workers.batches import OUT_OF_TIME, DeadlineExceeded, PoolSettings, run_batches
 from evaluation.workers.case_runner import RunSetup
 from evaluation.workers.worker import make_runner

@@ -17,10 +17,9 @@ from typing import Any
 
 from pebble.common import CONSTS
 
-from evaluation.challenges import challenge_named
-from evaluation.model.outcome import CaseJob, OrganiserFault, Outcome
-from evaluation.model.source import FileSource
-from evaluation.phase.run_time import phase_tasks
+from evaluation.core.outcome import CaseJob, OrganiserFault, Outcome
+from evaluation.core.source import FileSource
+from evaluation.phase.registry import challenge_named, phase_tasks
 from evaluation.workers.case_runner import CaseRunner, RunSetup
 from evaluation.workers.warm_up import collect_rarely
 

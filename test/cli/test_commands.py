@@ -14,20 +14,20 @@ import pytest
 
 from evaluation.cli.main import COMMANDS
 from evaluation.phase.manifest import scan, seal
+from test.repository import REPOSITORY
 
-ROOT = Path(__file__).parents[2]
-SUBMISSION = ROOT / "test" / "input" / "refuge-onsite"
+SUBMISSION = REPOSITORY / "test" / "input" / "refuge-onsite"
 
 
 def run(*arguments: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "evaluation", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=60, check=False)
+    return subprocess.run(command, capture_output=True, text=True, cwd=REPOSITORY, timeout=60, check=False)
 
 
 @pytest.fixture(scope="module")
 def phase(tmp_path_factory) -> Path:
     folder = Path(
-        shutil.copytree(ROOT / "ground-truth" / "refuge-onsite", tmp_path_factory.mktemp("p") / "phase")
+        shutil.copytree(REPOSITORY / "ground-truth" / "refuge-onsite", tmp_path_factory.mktemp("p") / "phase")
     )
     seal(folder, scan(folder))
     return folder
@@ -111,7 +111,7 @@ def test_unknown_command_is_refused_with_the_known_ones():
 
 
 def test_seal_lists_all_faults_and_writes_no_manifest(tmp_path):
-    folder = Path(shutil.copytree(ROOT / "ground-truth" / "refuge-onsite", tmp_path / "phase"))
+    folder = Path(shutil.copytree(REPOSITORY / "ground-truth" / "refuge-onsite", tmp_path / "phase"))
     (folder / "manifest.json").unlink(missing_ok=True)
     (folder / "masks" / "R0003.png").unlink()
     (folder / "masks" / "R9999.png").write_bytes(b"")
@@ -146,7 +146,7 @@ def test_sample_writes_a_phase_that_can_be_sealed_and_scored(tmp_path):
 def test_sigterm_ends_the_run_within_a_second_without_a_result(phase, tmp_path):
     command = [sys.executable, "-m", "evaluation", "evaluate", "--input", str(SUBMISSION)]
     command += ["--ground-truth", str(phase), "--output", str(tmp_path)]
-    process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(command, cwd=REPOSITORY, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
     time.sleep(0.15)
     process.send_signal(signal.SIGTERM)
     started = time.monotonic()
@@ -176,7 +176,9 @@ def test_heavy_packages_stay_out_of_a_run(phase, tmp_path):
         0,
     ]
     command = [sys.executable, "-c", script, *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env={**os.environ}, check=False)
+    done = subprocess.run(
+        command, capture_output=True, text=True, cwd=REPOSITORY, env={**os.environ}, check=False
+    )
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -270,8 +272,13 @@ def test_rehearse_fails_with_the_name_of_the_metric(tmp_path):
         '[options]\nfault = "direction"\n'
     )
     command = [sys.executable, "-m", "evaluation", "rehearse", str(tmp_path)]
-    environment = {**os.environ, "EVALUATION_CHALLENGES": str(ROOT / "test" / "rehearsal" / "challenges")}
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment, check=False)
+    environment = {
+        **os.environ,
+        "EVALUATION_CHALLENGES": str(REPOSITORY / "test" / "organiser" / "challenges"),
+    }
+    done = subprocess.run(
+        command, capture_output=True, text=True, cwd=REPOSITORY, env=environment, check=False
+    )
     assert done.returncode == 1
     assert "decisions.accuracy: the perfect submission gets 1, not the best value 0" in done.stderr
 

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from evaluation.phase.manifest import scan, seal
+from test.repository import REPOSITORY
 from test.workers.test_pool import session
 from test.workers.unruly_phase import CHALLENGES, write_unruly
 
-ROOT = Path(__file__).parents[2]
-REFUGE = ROOT / "test" / "input" / "refuge-onsite"
+REFUGE = REPOSITORY / "test" / "input" / "refuge-onsite"
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -28,14 +28,14 @@ def command(phase: Path, submission: Path, output: Path) -> list[str]:
 
 
 def environment(**more: str) -> dict[str, str]:
-    return {**os.environ, "EVALUATION_CHALLENGES": str(CHALLENGES), "PYTHONPATH": str(ROOT), **more}
+    return {**os.environ, "EVALUATION_CHALLENGES": str(CHALLENGES), "PYTHONPATH": str(REPOSITORY), **more}
 
 
 def evaluate(phase: Path, submission: Path, output: Path, **more: str) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
         command(phase, submission, output),
         capture_output=True,
-        cwd=ROOT,
+        cwd=REPOSITORY,
         env=environment(**more),
         check=False,
     )
@@ -44,7 +44,7 @@ def evaluate(phase: Path, submission: Path, output: Path, **more: str) -> subpro
 @pytest.fixture(scope="module")
 def refuge(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("refuge") / "phase"
-    shutil.copytree(ROOT / "ground-truth" / "refuge-onsite", folder)
+    shutil.copytree(REPOSITORY / "ground-truth" / "refuge-onsite", folder)
     seal(folder, scan(folder))
     return folder
 
@@ -57,7 +57,7 @@ def test_sigterm_in_the_middle_of_a_run(whom, tmp_path):
     output = tmp_path / "output"
     process = subprocess.Popen(
         command(phase, submission, output),
-        cwd=ROOT,
+        cwd=REPOSITORY,
         env=environment(),
         start_new_session=True,
         stdout=subprocess.PIPE,
@@ -87,7 +87,7 @@ def test_sigterm_in_the_middle_of_a_run(whom, tmp_path):
 def test_sigterm_to_the_group_at_any_moment_leaves_no_word_and_no_half_a_result(refuge, delay, tmp_path):
     process = subprocess.Popen(
         command(refuge, REFUGE, tmp_path / "output"),
-        cwd=ROOT,
+        cwd=REPOSITORY,
         env=environment(PYTHONWARNINGS="always"),
         start_new_session=True,
         stdout=subprocess.PIPE,
@@ -188,7 +188,11 @@ def test_nothing_is_written_to_stderr_after_our_line(good, refuge, tmp_path):
     (tmp_path / "sitecustomize.py").write_text(LATE)
     submission = REFUGE if good else tmp_path
     done = evaluate(
-        refuge, submission, tmp_path / "output", PYTHONPATH=f"{tmp_path}:{ROOT}", PYTHONWARNINGS="always"
+        refuge,
+        submission,
+        tmp_path / "output",
+        PYTHONPATH=f"{tmp_path}:{REPOSITORY}",
+        PYTHONWARNINGS="always",
     )
     assert b"late bytes" in done.stdout
     lines = done.stderr.decode().splitlines()
@@ -200,7 +204,11 @@ def test_log_that_nobody_reads_does_not_cost_the_result(refuge, tmp_path):
     reader, writer = os.pipe()
     os.close(reader)
     process = subprocess.Popen(
-        command(refuge, REFUGE, tmp_path), cwd=ROOT, env=environment(), stdout=writer, stderr=subprocess.PIPE
+        command(refuge, REFUGE, tmp_path),
+        cwd=REPOSITORY,
+        env=environment(),
+        stdout=writer,
+        stderr=subprocess.PIPE,
     )
     os.close(writer)
     _, stderr = process.communicate(timeout=60)

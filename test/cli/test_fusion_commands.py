@@ -2,21 +2,19 @@
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-from evaluation.fusion.benchmark import STEPS
-from test.fusion.readers import cyst_readers, seven_graders
-from test.fusion.test_graders import graders, mapping
+from evaluation.challenges.cysts.benchmark.steps import STEPS
+from test.annotators.people import cyst_readers, seven_graders
+from test.challenges.justraigs.test_graders import graders, mapping
 from test.phases import refuge_phase, refuge_submission
-
-ROOT = Path(__file__).parents[2]
+from test.repository import REPOSITORY
 
 
 def run(*arguments: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "evaluation", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=60, check=False)
+    return subprocess.run(command, capture_output=True, text=True, cwd=REPOSITORY, timeout=60, check=False)
 
 
 def test_readers(tmp_path):

@@ -209,13 +209,13 @@ def copy_of_the_sources(folder: Path) -> Path:
         ),
         # A metric that says that lower is better, and a missing result that is scored as a right one.
         (
-            "evaluation/challenges/refuge.py",
+            "evaluation/challenges/refuge/rules.py",
             'mean_of("dice_cup"), best=1, worst=0',
             'mean_of("dice_cup"), best=0, worst=1',
             "segmentation.dice_cup: the perfect submission gets 1, not the best value 0",
         ),
         (
-            "evaluation/challenges/refuge.py",
+            "evaluation/challenges/refuge/rules.py",
             '"distance": image_diagonal(case.width, case.height)',
             '"distance": 0.0',
             "fovea.distance: the missing submission gets 0 and beats the near-perfect one",

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-REPOSITORY = Path(__file__).parents[2]
+from test.repository import REPOSITORY
+
 PAGES = sorted((REPOSITORY / "docs").glob("*.md"))
 _FENCE = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _COPIED = ("evaluation", "ground-truth", "scripts", "test/input")

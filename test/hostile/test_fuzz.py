@@ -17,10 +17,9 @@ from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import Phase, load_phase
 from evaluation.platform.messages import organiser_report, participant_line
 from evaluation.platform.result_file import render
-from evaluation.summary import summarise
+from test.repository import REPOSITORY
 
-ROOT = Path(__file__).parents[2]
-PHASES = sorted(path.parent.name for path in ROOT.glob("ground-truth/*/phase.toml"))
+PHASES = sorted(path.parent.name for path in REPOSITORY.glob("ground-truth/*/phase.toml"))
 # In CI always the same few; EVALUATION_FUZZ_EXAMPLES=5000 looks for new ones.
 BOUNDED = 40
 EXAMPLES = int(os.environ.get("EVALUATION_FUZZ_EXAMPLES", BOUNDED))
@@ -103,7 +102,7 @@ def apply(folder: Path, change: tuple[str, int, float, bytes]) -> None:
 
 @cache
 def phase_named(name: str) -> Phase:
-    folder = Path(shutil.copytree(ROOT / "ground-truth" / name, Path(tempfile.mkdtemp()) / "phase"))
+    folder = Path(shutil.copytree(REPOSITORY / "ground-truth" / name, Path(tempfile.mkdtemp()) / "phase"))
     text = (folder / "phase.toml").read_text()
     # Intervals take most of a run's time and see nothing of the files.
     (folder / "phase.toml").write_text(text.replace("\nseed", "\nresamples = 0\nseed", 1))
@@ -117,7 +116,9 @@ def phase_named(name: str) -> Phase:
 def test_spoilt_submission_is_rejected_or_scored_within_bounds(name, spoilt):
     phase = phase_named(name)
     with tempfile.TemporaryDirectory() as temporary:
-        submission = Path(shutil.copytree(ROOT / "test" / "input" / name, Path(temporary) / "submission"))
+        submission = Path(
+            shutil.copytree(REPOSITORY / "test" / "input" / name, Path(temporary) / "submission")
+        )
         for change in spoilt:
             apply(submission, change)
         result = evaluate(phase, submission, 0)
@@ -129,7 +130,7 @@ def test_spoilt_submission_is_rejected_or_scored_within_bounds(name, spoilt):
         return
     assert isinstance(result, Result)
     metrics = {(task.name, metric.name): metric for task in result.tasks for metric in task.metrics}
-    content = summarise(result, "folder")
+    content = result.metrics
     for task, estimates in content.aggregates.items():
         for metric_name, estimate in estimates.items():
             assert math.isfinite(estimate.value)

@@ -17,13 +17,13 @@ import pytest
 from PIL import Image
 
 from evaluation.phase.manifest import scan, seal
+from test.repository import REPOSITORY
 
 from . import algorithm
 from .submissions import AS_BEFORE, ROWS, WITH_MASK, Row, good_with_mask
 
-ROOT = Path(__file__).parents[2]
-GOOD = ROOT / "test" / "input" / "refuge-onsite"
-GOOD_JOBS = ROOT / "test" / "input" / "justraigs-phase1"
+GOOD = REPOSITORY / "test" / "input" / "refuge-onsite"
+GOOD_JOBS = REPOSITORY / "test" / "input" / "justraigs-phase1"
 SECONDS = 10
 MEMORY = 1 << 30
 
@@ -38,7 +38,7 @@ class Run:
 
 def phase_pair(folder: Path, name: str, first_label: int) -> tuple[Path, Path]:
     """Return a sealed phase, and the same with the labels of its cases dealt out anew."""
-    real = Path(shutil.copytree(ROOT / "ground-truth" / name, folder / "real" / "phase"))
+    real = Path(shutil.copytree(REPOSITORY / "ground-truth" / name, folder / "real" / "phase"))
     other = Path(shutil.copytree(real, folder / "other" / "phase"))
     header, *rows = [line.split(",") for line in (other / "cases.csv").read_text().splitlines()]
     labels = [row[first_label:] for row in rows]
@@ -83,7 +83,7 @@ def run(phases: tuple[Path, ...], submission: Path, folder: Path) -> list[Run]:
                 cwd=here,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "always"},
+                env={**os.environ, "PYTHONPATH": str(REPOSITORY), "PYTHONWARNINGS": "always"},
                 preexec_fn=_limited,
             )
         )

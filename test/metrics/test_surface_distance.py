@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis.extra.numpy import arrays
 
 from evaluation.metrics import surface_distance
-from evaluation.metrics.cropped_plane import CroppedPlane, box_of_content
+from evaluation.metrics.crop import Crop, box_of_content
 from evaluation.metrics.surface_distance import nearest_distances, surface_distances, surface_voxels
 
 SPACING = (0.05, 0.002, 0.0117)
@@ -17,7 +17,7 @@ VOLUMES = arrays(np.bool_, (3, 5, 4))
 
 
 def planes(volume):
-    return [CroppedPlane(plane[box.slices], box) for plane in volume for box in [box_of_content(plane)]]
+    return [Crop(plane[box.slices], box.top, box.left) for plane in volume for box in [box_of_content(plane)]]
 
 
 def distances(prediction, reference, spacing=SPACING):

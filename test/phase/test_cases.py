@@ -1,8 +1,8 @@
 import pytest
 
-from evaluation.model.challenge import CaseChoice
-from evaluation.model.fault import PhaseError
-from evaluation.model.form import CaseForm
+from evaluation.core.challenge import CaseChoice
+from evaluation.core.fault import PhaseError
+from evaluation.core.form import CaseForm
 from evaluation.phase.cases import read_cases
 
 GOOD = "name,width,height,label\nV0002,16,12,1\nV0001,16,12,0\n"

@@ -1,6 +1,6 @@
 import pytest
 
-from evaluation.model.fault import PhaseError
+from evaluation.core.fault import PhaseError
 from evaluation.phase.config import Limits, PhaseConfig, Subgroup, read_config
 
 MINIMAL = """\

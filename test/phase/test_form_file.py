@@ -7,15 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.model.challenge import fields_of
-from evaluation.model.fault import PhaseError
-from evaluation.model.field import CaseColumns, Files
+from evaluation.core.challenge import fields_of
+from evaluation.core.fault import PhaseError
+from evaluation.core.field import CaseColumns, Files
 from evaluation.phase.form_file import read_form, write_form
 from evaluation.phase.format_words import format_in_words
 from evaluation.phase.manifest import scan
 from evaluation.phase.phase import Phase, load_phase
+from test.repository import REPOSITORY
 
-PHASES = sorted(Path(__file__).parents[2].glob("ground-truth/*/phase.toml"))
+PHASES = sorted(REPOSITORY.glob("ground-truth/*/phase.toml"))
 
 
 def phase_in(folder: Path) -> Phase:

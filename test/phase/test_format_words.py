@@ -2,8 +2,8 @@
 
 import pytest
 
-from evaluation.model.challenge import fields_of
-from evaluation.model.field import Files
+from evaluation.core.challenge import fields_of
+from evaluation.core.field import Files
 from evaluation.phase.format_words import format_in_words
 from evaluation.phase.manifest import scan
 from evaluation.phase.phase import load_phase

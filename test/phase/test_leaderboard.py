@@ -3,13 +3,13 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.model.fault import PhaseError
+from evaluation.core.fault import PhaseError
 from evaluation.phase.leaderboard import TeamValues, read_leaderboard
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import load_phase
+from test.repository import REPOSITORY
 
 METRICS = ("t.a", "t.b")
-REPOSITORY = Path(__file__).parents[2]
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from evaluation.model.fault import PhaseError
+from evaluation.core.fault import PhaseError
 from evaluation.phase.manifest import list_phase, read_manifest, scan, seal, verify
 
 

@@ -2,7 +2,7 @@ import shutil
 
 import pytest
 
-from evaluation.model.fault import PhaseError
+from evaluation.core.fault import PhaseError
 from evaluation.phase.manifest import scan
 from evaluation.phase.phase import load_phase
 from test.phases import loaded_phase, refuge_phase, replace_in

@@ -1,8 +1,8 @@
 import pytest
 
-from evaluation.fields.point import Point
-from evaluation.model.fault import PhaseError
-from evaluation.model.form import CaseRow
+from evaluation.core.fault import PhaseError
+from evaluation.core.form import CaseRow
+from evaluation.io.kinds.point import Point
 from evaluation.phase.reference import OpenReference, ReferenceValues, cells_of
 from test.phases import FIELDS, loaded_phase, tiny_cases
 

@@ -1,6 +1,6 @@
 import pytest
 
-from evaluation.model.form import CaseForm, CaseRow
+from evaluation.core.form import CaseForm, CaseRow
 from evaluation.phase.cases import Cases
 from evaluation.phase.config import Subgroup
 from evaluation.phase.subgroups import key_of, subgroup_faults, subgroup_masks

@@ -8,15 +8,15 @@ from dataclasses import replace
 
 import pytest
 
+from evaluation.core.fault import PhaseError
 from evaluation.evaluate import Rejection, Result, check, evaluate
-from evaluation.model.fault import PhaseError
+from evaluation.organiser.rehearsal import rehearse
+from evaluation.organiser.settings import least_metrics, platform_settings
 from evaluation.phase.form_file import read_form, write_form
 from evaluation.phase.format_words import format_in_words
 from evaluation.platform.result_file import render
-from evaluation.platform_settings import least_metrics, platform_settings
-from evaluation.rehearsal.run import rehearse
-from evaluation.samples.writer import AlgorithmWriter, InputImage
-from evaluation.summary import case_records, summarise
+from evaluation.platform.submission_writer import AlgorithmWriter, InputImage
+from evaluation.summary import case_records
 from test.eyes import (
     DECISIONS,
     FEATURE_SOCKET,
@@ -256,13 +256,13 @@ def test_run_times_as_a_metric(tmp_path):
     assert check(phase.form, folder, 0).faults == ()
     values = {
         name: estimate.value
-        for name, estimate in summarise(evaluate(phase, folder, 0), "image").aggregates["run_time"].items()
+        for name, estimate in evaluate(phase, folder, 0).metrics.aggregates["run_time"].items()
     }
     assert values == pytest.approx(
         {"seconds": (2 + 6 + 10 + 10) / 4, "slow": 3 / 4, "penalty": (0 + 1 + 3 + 3) / 4}
     )
     plain = justraigs_phase(tmp_path / "plain", eyes)
-    assert "run_time" not in summarise(evaluate(plain, folder, 0), "image").aggregates
+    assert "run_time" not in evaluate(plain, folder, 0).metrics.aggregates
 
 
 def test_a_phase_with_run_times_is_rehearsed_and_described(tmp_path):
@@ -503,8 +503,8 @@ def test_links_are_not_followed(phase, tmp_path):
     ],
 )
 def test_a_mapping_that_does_not_hold_together_is_the_organisers_fault(phase, old, new, message):
+    from evaluation.organiser.validate import validate_phase
     from evaluation.phase.manifest import scan
-    from evaluation.validate import validate_phase
 
     path = phase.folder / "cases.csv"
     text = path.read_text()
@@ -547,8 +547,8 @@ def test_a_refuge_phase_scores_like_its_archive(refuge, tmp_path, extension, inl
     folder = refuge_jobs(tmp_path / "jobs", tiny_cases(6), extension=extension, inline=inline)
     found = evaluate(refuge, folder, 0)
     assert tasks_of(found) == tasks_of(expected)
-    assert summarise(found, "folder").aggregates == summarise(expected, "folder").aggregates
-    assert 0 < summarise(found, "folder").aggregates["segmentation"]["dice_disc"].value < 1
+    assert found.metrics.aggregates == expected.metrics.aggregates
+    assert 0 < found.metrics.aggregates["segmentation"]["dice_disc"].value < 1
 
 
 def test_what_is_missing_of_a_refuge_phase(refuge, tmp_path):

@@ -2,7 +2,7 @@ import resource
 
 import pytest
 
-from evaluation.model.fault import PhaseError
+from evaluation.core.fault import PhaseError
 from evaluation.platform import machine
 
 MIB = 1 << 20

@@ -3,7 +3,7 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.model.fault import Fault, FaultKind
+from evaluation.core.fault import Fault, FaultKind
 from evaluation.platform.messages import organiser_report, participant_line
 
 TEXT = st.text(st.characters(), max_size=400)

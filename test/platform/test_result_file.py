@@ -12,10 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evaluation.core.aggregation import ConfidenceInterval, Estimate
 from evaluation.platform.result_file import (
     CasesSection,
-    ConfidenceInterval,
-    Estimate,
     MetricsFile,
     PhaseSection,
     RankingSection,

@@ -2,16 +2,15 @@
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from test.repository import REPOSITORY
 
 
 def written(calls: str) -> tuple[bytes, bytes]:
     code = f"from evaluation.platform.streams import Streams\nstreams = Streams()\n{calls}"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=ROOT, check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=REPOSITORY, check=True)
     return done.stdout, done.stderr
 
 

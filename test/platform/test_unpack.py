@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.model.fault import FaultKind, FormFault
+from evaluation.core.fault import FaultKind, FormFault
 from evaluation.platform.unpack import unpack, unpacked
 from scripts.platform_runtime import members
 

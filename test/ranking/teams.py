@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from evaluation.aggregation import metric_values
-from evaluation.challenges.refuge import CHALLENGE, RefugeOptions
-from evaluation.model.case_table import CaseTable
+from evaluation.challenges.refuge.rules import CHALLENGE, RefugeOptions
+from evaluation.core.aggregation import metric_values
+from evaluation.core.case_table import CaseTable
 from evaluation.platform.result_file import render
 
 TASKS = {task.name: task for task in CHALLENGE.tasks(RefugeOptions())}

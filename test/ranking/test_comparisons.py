@@ -9,15 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import mannwhitneyu, wilcoxon
 
-from evaluation.aggregation import metric_values
-from evaluation.model.case_table import CaseTable
-from evaluation.model.metric import (
-    Metric,
-    auc_of,
-    f1_of_presence_of,
-    mean_of,
-    sensitivity_at_specificity_of,
-)
+from evaluation.core.aggregation import metric_values
+from evaluation.core.case_table import CaseTable
+from evaluation.core.metric import Metric, auc_of, f1_of_presence_of, mean_of, sensitivity_at_specificity_of
 from evaluation.ranking.comparisons import Comparisons, TestChoice, compare
 from evaluation.ranking.resampling import TeamCases, resample
 from evaluation.ranking.results import RankingError, ResamplingChoice

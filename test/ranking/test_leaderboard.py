@@ -20,8 +20,8 @@ from evaluation.ranking.leaderboard_file import (
 from evaluation.ranking.results import RankingError, read_results
 from evaluation.ranking.schemes import scheme_of
 from test.ranking.teams import CUP, DISC, ERROR, labels, refuge_columns, write_team
+from test.repository import REPOSITORY
 
-ROOT = Path(__file__).parents[2]
 GLAUCOMA = labels(60, 20)
 QUALITY = {"alpha": (2.0, 0.9), "beta": (1.8, 0.88), "gamma": (1.0, 0.8), "delta": (0.3, 0.6)}
 
@@ -251,7 +251,7 @@ def test_files(four_teams, tmp_path):
 
 
 def test_the_published_schema_is_that_of_the_types():
-    published = json.loads((ROOT / "schemas" / "leaderboard.schema.json").read_text(encoding="utf-8"))
+    published = json.loads((REPOSITORY / "schemas" / "leaderboard.schema.json").read_text(encoding="utf-8"))
     assert published == leaderboard_schema(), (
         "run: python -m evaluation schema leaderboard > schemas/leaderboard.schema.json"
     )

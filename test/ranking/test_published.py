@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.challenges.adam import RANKING as ADAM
-from evaluation.challenges.refuge import RefugeOptions, ranking
-from evaluation.model.scheme import Place, Scheme
-from evaluation.ranking.places import Better, Standings, combine_phases, stand
+from evaluation.challenges.adam.rules import RANKING as ADAM
+from evaluation.challenges.refuge.rules import RefugeOptions, ranking
+from evaluation.core.scheme import Place, Scheme
+from evaluation.ranking.boards import Better, Standings, combine_phases, stand
 
 PUBLISHED = Path(__file__).parent / "published"
 REFUGE = ranking(RefugeOptions())

@@ -5,8 +5,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from evaluation.model.case_table import CaseTable
-from evaluation.model.metric import Metric, auc_of, mean_of, sensitivity_at_specificity_of
+from evaluation.core.case_table import CaseTable
+from evaluation.core.metric import Metric, auc_of, mean_of, sensitivity_at_specificity_of
 from evaluation.ranking.readers import describe_readers, operating_point, read_readers
 from evaluation.ranking.results import RankingError
 

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.challenges.adam import RANKING as ADAM
-from evaluation.challenges.cysts import RANKING as CYSTS
-from evaluation.challenges.edd2020 import RANKING as EDD2020
-from evaluation.challenges.justraigs import RANKING as JUSTRAIGS
-from evaluation.challenges.refuge import RefugeOptions, ranking
+from evaluation.challenges.adam.rules import RANKING as ADAM
+from evaluation.challenges.cysts.rules import RANKING as CYSTS
+from evaluation.challenges.edd2020.rules import RANKING as EDD2020
+from evaluation.challenges.justraigs.rules import RANKING as JUSTRAIGS
+from evaluation.challenges.refuge.rules import RefugeOptions, ranking
 from evaluation.ranking.results import RankingError
 from evaluation.ranking.scheme_file import describe_scheme, exact_text, read_scheme
 from evaluation.ranking.schemes import platform_scheme

@@ -1,7 +1,7 @@
 import pytest
 
-from evaluation.challenges import challenge_named, known_challenges
-from evaluation.model.challenge import metrics_of
+from evaluation.core.challenge import metrics_of
+from evaluation.phase.registry import challenge_named, known_challenges
 from evaluation.ranking.schemes import scheme_of
 
 

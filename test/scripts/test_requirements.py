@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
-REPOSITORY = Path(__file__).parents[2]
+from test.repository import REPOSITORY
 
 
 def pins(name: str) -> dict[str, tuple[str, int]]:

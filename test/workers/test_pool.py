@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.model.fault import PhaseError
-from evaluation.model.form import CaseForm, CaseRow, Form
-from evaluation.model.outcome import CaseJob, Faulty, OrganiserFault, Scored
-from evaluation.model.source import CellsSource
+from evaluation.core.fault import PhaseError
+from evaluation.core.form import CaseForm, CaseRow, Form
+from evaluation.core.outcome import CaseJob, Faulty, OrganiserFault, Scored
+from evaluation.core.source import CellsSource
 from evaluation.phase.reference import ReferenceFiles
 from evaluation.workers.case_runner import RunSetup
 from evaluation.workers.pool import DeadlineExceeded, PoolSettings, run_cases
+from test.repository import REPOSITORY
 
 from . import conftest  # noqa: F401 - makes the challenge known where this module is imported by a script
 
@@ -183,7 +184,7 @@ def test_no_worker_outlives_a_killed_evaluation(tmp_path):
         "    run([job(number, 'score:hang') for number in range(4)], case_seconds=1000.0)\n"
     )
     (tmp_path / "main.py").write_text(script)
-    root = Path(__file__).parents[2]
+    root = REPOSITORY
     process = subprocess.Popen([sys.executable, tmp_path / "main.py", root], start_new_session=True)
     workers: list[int] = []
     while len(workers) < 4:  # the server, the resource tracker and two workers

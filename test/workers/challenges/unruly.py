@@ -8,9 +8,9 @@ import time
 from dataclasses import dataclass
 from threading import Lock
 
-from evaluation.model.challenge import Challenge, Options, Task
-from evaluation.model.field import CaseColumns, Field, Kind, Reference, Socket, TableColumns
-from evaluation.model.metric import Metric, mean_of
+from evaluation.core.challenge import Challenge, Options, Task
+from evaluation.core.field import CaseColumns, Field, Kind, Reference, Socket, TableColumns
+from evaluation.core.metric import Metric, mean_of
 
 
 class UnpicklableError(Exception):

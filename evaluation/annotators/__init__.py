@@ -1,0 +1,1 @@
+"""What several annotators or submissions said, fused into one."""

@@ -1,0 +1,123 @@
+"""An organiser's folder of readers' annotations, from which the reference of a phase is built.
+
+phase.toml, cases.csv   as in the phase that is to be; columns of labels that cases.csv has are kept
+readers/<reader>/…      one reader's annotations, laid out as a submission to the phase
+dropped.csv             optional: reader, name, field, what a quality check drops (no field: everything)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from evaluation.annotators.combine import is_combinable
+from evaluation.annotators.submissions import OpenSubmission, open_submissions
+from evaluation.core.challenge import Task, fields_of
+from evaluation.core.fault import PhaseError
+from evaluation.core.field import CaseColumns, Field
+from evaluation.core.form import Form, name_key
+from evaluation.phase.cases import Cases, read_cases
+from evaluation.phase.config import FILE_NAME
+from evaluation.phase.draft import read_configuration
+from evaluation.phase.organiser_tables import read_rows
+
+READERS, DROPPED = "readers", "dropped.csv"
+
+
+@dataclass(frozen=True)
+class ReadersFolder:
+    """What an organiser's folder holds.
+
+    ``fused`` are the fields whose reference comes from the readers. ``readers`` read their values of these,
+    ``dropped`` holds the (reader, position of the case, field) that do not count.
+    """
+
+    folder: Path
+    tasks: tuple[Task, ...]
+    cases: Cases
+    fused: tuple[Field, ...]
+    readers: tuple[OpenSubmission, ...]
+    dropped: Collection[tuple[str, int, str]]
+
+    def dropped_fields(self, reader: str, position: int) -> set[str]:
+        """Return the fields of a reader's case that do not count."""
+        return {field.name for field in self.fused if (reader, position, field.name) in self.dropped}
+
+
+def open_readers(folder: Path) -> ReadersFolder:
+    """Return what a folder holds; no annotation has been read yet. Raises `PhaseError` with every fault."""
+    if not (folder / READERS).is_dir():
+        raise PhaseError(f"{folder / READERS}: is not a folder")
+    configuration = read_configuration(folder)
+    challenge, tasks = configuration.challenge, configuration.tasks
+    cases = read_cases(folder, challenge.form_columns, challenge.case_choices)
+    fused = tuple(field for field in fields_of(tasks) if not _is_kept(field, cases))
+    if problems := _problems(fused, cases):
+        raise PhaseError(*problems)
+    form = Form(
+        challenge=challenge.name,
+        phase=configuration.config.name,
+        submission="archive",
+        tasks=tuple(task.name for task in tasks),
+        # No reader need have seen every case.
+        missing="worst",
+        options=configuration.options.form_options(),
+        sockets={},
+        cases=cases.forms,
+    )
+    folders = {path.name: path for path in sorted((folder / READERS).iterdir()) if path.is_dir()}
+    if not folders:
+        raise PhaseError(f"{folder / READERS}: expected a folder for every reader, found none")
+    readers = open_submissions(folders, form, [_of_references(task) for task in tasks])
+    dropped = _read_dropped(folder / DROPPED, list(folders), form, fused)
+    return ReadersFolder(folder, tasks, cases, fused, readers, dropped)
+
+
+def _is_kept(field: Field, cases: Cases) -> bool:
+    location = field.reference.location
+    return isinstance(location, CaseColumns) and set(location.columns) <= set(cases.columns)
+
+
+def _of_references(task: Task) -> Task:
+    """Return a task whose fields are read as references are: a label, say, where teams give a likelihood."""
+    return replace(task, fields=tuple(replace(field, kind=field.reference.kind) for field in task.fields))
+
+
+def _problems(fused: Sequence[Field], cases: Cases) -> list[str]:
+    problems = [
+        f"{field.title}: values of this kind cannot be combined here; choose other tasks in {FILE_NAME}"
+        for field in fused
+        if not is_combinable(field.reference.kind)
+    ]
+    if any(field.reference.kind.needs_size for field in fused):
+        problems += [
+            f"cases.csv, line {row.line}: expected width and height in pixels, found none"
+            for form, row in zip(cases.forms, cases.rows, strict=True)
+            if not (form.width and form.height)
+        ]
+    return problems
+
+
+def _read_dropped(
+    path: Path, readers: Sequence[str], form: Form, fused: Sequence[Field]
+) -> set[tuple[str, int, str]]:
+    if not path.exists():
+        return set()
+    names = [field.name for field in fused]
+    dropped: set[tuple[str, int, str]] = set()
+    problems = []
+    for row in read_rows(path, ("reader", "name", "field")):
+        reader, image, field = (row.cells[column] for column in ("reader", "name", "field"))
+        position = form.names.get(name_key(image))
+        if reader not in readers:
+            problems.append(f"{row.place}, reader: expected one of {', '.join(readers)}, found {reader!r}")
+        if position is None:
+            problems.append(f"{row.place}, name: expected a case of cases.csv, found {image!r}")
+        if field and field not in names:
+            problems.append(f"{row.place}, field: expected one of {', '.join(names)}, found {field!r}")
+        if position is not None:
+            dropped |= {(reader, position, name) for name in ([field] if field else names)}
+    if problems:
+        raise PhaseError(*problems)
+    return dropped

@@ -1,0 +1,123 @@
+"""How the values of one case from several readers or submissions become one, by the kind of the value.
+
+A challenge with a kind of its own registers it: ``@combine.register`` on a function of the same arguments.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import reduce, singledispatch
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.annotators.masks import Rules, combine_label_masks, majority_vote, vote
+from evaluation.annotators.points import combine_points
+from evaluation.core.field import Kind
+from evaluation.core.form import CaseForm
+from evaluation.io.kinds.flags import Flags, FlagSet
+from evaluation.io.kinds.label_mask import LabelMask
+from evaluation.io.kinds.multilabel_mask import MultilabelMask
+from evaluation.io.kinds.number import Label, Number
+from evaluation.io.kinds.point import Point, PointInImage
+from evaluation.io.kinds.volume import ConfidenceVolume, Volume, geometry_of
+from evaluation.metrics.crop import Box, Crop
+
+
+@singledispatch
+def combine(kind: Kind, values: Sequence[Any], case: CaseForm, rules: Rules) -> Any:
+    """Return one value of a case, as the kind's writers take it; the order of ``values`` does not matter.
+
+    values: what the kind read from each reader or submission, at least one. Raises
+    `TypeError` for a kind of which nobody has said how (see `is_combinable`).
+    """
+    raise TypeError(f"values of {type(kind).__name__} cannot be combined")
+
+
+def is_combinable(kind: Kind) -> bool:
+    """Return whether somebody has said how values of a kind are combined."""
+    return combine.dispatch(type(kind)) is not combine.dispatch(object)
+
+
+@combine.register
+def _numbers(kind: Number, values: Sequence[float], case: CaseForm, rules: Rules) -> float:
+    """Return the mean."""
+    mean = math.fsum(values) / len(values)
+    return min(max(values), max(min(values), mean))
+
+
+@combine.register
+def _labels(kind: Label, values: Sequence[int | bool], case: CaseForm, rules: Rules) -> int:
+    """Return what most say."""
+    return int(majority_vote(np.array(values, dtype=np.bool_), rules.tie_is_foreground))
+
+
+@combine.register
+def _flags(kind: FlagSet, values: Sequence[Flags], case: CaseForm, rules: Rules) -> Flags:
+    """Return for every flag what most of those say that have it; missing where nobody has it."""
+    combined: list[bool | None] = []
+    for of_flag in zip(*values, strict=True):
+        given = [flag for flag in of_flag if flag is not None]
+        combined.append(bool(_labels(Label(), given, case, rules)) if given else None)
+    return tuple(combined)
+
+
+@combine.register
+def _points(kind: PointInImage, values: Sequence[Point], case: CaseForm, rules: Rules) -> Point:
+    return combine_points(kind, values, rules.tie_is_foreground)
+
+
+@combine.register
+def _label_masks(kind: LabelMask, values: Sequence[Crop], case: CaseForm, rules: Rules) -> NDArray[np.uint8]:
+    return combine_label_masks(kind, values, case, rules)
+
+
+@combine.register
+def _multilabel_masks(
+    kind: MultilabelMask, values: Sequence[tuple[Crop, ...]], case: CaseForm, rules: Rules
+) -> NDArray[np.bool_]:
+    """Return (class, y, x), every class voted by itself."""
+    combined = np.zeros((len(kind.classes), case.height, case.width), dtype=np.bool_)
+    for number, of_class in enumerate(zip(*values, strict=True)):
+        votes = np.zeros((len(values), case.height, case.width), dtype=np.bool_)
+        for one, region in zip(votes, of_class, strict=True):
+            one[region.box.slices] = region.values
+        combined[number] = vote(votes, rules)
+    return combined
+
+
+@combine.register
+def _volumes(
+    kind: ConfidenceVolume, values: Sequence[tuple[Crop, ...]], case: CaseForm, rules: Rules
+) -> Volume:
+    """Return the mean confidence of every voxel."""
+    geometry = geometry_of(case)
+    mean = np.zeros(geometry.shape, dtype=np.float32)
+    for plane, of_plane in zip(mean, zip(*values, strict=True), strict=True):
+        box = reduce(Box.union, (cropped.box for cropped in of_plane))
+        if not box.is_empty:
+            # Sorted, so that rounding does not depend on who comes first.
+            stack = np.sort(
+                np.stack([cropped.within(box).astype(np.float64) for cropped in of_plane]), axis=0
+            )
+            plane[box.slices] = np.clip(stack.sum(axis=0) / len(stack), stack[0], stack[-1])
+    return Volume(mean, geometry)
+
+
+def normalised(kind: Kind, values: Sequence[float]) -> list[float]:
+    """Return one submission's values of a field over all cases on a scale that submissions share.
+
+    Numbers without bounds have none (a likelihood may be any finite number): they are mapped linearly to
+    [0, 1] by their minimum and maximum, a constant submission to ½. All others are returned as they are.
+    """
+    if not isinstance(kind, Number) or kind.is_bounded or not values:
+        return list(values)
+    lowest, highest = min(values), max(values)
+    if lowest == highest:
+        return [0.5] * len(values)
+    # The difference of two finite numbers need not be finite; that of their halves is.
+    scale = 1.0 if math.isfinite(highest - lowest) else 0.5
+    width = scale * highest - scale * lowest
+    return [(scale * value - scale * lowest) / width for value in values]

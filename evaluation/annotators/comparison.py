@@ -1,0 +1,130 @@
+"""How two readers' values of one case compare, by the kind of the value, and the agreement over all cases."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from functools import singledispatch
+from itertools import combinations
+from math import nan
+from typing import Any
+
+from evaluation.core.field import Kind
+from evaluation.io.kinds.label_mask import LabelMask
+from evaluation.io.kinds.multilabel_mask import MultilabelMask
+from evaluation.io.kinds.number import Label
+from evaluation.io.kinds.point import Point, PointInImage, distance
+from evaluation.metrics.agreement import Agreement, cohen_kappa, fleiss_kappa
+from evaluation.metrics.crop import Crop
+from evaluation.metrics.overlap import dice
+from evaluation.metrics.regions import overlap_of, region_of
+
+
+@singledispatch
+def categories(kind: Kind, value: Any) -> Mapping[str, Hashable]:
+    """Return what a reader decided in one case, by the name of the decision; compared by kappa."""
+    return {}
+
+
+@categories.register
+def _label(kind: Label, value: int) -> Mapping[str, Hashable]:
+    return {"": value}
+
+
+@categories.register
+def _presence(kind: LabelMask, value: Crop) -> Mapping[str, Hashable]:
+    return {
+        f"{kind.labels[label]} present": bool(region_of(value, labels).values.any())
+        for label, labels in kind.regions()
+    }
+
+
+@categories.register
+def _presence_of_classes(kind: MultilabelMask, value: tuple[Crop, ...]) -> Mapping[str, Hashable]:
+    return {
+        f"{name} present": bool(region.values.any()) for name, region in zip(kind.classes, value, strict=True)
+    }
+
+
+@categories.register
+def _visibility(kind: PointInImage, value: Point) -> Mapping[str, Hashable]:
+    return {"visible": kind.is_visible(value)} if kind.may_be_invisible else {}
+
+
+@singledispatch
+def measures(kind: Kind, first: Any, second: Any) -> Mapping[str, float]:
+    """Return how alike or how far apart two values of one case are; NaN where that has no meaning."""
+    return {}
+
+
+@measures.register
+def _dice(kind: LabelMask, first: Crop, second: Crop) -> Mapping[str, float]:
+    """Return the Dice of every region; it does not exist where neither reader marked one."""
+    return {
+        f"{kind.labels[label]} Dice": dice(
+            overlap_of(region_of(first, labels), region_of(second, labels)), both_empty=nan
+        )
+        for label, labels in kind.regions()
+    }
+
+
+@measures.register
+def _dice_of_classes(
+    kind: MultilabelMask, first: tuple[Crop, ...], second: tuple[Crop, ...]
+) -> Mapping[str, float]:
+    pairs = zip(kind.classes, first, second, strict=True)
+    return {f"{name} Dice": dice(overlap_of(one, other), both_empty=nan) for name, one, other in pairs}
+
+
+@measures.register
+def _distance(kind: PointInImage, first: Point, second: Point) -> Mapping[str, float]:
+    """Return the distance in pixels; it does not exist where a reader saw nothing."""
+    both = kind.is_visible(first) and kind.is_visible(second)
+    return {"distance in pixels": distance(first, second) if both else nan}
+
+
+@dataclass
+class FieldAgreement:
+    """Collects the readers' values of one field, case by case; nothing of a case is kept but its figures."""
+
+    name: str
+    kind: Kind
+    _decisions: dict[str, list[dict[str, Hashable]]] = field(default_factory=lambda: defaultdict(list))
+    _measures: dict[tuple[str, str, str], list[float]] = field(default_factory=lambda: defaultdict(list))
+
+    def add(self, values: Mapping[str, Any]) -> None:
+        """Add the values of one case by reader."""
+        readers = sorted(values)
+        decided = {reader: categories(self.kind, values[reader]) for reader in readers}
+        for decision in dict.fromkeys(name for of_reader in decided.values() for name in of_reader):
+            self._decisions[decision].append({reader: decided[reader][decision] for reader in readers})
+        for first, second in combinations(readers, 2):
+            for name, value in measures(self.kind, values[first], values[second]).items():
+                if not math.isnan(value):
+                    self._measures[name, first, second].append(value)
+
+    def result(self) -> list[Agreement]:
+        """Return Cohen's kappa of every pair, Fleiss' kappa of all, and the mean measures of every pair.
+
+        A kappa that does not exist (only one category occurs) is left out.
+        """
+        found = []
+        for decision, cases in self._decisions.items():
+            prefix = f"{decision}: " if decision else ""
+            readers = sorted({reader for of_case in cases for reader in of_case})
+            for first, second in combinations(readers, 2):
+                both = [case for case in cases if first in case and second in case]
+                kappa = cohen_kappa([case[first] for case in both], [case[second] for case in both])
+                found.append(self._agreement(f"{prefix}Cohen's kappa", first, second, len(both), kappa))
+            several = [list(case.values()) for case in cases if len(case) > 1]
+            kappa = fleiss_kappa(several)
+            found.append(self._agreement(f"{prefix}Fleiss' kappa", "all", "", len(several), kappa))
+        for (name, first, second), values in sorted(self._measures.items()):
+            mean = math.fsum(values) / len(values)
+            found.append(self._agreement(f"mean {name}", first, second, len(values), mean))
+        return [agreement for agreement in found if not math.isnan(agreement.value)]
+
+    def _agreement(self, measure: str, first: str, second: str, cases: int, value: float) -> Agreement:
+        return Agreement(self.name, measure, first, second, cases, value)

@@ -1,0 +1,130 @@
+"""Several submissions of one phase combined into one, in the submission's own format.
+
+Each kind of value says how it is combined (`annotators.combine`): masks are voted region by region,
+coordinates averaged where most see them, likelihoods averaged on one scale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evaluation.annotators.combine import combine, is_combinable, normalised
+from evaluation.annotators.ensemble_writer import writer_for
+from evaluation.annotators.masks import Rules
+from evaluation.annotators.submissions import OpenSubmission, open_submissions
+from evaluation.core.challenge import Task, fields_of
+from evaluation.core.fault import PhaseError
+from evaluation.core.field import Field
+from evaluation.core.form import STACK_NAME, Form
+from evaluation.io.kinds.number import Number
+from evaluation.phase.output import whole_folder
+from evaluation.workers.pool import Progress, no_progress
+
+Numbers = Mapping[str, Mapping[str, Sequence[float | None]]]
+
+
+@dataclass(frozen=True)
+class Ensemble:
+    """What was written: the submissions, the tasks, and for every field in how many cases it has a value."""
+
+    submissions: tuple[str, ...]
+    tasks: tuple[str, ...]
+    cases: Mapping[str, int]
+
+
+def write_ensemble(
+    form: Form,
+    tasks: Sequence[Task],
+    submissions: Mapping[str, Path],
+    output: Path,
+    rules: Rules,
+    progress: Progress = no_progress,
+) -> Ensemble:
+    """Combine submissions, by name, into one that is written to a folder.
+
+    A case that a submission lacks is combined from the others; a value that none has is left out. Raises
+    `PhaseError` with every fault of every submission, and for fields that cannot be combined.
+    """
+    if len(submissions) < 2:
+        raise PhaseError(f"an ensemble needs at least two submissions, found {len(submissions)}")
+    fields = fields_of(tasks)
+    if problems := _not_combinable(tasks):
+        raise PhaseError(*problems)
+    opened = open_submissions(submissions, form, tasks)
+    order = _reading_order(form)
+    faults: list[str] = []
+    numbers = {
+        field.name: {one.name: _normalised(one, field, order, faults) for one in opened}
+        for field in fields
+        if isinstance(field.kind, Number)
+    }
+    others = [field.name for field in fields if field.name not in numbers]
+    with whole_folder(output) as folder:
+        writer = writer_for(folder, form, fields, opened)
+        counts = dict.fromkeys((field.name for field in fields), 0)
+        for done, position in enumerate(order, start=1):
+            read = {one.name: one.read(position, others, faults) for one in opened}
+            if not faults:
+                combined = _combined(form, fields, position, read, numbers, rules)
+                writer.add(form.cases[position].name, combined)
+                for name in combined:
+                    counts[name] += 1
+            progress(done)
+        if faults:
+            raise PhaseError(*faults)
+        writer.close()
+    present = {name for one in opened for name in one.index.tasks}
+    return Ensemble(
+        tuple(one.name for one in opened), tuple(t.name for t in tasks if t.name in present), counts
+    )
+
+
+def _not_combinable(tasks: Sequence[Task]) -> list[str]:
+    return [
+        f"task {task.name}: {field.title}: values of this kind cannot be combined; choose other tasks"
+        for task in tasks
+        for field in task.fields
+        if not is_combinable(field.kind)
+    ]
+
+
+def _combined(
+    form: Form,
+    fields: Sequence[Field],
+    position: int,
+    read: Mapping[str, Mapping[str, Any]],
+    numbers: Numbers,
+    rules: Rules,
+) -> dict[str, Any]:
+    """Return the combined values of one case by field; a field without any value is left out."""
+    combined = {}
+    for field in fields:
+        if field.name in numbers:
+            values = [of_one[position] for of_one in numbers[field.name].values()]
+            values = [value for value in values if value is not None]
+        else:
+            values = [of_one[field.name] for of_one in read.values() if field.name in of_one]
+        if values:
+            combined[field.name] = combine(field.kind, values, form.cases[position], rules)
+    return combined
+
+
+def _normalised(
+    submission: OpenSubmission, field: Field, order: Sequence[int], faults: list[str]
+) -> list[float | None]:
+    """Return one submission's numbers of a field by position, on the scale that submissions share."""
+    found: dict[int, float] = {}
+    for position in order:
+        values = submission.read(position, [field.name], faults)
+        if field.name in values:
+            found[position] = values[field.name]
+    scaled = dict(zip(found, normalised(field.kind, list(found.values())), strict=True))
+    return [scaled.get(position) for position in range(len(order))]
+
+
+def _reading_order(form: Form) -> list[int]:
+    """Return the positions of the cases, those of one stack together, whose values lie in one file."""
+    return sorted(range(len(form.cases)), key=lambda i: form.cases[i].columns.get(STACK_NAME, ""))

@@ -1,0 +1,85 @@
+"""Every reader scored against the result like a team (ADAM, Table 14)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from evaluation.annotators.annotations import READERS, ReadersFolder
+from evaluation.annotators.submissions import OpenSubmission, open_submissions
+from evaluation.core.aggregation import metric_values
+from evaluation.core.case_table import CaseTable
+from evaluation.core.fault import PhaseError
+from evaluation.core.outcome import CaseJob, Died, Faulty, OrganiserFault, Scored
+from evaluation.evaluate import setup_of
+from evaluation.phase.manifest import scan
+from evaluation.phase.phase import Phase, load_phase
+from evaluation.workers.pool import PoolSettings, run_cases
+
+_CASE_SECONDS = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderScore:
+    """One metric of one reader, over the cases that he annotated."""
+
+    reader: str
+    task: str
+    metric: str
+    cases: int
+    value: float
+
+
+def score_readers(folder: Path, given: ReadersFolder, workers: int) -> tuple[ReaderScore, ...]:
+    """Return every metric that exists of every reader, by the challenge's own scoring.
+
+    A reader is scored on the cases of a task of which he gave every field; what was dropped is not his. The
+    reference is the one in ``folder``, to which he contributed: the figures are those of a team that knew a
+    share of it.
+    """
+    phase = load_phase(folder, scan(folder))
+    form = replace(phase.form, submission="archive", missing="worst", optional_tasks=())
+    folders = {one.name: given.folder / READERS / one.name for one in given.readers}
+    return tuple(
+        score
+        for reader in open_submissions(folders, form, phase.tasks)
+        for score in _scores(phase, reader, given, workers)
+    )
+
+
+def _scores(phase: Phase, reader: OpenSubmission, given: ReadersFolder, workers: int) -> list[ReaderScore]:
+    jobs = []
+    for position, (case, row) in enumerate(zip(phase.cases.forms, phase.rows, strict=True)):
+        dropped = given.dropped_fields(reader.name, position)
+        sources = {name: source for name, source in reader.sources(position).items() if name not in dropped}
+        jobs.append(CaseJob(case, sources, row))
+    setup = replace(setup_of(phase, phase.form.tasks, reader.index.root, workers), form=reader.form)
+    outcomes = run_cases(jobs, setup, PoolSettings(workers, _CASE_SECONDS))
+    problems: list[str] = []
+    for job, outcome in zip(jobs, outcomes, strict=True):
+        if isinstance(outcome, Faulty):
+            problems += reader.described(outcome.faults)
+        elif isinstance(outcome, OrganiserFault):
+            problems += outcome.problems
+        elif isinstance(outcome, Died):
+            problems.append(f"{reader.name}: {job.case.name}: {outcome.reason}")
+        elif outcome.failure is not None:
+            problems.append(f"{reader.name}: {job.case.name}: {outcome.failure}")
+    if problems:
+        raise PhaseError(*problems)
+    scores = []
+    for task in phase.tasks:
+        annotated = [
+            (job.case.name, outcome.rows[task.name])
+            for job, outcome in zip(jobs, outcomes, strict=True)
+            if isinstance(outcome, Scored) and task.name in outcome.rows and task.name not in outcome.worst
+        ]
+        if annotated:
+            table = CaseTable([name for name, _ in annotated], [row for _, row in annotated])
+            scores += [
+                ReaderScore(reader.name, task.name, name, len(table), value)
+                for name, value in metric_values(task.metrics, table).items()
+                if not math.isnan(value)
+            ]
+    return scores

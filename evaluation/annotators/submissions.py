@@ -1,0 +1,66 @@
+"""Several submissions, or several readers whose annotations have the form of one, read case by case."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from evaluation.core.challenge import Task
+from evaluation.core.fault import Fault, PhaseError
+from evaluation.core.form import Form
+from evaluation.core.outcome import CaseJob
+from evaluation.core.source import Source
+from evaluation.platform.index import SubmissionIndex
+from evaluation.platform.submission import index_submission
+from evaluation.workers.case_runner import CaseRunner, RunSetup
+
+
+@dataclass(frozen=True)
+class OpenSubmission:
+    """One submission: where its values lie, and what reads them."""
+
+    name: str
+    form: Form
+    index: SubmissionIndex
+    runner: CaseRunner
+
+    def sources(self, position: int) -> Mapping[str, Source]:
+        """Return where the values of a case lie, by field."""
+        return self.index.sources[position]
+
+    def read(
+        self, position: int, fields: Collection[str], faults: list[str], leave_out: Collection[str] = ()
+    ) -> dict[str, Any]:
+        """Return the values of a case of those fields that it has; what is wrong is added to ``faults``."""
+        sources = {
+            name: source
+            for name, source in self.sources(position).items()
+            if name in fields and name not in leave_out
+        }
+        values, found = self.runner.read(CaseJob(self.form.cases[position], sources, None))
+        faults += self.described(found)
+        return values
+
+    def described(self, faults: Collection[Fault]) -> list[str]:
+        """Return faults as problems that name the submission."""
+        return [f"{self.name}: {fault}" for fault in faults]
+
+
+def open_submissions(
+    folders: Mapping[str, Path], form: Form, tasks: Sequence[Task]
+) -> tuple[OpenSubmission, ...]:
+    """Return the submissions in folders by name, sorted by it. Raises `PhaseError` with all their faults."""
+    if missing := [
+        f"{name}: {folder} is not a folder" for name, folder in folders.items() if not folder.is_dir()
+    ]:
+        raise PhaseError(*missing)
+    opened = []
+    for name in sorted(folders):
+        index = index_submission(folders[name], form, tasks)
+        setup = RunSetup(replace(form, cases=()), form.tasks, index.root, form.options, None)
+        opened.append(OpenSubmission(name, form, index, CaseRunner(setup, tasks)))
+    if faults := [problem for one in opened for problem in one.described(one.index.faults)]:
+        raise PhaseError(*faults)
+    return tuple(opened)

@@ -1,0 +1,5 @@
+"""ADAM: age-related macular degeneration from fundus photographs."""
+
+from evaluation.challenges.adam.rules import CHALLENGE
+
+__all__ = ["CHALLENGE"]

@@ -1,0 +1,303 @@
+"""ADAM, the Age-related Macular Degeneration challenge (Fang et al., IEEE Trans. Med. Imaging 41:2828, 2022).
+
+Section 2.2: classification of AMD (task 1), detection and segmentation of the optic disc (task 2),
+localisation of the fovea (task 3), detection and segmentation of five lesions (task 4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from math import inf, nan
+from typing import Annotated, Literal, get_args
+
+from pydantic import Field as Constraint
+from pydantic import field_validator, model_validator
+
+from evaluation.core.case_table import Row
+from evaluation.core.challenge import Challenge, Options, Task, Values, form_option
+from evaluation.core.field import CaseColumns, Field, Files, Reference, Socket, TableColumns
+from evaluation.core.form import CaseForm
+from evaluation.core.metric import Metric, auc_of, f1_of_presence_of, mean_of
+from evaluation.core.scheme import Board, Place, Rank, Scheme, Score
+from evaluation.io.kinds.label_mask import LabelMask
+from evaluation.io.kinds.number import Label, Number
+from evaluation.io.kinds.point import Point, PointInImage, distance
+from evaluation.metrics.crop import Crop
+from evaluation.metrics.distance import image_diagonal
+from evaluation.metrics.overlap import dice
+from evaluation.metrics.regions import overlap_of, region_of
+
+STRUCTURE, ELSEWHERE = 0, 255
+
+Structure = Literal["disc", "drusen", "exudate", "hemorrhage", "scar", "other"]
+TITLES: Mapping[Structure, str] = {
+    "disc": "optic disc",
+    "drusen": "drusen",
+    "exudate": "exudate",
+    "hemorrhage": "hemorrhage",
+    "scar": "scar",
+    "other": "other lesions",
+}
+LESIONS: tuple[Structure, ...] = tuple(name for name in get_args(Structure) if name != "disc")
+_FOLDERS = {name: name if name == "disc" else f"lesions/{name}" for name in TITLES}
+
+_Folder = Annotated[str, Constraint(pattern=r"^[^/\\.][^/\\]*(/[^/\\.][^/\\]*)*$")]
+_Table = Annotated[str, Constraint(pattern=r"^([^/\\.][^/\\]*/)*[^/\\.][^/\\]*\.csv$")]
+
+
+class AdamOptions(Options):
+    """Names of the tables and folders of a submission; a folder that is not named keeps its default."""
+
+    classification_file: _Table = form_option("classification_results.csv")
+    fovea_file: _Table = form_option("fovea_location_results.csv")
+    folders: Mapping[Structure, _Folder] = form_option(_FOLDERS)
+
+    @field_validator("folders")
+    @classmethod
+    def _complete(cls, given: Mapping[Structure, str]) -> Mapping[Structure, str]:
+        folders = {**_FOLDERS, **given}
+        for name, folder in folders.items():
+            for other, outer in folders.items():
+                if name != other and f"{folder}/".casefold().startswith(f"{outer}/".casefold()):
+                    raise ValueError(f"the folder of {name}, {folder!r}, lies in that of {other}, {outer!r}")
+        return folders
+
+    @model_validator(mode="after")
+    def _distinct(self) -> AdamOptions:
+        if self.classification_file.casefold() == self.fovea_file.casefold():
+            raise ValueError(f"classification_file and fovea_file are both {self.fovea_file!r}")
+        return self
+
+
+def _tasks(options: AdamOptions) -> tuple[Task, ...]:
+    return (
+        Task(
+            name="classification",
+            title="Classification of AMD",
+            fields=(_risk(options),),
+            score=lambda prediction, reference: {
+                "likelihood": prediction["amd_risk"],
+                "amd": reference["amd_risk"],
+            },
+            worst=lambda case, reference: {
+                "likelihood": -inf if reference["amd_risk"] else inf,
+                "amd": reference["amd_risk"],
+            },
+            metrics=(Metric("auc", "AUC", auc_of("likelihood", "amd"), best=1, worst=0),),
+        ),
+        Task(
+            name="disc",
+            title="Detection and segmentation of the optic disc",
+            fields=(_mask("disc", options),),
+            score=lambda prediction, reference: _score_structure(prediction["disc"], reference["disc"]),
+            worst=lambda case, reference: _worst_structure(reference["disc"]),
+            metrics=_metrics_of_structure("disc"),
+        ),
+        Task(
+            name="fovea",
+            title="Localisation of the fovea",
+            fields=(_fovea(options),),
+            score=_score_fovea,
+            worst=_worst_fovea,
+            metrics=(
+                Metric("distance", "Euclidean distance in pixels", mean_of("distance"), best=0, worst=inf),
+                Metric(
+                    "distance_where_visible",
+                    "Euclidean distance in pixels where the fovea is visible",
+                    mean_of("distance_where_visible"),
+                    best=0,
+                    worst=inf,
+                ),
+                Metric(
+                    "distance_per_width",
+                    "Euclidean distance as a share of the image's width",
+                    mean_of("distance_per_width"),
+                    best=0,
+                    worst=inf,
+                ),
+                Metric(
+                    "visible_f1",
+                    "F1 of a visible fovea",
+                    f1_of_presence_of("predicted_visible", "visible"),
+                    best=1,
+                    worst=0,
+                ),
+                Metric(
+                    "invisible_f1",
+                    "F1 of an invisible fovea",
+                    f1_of_presence_of("predicted_invisible", "invisible"),
+                    best=1,
+                    worst=0,
+                ),
+            ),
+        ),
+        Task(
+            name="lesions",
+            title="Detection and segmentation of lesions",
+            fields=tuple(_mask(lesion, options) for lesion in LESIONS),
+            score=_score_lesions,
+            worst=_worst_lesions,
+            metrics=tuple(
+                metric for lesion in LESIONS for metric in _metrics_of_structure(lesion, f"{lesion}_")
+            ),
+            independent_fields=True,
+        ),
+    )
+
+
+def _score_structure(predicted: Crop, true: Crop, prefix: str = "") -> Row:
+    """Return the row of one mask: Dice (Eq. 1) where the reference has the structure, and its detection."""
+    overlap = overlap_of(region_of(predicted, [STRUCTURE]), region_of(true, [STRUCTURE]))
+    return {
+        f"{prefix}dice": dice(overlap, both_empty=nan) if overlap.reference else nan,
+        f"{prefix}predicted": int(overlap.prediction > 0),
+        f"{prefix}present": int(overlap.reference > 0),
+    }
+
+
+def _worst_structure(true: Crop, prefix: str = "") -> Row:
+    """Return the row of a missing mask: Dice 0 where the structure is, and the wrong decision."""
+    present = int(true.values.size > 0)
+    return {
+        f"{prefix}dice": 0.0 if present else nan,
+        f"{prefix}predicted": 1 - present,
+        f"{prefix}present": present,
+    }
+
+
+def _metrics_of_structure(structure: Structure, prefix: str = "") -> tuple[Metric, Metric]:
+    """Return Dice over the images whose reference has the structure, and F1 of detection over all (Eq. 2)."""
+    title = TITLES[structure]
+    return (
+        Metric(f"{prefix}dice", f"Dice of the {title}", mean_of(f"{prefix}dice"), best=1, worst=0),
+        Metric(
+            f"{prefix}f1",
+            f"F1 of the {title}",
+            f1_of_presence_of(f"{prefix}predicted", f"{prefix}present"),
+            best=1,
+            worst=0,
+        ),
+    )
+
+
+def _score_lesions(prediction: Values, reference: Values) -> Row:
+    """Return the columns of those lesions whose mask was submitted."""
+    row: dict[str, object] = {}
+    for lesion in LESIONS:
+        if lesion in prediction:
+            row |= _score_structure(prediction[lesion], reference[lesion], f"{lesion}_")
+    return row
+
+
+def _worst_lesions(case: CaseForm, reference: Values) -> Row:
+    row: dict[str, object] = {}
+    for lesion in LESIONS:
+        row |= _worst_structure(reference[lesion], f"{lesion}_")
+    return row
+
+
+def _score_fovea(prediction: Values, reference: Values) -> Row:
+    predicted: Point = prediction["fovea"]
+    true: Point = reference["fovea"]
+    # (0, 0) says "invisible" and is a point like any other in the mean that ranks (section 2.2, task 3).
+    return _fovea_row(distance(predicted, true), true.image_width, _visible(predicted), _visible(true))
+
+
+def _worst_fovea(case: CaseForm, reference: Values) -> Row:
+    visible = _visible(reference["fovea"])
+    return _fovea_row(image_diagonal(case.width, case.height), case.width, not visible, visible)
+
+
+def _fovea_row(distance_pixels: float, width: int, predicted_visible: bool, visible: bool) -> Row:
+    return {
+        "distance": distance_pixels,
+        "distance_where_visible": distance_pixels if visible else nan,
+        "distance_per_width": distance_pixels / width,
+        "predicted_visible": int(predicted_visible),
+        "visible": int(visible),
+        "predicted_invisible": int(not predicted_visible),
+        "invisible": int(not visible),
+    }
+
+
+def _visible(point: Point) -> bool:
+    return point.x != 0 or point.y != 0
+
+
+def _risk(options: AdamOptions) -> Field:
+    return Field(
+        name="amd_risk",
+        title="Risk of AMD",
+        kind=Number(0, 1),
+        archive=TableColumns((options.classification_file,), "FileName", ("AMD Risk",)),
+        socket=Socket("amd-risk", "amd-risk.json"),
+        reference=Reference(Label(), CaseColumns(("amd",))),
+    )
+
+
+def _fovea(options: AdamOptions) -> Field:
+    return Field(
+        name="fovea",
+        title="Location of the fovea, (0, 0) where it is invisible",
+        kind=PointInImage(may_be_invisible=True),
+        archive=TableColumns((options.fovea_file,), "ImageName", ("Fovea_X", "Fovea_Y")),
+        socket=Socket("fovea-location", "fovea-location.json"),
+        reference=Reference(PointInImage(may_be_invisible=True), CaseColumns(("fovea_x", "fovea_y"))),
+    )
+
+
+def _mask(structure: Structure, options: AdamOptions) -> Field:
+    kind = LabelMask({STRUCTURE: TITLES[structure]}, ELSEWHERE)
+    slug = f"{TITLES[structure]}-segmentation".replace(" ", "-")
+    return Field(
+        name=structure,
+        title=f"Segmentation of the {TITLES[structure]}",
+        kind=kind,
+        archive=Files(options.folders[structure], (".png",)),
+        socket=Socket(slug, f"images/{slug}"),
+        reference=Reference(kind, Files(_FOLDERS[structure], (".png",))),
+    )
+
+
+def _detection_and_segmentation(name: str, prefix: str) -> Board:
+    """Return the leaderboard of one structure (Eq. 3): the rank of F1 weighs 0.4, that of Dice 0.6."""
+    return Board(name, (Rank(f"{prefix}f1", Fraction("0.4")), Rank(f"{prefix}dice", Fraction("0.6"))))
+
+
+RANKING = Scheme(
+    boards=(
+        Board("classification", (Rank("classification.auc"),)),
+        _detection_and_segmentation("disc", "disc."),
+        Board("fovea", (Rank("fovea.distance"),)),
+        *(_detection_and_segmentation(lesion, f"lesions.{lesion}_") for lesion in LESIONS),
+        Board("lesions", tuple(Score(lesion) for lesion in LESIONS)),
+        Board(
+            "overall",
+            (
+                Place("classification", Fraction("0.3")),
+                Place("disc", Fraction("0.1")),
+                Place("fovea", Fraction("0.1")),
+                Place("lesions", Fraction("0.5")),
+            ),
+            ties=(Place("classification"),),
+        ),
+    ),
+    overall="overall",
+    phases={"online": Fraction("0.3"), "onsite": Fraction("0.7")},
+)
+
+CHALLENGE = Challenge(
+    name="adam",
+    title="ADAM: age-related macular degeneration from fundus photographs",
+    options=AdamOptions,
+    tasks=_tasks,
+    components=(
+        "classification.auc",
+        "disc.dice",
+        "disc.f1",
+        "fovea.distance",
+        *(f"lesions.{lesion}_{metric}" for lesion in LESIONS for metric in ("dice", "f1")),
+    ),
+    ranking=lambda options: RANKING,
+)

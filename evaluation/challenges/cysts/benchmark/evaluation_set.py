@@ -1,0 +1,103 @@
+"""The B-scans that all readers and the supervisor annotated twice, see `benchmark.steps`."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.challenges.cysts.benchmark.distinction import Range
+from evaluation.challenges.cysts.benchmark.scans import Plane, Scan, scans_in
+from evaluation.core.fault import PhaseError
+from evaluation.phase.organiser_tables import read_rows
+
+SUPERVISOR = "supervisor"
+RUNS = ("run1", "run2")
+_FILE, _FOLDER, IMAGES = "evaluation.csv", "evaluation", "images"
+_MOST_B_SCANS = 100_000
+
+Levels = NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class AnnotatedBScan:
+    """One B-scan (y, x) of the evaluation set, with what every reader marked in every run."""
+
+    volume: str
+    b_scan: int
+    image: Plane
+    intensities: Range
+    levels: Mapping[tuple[str, str], Levels]
+
+
+@dataclass(frozen=True)
+class EvaluationSet:
+    """Which B-scans belong to it, the readers without the supervisor, and where their volumes lie."""
+
+    b_scans: Mapping[str, tuple[int, ...]]
+    readers: tuple[str, ...]
+    images: Mapping[str, Scan]
+    annotations: Mapping[tuple[str, str], Mapping[str, Scan]]
+
+    def __iter__(self) -> Iterator[AnnotatedBScan]:
+        """Yield the B-scans; one volume of each reader and run is read at a time. Raises `PhaseError`."""
+        for volume, numbers in self.b_scans.items():
+            image = self.images[volume]
+            planes, intensities = image.chosen(numbers), image.intensities()
+            levels: dict[int, dict[tuple[str, str], Levels]] = {number: {} for number in numbers}
+            for key, scans in self.annotations.items():
+                scan = scans[volume]
+                for number, plane in scan.chosen(numbers).items():
+                    if plane.shape != planes[number].shape:
+                        expected, found = (
+                            " × ".join(map(str, p.shape[::-1])) for p in (planes[number], plane)
+                        )
+                        raise PhaseError(f"{scan.path}: expected B-scans of {expected} pixels, found {found}")
+                    levels[number][key] = scan.levels(plane, number)
+            for number in numbers:
+                yield AnnotatedBScan(volume, number, planes[number], intensities, levels[number])
+
+
+def open_evaluation_set(folder: Path) -> EvaluationSet:
+    """Return the evaluation set of a folder; no volume has been read yet.
+
+    Raises `PhaseError` with every fault.
+    """
+    b_scans: dict[str, list[int]] = defaultdict(list)
+    problems = []
+    for row in read_rows(folder / _FILE, ("volume", "b_scan")):
+        number = row.whole("b_scan", 1, _MOST_B_SCANS)
+        if number in b_scans[row.cells["volume"]]:
+            problems.append(f"{row.place}: {row.cells['volume']}, B-scan {number} stands twice")
+        b_scans[row.cells["volume"]].append(number)
+    parts = folder / _FOLDER
+    readers = sorted(path.name for path in parts.iterdir() if path.is_dir()) if parts.is_dir() else []
+    if SUPERVISOR not in readers:
+        problems.append(f"{parts / SUPERVISOR}: is not a folder")
+    if len(readers) < 2:
+        problems.append(f"{parts}: expected a folder for every reader, found none")
+    images = scans_in(folder / IMAGES)
+    problems += _missing(b_scans, images, folder / IMAGES)
+    annotations = {}
+    for reader in readers:
+        for run in RUNS:
+            annotations[reader, run] = scans_in(parts / reader / run)
+            problems += _missing(b_scans, annotations[reader, run], parts / reader / run)
+    if not b_scans:
+        problems.append(f"{folder / _FILE}: expected B-scans, found none")
+    if problems:
+        raise PhaseError(*problems)
+    return EvaluationSet(
+        {volume: tuple(sorted(b_scans[volume])) for volume in sorted(b_scans)},
+        tuple(reader for reader in readers if reader != SUPERVISOR),
+        images,
+        annotations,
+    )
+
+
+def _missing(volumes: Mapping[str, Sequence[int]], found: Mapping[str, Scan], folder: Path) -> list[str]:
+    return [f"{folder}/{volume}: is missing" for volume in sorted(volumes) if volume not in found]

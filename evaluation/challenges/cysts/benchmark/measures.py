@@ -1,0 +1,212 @@
+"""Three steps of the cyst benchmark that measure the readers, each from files to files.
+
+    distinction   → distinctions.csv                  every cyst of the evaluation set, Eq. 1
+    transform     → transforms.csv, levels.csv        from distinctions.csv, Eq. 2
+    accuracy      → accuracy.csv                      from the files before, Eq. 3
+
+An organiser may look at the files, and change them, before the next step reads them.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isnan, nan
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.challenges.cysts.benchmark.accuracy import Accuracy, Similarity, marked_by_either
+from evaluation.challenges.cysts.benchmark.distinction import CONFIDENCES, Cyst, cysts_of, distinctions
+from evaluation.challenges.cysts.benchmark.evaluation_set import (
+    RUNS,
+    SUPERVISOR,
+    AnnotatedBScan,
+    EvaluationSet,
+)
+from evaluation.challenges.cysts.benchmark.transform import Transform, fit, moments_of, supervisor_of
+from evaluation.core.fault import PhaseError
+from evaluation.phase.organiser_tables import read_rows
+from evaluation.phase.output import write_rows
+
+DISTINCTIONS, TRANSFORMS, LEVELS, ACCURACY = (
+    "distinctions.csv",
+    "transforms.csv",
+    "levels.csv",
+    "accuracy.csv",
+)
+Interval = Literal["level", "cyst"]
+_OF_CYST = ("reader", "run", "volume", "b_scan", "cyst", "confidence", "pixels", "distinction")
+_OF_TRANSFORM = ("reader", "confidence", "cysts", "mean", "variance", "a", "b")
+_OF_LEVEL = ("confidence", "cysts", "mean", "variance", "pooled_with", "value")
+_OF_ACCURACY = ("reader", "measure", "overall", *(f"confidence_{c}" for c in CONFIDENCES))
+_MOST = 10**9
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What a mark is worth: the value of every level, and every reader's map of distinctions.
+
+    ``interval`` "level": a confidence carries the supervisor's mean distinction of it; "cyst": every cyst
+    carries its own distinction, mapped by its reader's transform.
+    """
+
+    interval: Interval
+    levels: Mapping[int, float]
+    transforms: Mapping[tuple[str, int], Transform]
+
+    def values(
+        self, reader: str, levels: NDArray[np.uint8], cysts: Sequence[Cyst], of_cysts: Sequence[float]
+    ) -> NDArray[np.float64]:
+        """Return the value of every voxel of a B-scan (y, x), 0 where nothing is marked.
+
+        A cyst whose distinction is undefined (NaN in ``of_cysts``) carries the value of its level.
+        """
+        table = np.array([0.0, *(self.levels[c] for c in CONFIDENCES)])
+        values: NDArray[np.float64] = table[levels]
+        if self.interval == "cyst":
+            for cyst, distinction in zip(cysts, of_cysts, strict=True):
+                if not isnan(distinction):
+                    values[cyst.box][cyst.pixels] = self._transform(reader, cyst.confidence)(distinction)
+        return values
+
+    def _transform(self, reader: str, confidence: int) -> Transform:
+        if (reader, confidence) not in self.transforms:
+            raise PhaseError(f"{TRANSFORMS}: expected a row of {reader}, confidence {confidence}, found none")
+        return self.transforms[reader, confidence]
+
+
+def write_distinctions(evaluation_set: EvaluationSet, work: Path) -> dict[str, object]:
+    """Measure every cyst of every reader and run; return what the report says of it."""
+    rows: list[tuple[object, ...]] = []
+    undefined = 0
+    for b_scan in evaluation_set:
+        for (reader, run), levels in b_scan.levels.items():
+            cysts = cysts_of(levels)
+            measured = distinctions(b_scan.image, levels, cysts, b_scan.intensities)
+            undefined += sum(map(isnan, measured))
+            for number, (cyst, value) in enumerate(zip(cysts, measured, strict=True), start=1):
+                pixels = int(np.count_nonzero(cyst.pixels))
+                rows.append(
+                    (reader, run, b_scan.volume, b_scan.b_scan, number, cyst.confidence, pixels, value)
+                )
+    write_rows(work / DISTINCTIONS, _OF_CYST, sorted(rows, key=lambda row: tuple(map(str, row[:3]))))
+    return {"cysts": len(rows), "without_a_ring": undefined}
+
+
+def write_transforms(work: Path) -> dict[str, object]:
+    """Fit every reader's transform to the supervisor's distinctions; return what the report says of it."""
+    by_reader: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for row in read_rows(work / DISTINCTIONS, _OF_CYST):
+        confidence = row.whole("confidence", 1, CONFIDENCES[-1])
+        by_reader[row.cells["reader"]][confidence].append(row.number("distinction"))
+    if SUPERVISOR not in by_reader:
+        raise PhaseError(f"{work / DISTINCTIONS}: expected cysts of the supervisor, found none")
+    supervisor = supervisor_of(by_reader[SUPERVISOR])
+    rows = []
+    for reader in sorted(by_reader):
+        for c in CONFIDENCES:
+            moments = moments_of(by_reader[reader][c])
+            # The supervisor is what the others are mapped to.
+            map_to = Transform(1.0, 0.0) if reader == SUPERVISOR else fit(moments, supervisor.moments[c])
+            rows.append((reader, c, moments.count, moments.mean, moments.variance, map_to.a, map_to.b))
+    write_rows(work / TRANSFORMS, _OF_TRANSFORM, rows)
+    write_rows(
+        work / LEVELS,
+        _OF_LEVEL,
+        [
+            (c, m.count, m.mean, m.variance, supervisor.pooled_with.get(c), supervisor.levels[c])
+            for c, m in supervisor.moments.items()
+        ],
+    )
+    return {
+        "levels": dict(supervisor.levels),
+        "pooled_confidences_of_the_supervisor": dict(supervisor.pooled_with),
+        "transforms": [dict(zip(_OF_TRANSFORM, row, strict=True)) for row in rows],
+    }
+
+
+def read_scale(work: Path, interval: Interval) -> Scale:
+    """Return what the transform step wrote. Raises `PhaseError`."""
+    levels = {
+        row.whole("confidence", 1, CONFIDENCES[-1]): row.number("value")
+        for row in read_rows(work / LEVELS, ("confidence", "value"))
+    }
+    if missing := [c for c in CONFIDENCES if isnan(levels.get(c, nan))]:
+        raise PhaseError(f"{work / LEVELS}: expected a value of confidence {missing[0]}, found none")
+    transforms = {
+        (row.cells["reader"], row.whole("confidence", 1, CONFIDENCES[-1])): Transform(
+            row.number("a"), row.number("b")
+        )
+        for row in read_rows(work / TRANSFORMS, _OF_TRANSFORM)
+    }
+    return Scale(interval, levels, transforms)
+
+
+def write_accuracy(evaluation_set: EvaluationSet, work: Path, interval: Interval) -> dict[str, object]:
+    """Measure reproducibility and accuracy of every reader; return what the report says of it."""
+    scale = read_scale(work, interval)
+    measured = _read_distinctions(work)
+    readers = (*evaluation_set.readers, SUPERVISOR)
+    reproducibility = {reader: Similarity() for reader in readers}
+    accuracy = {reader: Similarity() for reader in evaluation_set.readers}
+    for b_scan in evaluation_set:
+        runs = {reader: [_values(b_scan, reader, run, scale, measured) for run in RUNS] for reader in readers}
+        of_supervisor = [b_scan.levels[SUPERVISOR, run] for run in RUNS]
+        for reader, (first, second) in runs.items():
+            levels = [b_scan.levels[reader, run] for run in RUNS]
+            reproducibility[reader].add(first, second, marked_by_either(*levels))
+            if reader != SUPERVISOR:
+                marked = marked_by_either(*levels, *of_supervisor)
+                true_first, true_second = runs[SUPERVISOR]
+                accuracy[reader].add((first + second) / 2, (true_first + true_second) / 2, marked)
+    rows = [
+        (reader, measure, found.overall, *(found.by_confidence[c] for c in CONFIDENCES))
+        for measure, of_readers in (("reproducibility", reproducibility), ("accuracy", accuracy))
+        for reader, found in ((reader, similarity.result()) for reader, similarity in of_readers.items())
+    ]
+    write_rows(work / ACCURACY, _OF_ACCURACY, rows)
+    return {"interval": interval, "readers": [dict(zip(_OF_ACCURACY, row, strict=True)) for row in rows]}
+
+
+def read_accuracy(work: Path) -> dict[str, Accuracy]:
+    """Return every reader's accuracy, without the supervisor's. Raises `PhaseError`."""
+    accuracies = {}
+    for row in read_rows(work / ACCURACY, _OF_ACCURACY):
+        if row.cells["measure"] != "accuracy":
+            continue
+        weights = [row.number("overall"), *(row.number(f"confidence_{c}") for c in CONFIDENCES)]
+        if isnan(weights[0]) or any(weight < 0 for weight in weights):
+            raise PhaseError(f"{row.place}: expected accuracies of at least 0, found {weights}")
+        by_confidence = dict(zip(CONFIDENCES, weights[1:], strict=True))
+        accuracies[row.cells["reader"]] = Accuracy(weights[0], by_confidence)
+    return accuracies
+
+
+_Measured = Mapping[tuple[str, str, str, int], Mapping[int, float]]
+
+
+def _read_distinctions(work: Path) -> _Measured:
+    found: dict[tuple[str, str, str, int], dict[int, float]] = defaultdict(dict)
+    for row in read_rows(work / DISTINCTIONS, _OF_CYST):
+        key = (row.cells["reader"], row.cells["run"], row.cells["volume"], row.whole("b_scan", 1, _MOST))
+        found[key][row.whole("cyst", 1, _MOST)] = row.number("distinction")
+    return found
+
+
+def _values(
+    b_scan: AnnotatedBScan, reader: str, run: str, scale: Scale, measured: _Measured
+) -> NDArray[np.float64]:
+    levels = b_scan.levels[reader, run]
+    cysts = cysts_of(levels)
+    of_b_scan = measured.get((reader, run, b_scan.volume, b_scan.b_scan), {})
+    if len(of_b_scan) != len(cysts):
+        where = f"{reader}, {run}, {b_scan.volume}, B-scan {b_scan.b_scan}"
+        raise PhaseError(
+            f"{DISTINCTIONS}: {where}: expected {len(cysts)} cysts, found {len(of_b_scan)}; "
+            "the annotations changed: repeat the distinction step"
+        )
+    return scale.values(reader, levels, cysts, [of_b_scan[n] for n in range(1, len(cysts) + 1)])

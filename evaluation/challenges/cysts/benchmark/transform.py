@@ -1,0 +1,109 @@
+"""From ordinal confidences to interval-scaled ones, with one subjectivity for all (Eq. 2)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evaluation.challenges.cysts.benchmark.distinction import CONFIDENCES
+from evaluation.core.fault import PhaseError
+
+LOWEST, HIGHEST = 0.01, 1.0
+"""The interval in which the value of a marked voxel lies."""
+
+_FEWEST_CYSTS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """Number, mean and population variance of distinctions; mean and variance are NaN for none."""
+
+    count: int
+    mean: float
+    variance: float
+
+
+@dataclass(frozen=True, slots=True)
+class Transform:
+    """The linear map a·D + b of distinctions."""
+
+    a: float
+    b: float
+
+    def __call__(self, distinction: float) -> float:
+        """Return a·D + b, clipped to [0.01, 1]."""
+        return min(HIGHEST, max(LOWEST, self.a * distinction + self.b))
+
+
+@dataclass(frozen=True)
+class Supervisor:
+    """The supervisor's distinctions by confidence, and the value that each confidence carries.
+
+    ``pooled_with`` names for a confidence with fewer than two cysts those that were added to it.
+    """
+
+    moments: Mapping[int, Moments]
+    levels: Mapping[int, float]
+    pooled_with: Mapping[int, int]
+
+
+def moments_of(distinctions: ArrayLike) -> Moments:
+    """Return the moments of distinctions of both runs together; NaN (an empty ring) is left out."""
+    values = np.asarray(distinctions, dtype=np.float64)
+    values = np.sort(values[~np.isnan(values)])
+    if not len(values):
+        return Moments(0, math.nan, math.nan)
+    # A sum of equal numbers, divided, need not give that number; its variance must be 0 all the same.
+    if values[0] == values[-1]:
+        return Moments(len(values), float(values[0]), 0.0)
+    return Moments(len(values), float(values.mean()), float(values.var()))
+
+
+def fit(reader: Moments, supervisor: Moments) -> Transform:
+    """Return the map that gives a reader's distinctions the supervisor's mean and variance (Eq. 2).
+
+    a = √(σ²_S / σ²_R), b = μ_S − a·μ_R. a is 1 where σ_R is 0 or the reader has fewer than two cysts; without
+    any cyst the map changes nothing.
+    """
+    if reader.count == 0:
+        return Transform(1.0, 0.0)
+    a = 1.0
+    if reader.count >= _FEWEST_CYSTS and reader.variance > 0:
+        a = math.sqrt(supervisor.variance / reader.variance)
+    return Transform(a, supervisor.mean - a * reader.mean)
+
+
+def supervisor_of(distinctions: Mapping[int, Sequence[float]]) -> Supervisor:
+    """Return the moments and values of the supervisor's confidences.
+
+    A confidence with fewer than two cysts is pooled with the nearest one that has two (of two as near, the
+    lower). The value of a confidence is its mean distinction, made non-decreasing by isotonic regression
+    (weighted by the number of cysts) and clipped to [0.01, 1]. Raises `PhaseError` where no confidence has
+    two cysts.
+    """
+    defined = {c: [value for value in distinctions.get(c, ()) if not math.isnan(value)] for c in CONFIDENCES}
+    enough = [c for c in CONFIDENCES if len(defined[c]) >= _FEWEST_CYSTS]
+    if not enough:
+        raise PhaseError("the supervisor has no confidence with at least two cysts: nothing can be measured")
+    pooled_with = {
+        c: min(enough, key=lambda other: (abs(other - c), other)) for c in CONFIDENCES if c not in enough
+    }
+    moments = {
+        c: moments_of(defined[c] + (defined[pooled_with[c]] if c in pooled_with else [])) for c in CONFIDENCES
+    }
+    means = isotonic([moments[c].mean for c in CONFIDENCES], [moments[c].count for c in CONFIDENCES])
+    levels = {c: min(HIGHEST, max(LOWEST, float(value))) for c, value in zip(CONFIDENCES, means, strict=True)}
+    return Supervisor(moments, levels, pooled_with)
+
+
+def isotonic(values: ArrayLike, weights: ArrayLike) -> NDArray[np.float64]:
+    """Return the non-decreasing sequence that is nearest to ``values`` in weighted squares."""
+    from sklearn.isotonic import IsotonicRegression
+
+    values = np.asarray(values, dtype=np.float64)
+    fitted = IsotonicRegression().fit_transform(np.arange(len(values)), values, sample_weight=weights)
+    return np.asarray(fitted, dtype=np.float64)

@@ -1,0 +1,200 @@
+"""Synthetic OCT volumes: retinal layers, speckle, cysts of varying contrast and size, readers who mark them.
+
+Sizes and spacings are those of four scanners over 6 mm × 2 mm × 6 mm of the macula.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.io.volumes.header import UPRIGHT, Geometry
+
+VENDORS = {"C": "cirrus", "T": "topcon", "N": "nidek", "S": "spectralis"}
+VENDOR_OF_CASE = "CTNSTCTCTCTCNSTCTCTCTCNSTT"
+"""Vendors in the order of the cases, which repeats: 9 Cirrus, 11 Topcon, 3 Nidek, 3 Spectralis of 26."""
+
+QUALITIES = ("high", "medium", "low")
+INTERVAL = np.array([0.0, 0.35, 0.5, 0.62, 0.74, 0.86], dtype=np.float32)
+"""The confidence that a level stands for: the mean distinction of the supervisor's cysts of that level."""
+
+# (B-scans, pixels in depth, pixels in width)
+_SHAPES = {
+    "cirrus": (128, 1024, 512),
+    "topcon": (256, 885, 512),
+    "nidek": (5, 512, 512),
+    "spectralis": (49, 496, 512),
+}
+_EXTENT_MM = (6.0, 2.0, 6.0)
+_SMALLEST_SHAPE = (5, 24, 24)
+_CONTRAST_OF_QUALITY = {"high": 0.75, "medium": 0.55, "low": 0.4}
+# Depth below the inner limiting membrane in mm, and the brightness down to there.
+_LAYERS = ((0.03, 150), (0.09, 95), (0.12, 115), (0.2, 80), (0.25, 105), (0.3, 60), (0.34, 190), (0.4, 120))
+_VITREOUS, _CHOROID = 18, 70
+_CYST_DEPTH_MM = (0.08, 0.26)
+
+
+@dataclass(frozen=True)
+class Cyst:
+    """An ellipsoid; centre and semi-axes in mm, in the order z, y, x; contrast in [0, 1]."""
+
+    centre_mm: tuple[float, float, float]
+    semi_axes_mm: tuple[float, float, float]
+    contrast: float
+
+    @property
+    def level(self) -> int:
+        """The confidence, 1 to 5, that an unerring reader gives it."""
+        return min(5, 1 + int(5 * self.contrast))
+
+
+@dataclass(frozen=True)
+class OctCase:
+    """The true anatomy of one volume."""
+
+    name: str
+    vendor: str
+    quality: str
+    geometry: Geometry
+    cysts: tuple[Cyst, ...]
+
+    @property
+    def spacing_mm(self) -> tuple[float, float, float]:
+        """Spacing in the order z, y, x."""
+        x, y, z = self.geometry.spacing_mm or (1.0, 1.0, 1.0)
+        return z, y, x
+
+
+def draw_cases(count: int, scale: float, rng: np.random.Generator) -> list[OctCase]:
+    """Return cases of four vendors and three qualities.
+
+    ``scale`` shrinks width and depth in pixels, which makes the pixels larger, and the number of B-scans,
+    whose distance stays. Raises ValueError for a count below 1 or a scale outside (0, 1].
+    """
+    if count < 1 or not 0 < scale <= 1:
+        raise ValueError(
+            f"expected at least one case and a scale above 0 up to 1, found {count} and {scale:g}"
+        )
+    seen = dict.fromkeys(_SHAPES, 0)
+    cases = []
+    for position in range(count):
+        vendor = VENDORS[VENDOR_OF_CASE[position % len(VENDOR_OF_CASE)]]
+        quality = QUALITIES[seen[vendor] % len(QUALITIES)]
+        seen[vendor] += 1
+        geometry = _geometry(vendor, scale)
+        cases.append(
+            OctCase(f"V{position + 1:02d}", vendor, quality, geometry, _draw_cysts(geometry, quality, rng))
+        )
+    return cases
+
+
+def draw_image(case: OctCase, rng: np.random.Generator) -> NDArray[np.uint8]:
+    """Return the OCT volume (z, y, x): layers that sink at the fovea, dark cysts, multiplied by speckle."""
+    depth, height, width = case.geometry.shape
+    step_z, step_y, step_x = case.spacing_mm
+    brightness = np.full(case.geometry.shape, _CHOROID, dtype=np.float32)
+    y = (np.arange(height) * step_y)[:, np.newaxis]
+    x = np.arange(width, dtype=np.float64)[np.newaxis] * step_x
+    for z in range(depth):
+        below = y - _membrane_mm(z * step_z, x, case)
+        plane = brightness[z]
+        for limit, value in reversed(_LAYERS):
+            plane[below < limit] = value
+        plane[below < 0] = _VITREOUS
+    for cyst in case.cysts:
+        box, inside = _rasterise(cyst, case)
+        brightness[box][inside] *= 1 - cyst.contrast
+    looks = 4.0
+    speckle = rng.gamma(looks, 1 / looks, case.geometry.shape).astype(np.float32)
+    image: NDArray[np.uint8] = np.clip(brightness * speckle, 0, 255).astype(np.uint8)
+    return image
+
+
+def read_cysts(
+    case: OctCase, rng: np.random.Generator, missed: float, deviation: float, level_deviation: float
+) -> NDArray[np.uint8]:
+    """Return the levels (z, y, x) that a reader marks.
+
+    ``missed`` is the chance to overlook a cyst of level 1, which falls with the level; ``deviation`` the
+    relative error of centre and size, ``level_deviation`` the standard deviation of the level.
+    """
+    levels = np.zeros(case.geometry.shape, dtype=np.uint8)
+    for cyst in case.cysts:
+        random = rng.standard_normal(7)
+        if rng.random() < missed / cyst.level:
+            continue
+        axes = np.array(cyst.semi_axes_mm)
+        seen = replace(
+            cyst,
+            centre_mm=tuple(np.array(cyst.centre_mm) + deviation * axes * random[:3]),
+            semi_axes_mm=tuple(axes * np.exp(deviation * random[3:6])),
+        )
+        level = int(np.clip(round(cyst.level + level_deviation * random[6]), 1, 5))
+        box, inside = _rasterise(seen, case)
+        np.maximum(levels[box], level, out=levels[box], where=inside)
+    return levels
+
+
+def combine(readers: Sequence[NDArray[np.uint8]]) -> tuple[NDArray[np.float32], NDArray[np.uint8]]:
+    """Return the mean confidence of the readers, and the level nearest to it wherever one of them marked."""
+    table = np.arange(6**2).reshape(6, 6)
+    first, second = readers
+    pair = first * np.uint8(6) + second
+    means = np.array([(INTERVAL[i] + INTERVAL[j]) / 2 for i, j in np.ndindex(table.shape)], dtype=np.float32)
+    nearest = 1 + np.abs(means[:, np.newaxis] - INTERVAL[np.newaxis, 1:]).argmin(axis=1)
+    nearest[0] = 0
+    return means[pair], nearest.astype(np.uint8)[pair]
+
+
+def _geometry(vendor: str, scale: float) -> Geometry:
+    full = _SHAPES[vendor]
+    shape = tuple(
+        min(size, max(smallest, round(size * scale)))
+        for size, smallest in zip(full, _SMALLEST_SHAPE, strict=True)
+    )
+    depth, height, width = shape
+    spacing = (_EXTENT_MM[2] / width, _EXTENT_MM[1] / height, _EXTENT_MM[0] / full[0])
+    return Geometry((depth, height, width), spacing, (0.0, 0.0, 0.0), UPRIGHT)
+
+
+def _draw_cysts(geometry: Geometry, quality: str, rng: np.random.Generator) -> tuple[Cyst, ...]:
+    depth, height, width = geometry.shape
+    step_x, step_y, step_z = geometry.spacing_mm or (1.0, 1.0, 1.0)
+    cysts = []
+    for _ in range(int(rng.integers(6, 14))):
+        radius = float(np.exp(rng.normal(math.log(0.16), 0.45)))
+        z = float(rng.uniform(0.1, 0.9)) * depth * step_z
+        x = float(rng.uniform(0.2, 0.8)) * width * step_x
+        top = 0.3 * height * step_y
+        y = top + float(rng.uniform(*_CYST_DEPTH_MM))
+        # At least a pixel and a half, so that a coarse grid keeps every cyst.
+        axes = (max(radius, 0.6 * step_z), max(radius / 3, 1.5 * step_y), max(radius, 1.5 * step_x))
+        contrast = float(np.clip(rng.normal(_CONTRAST_OF_QUALITY[quality], 0.2), 0.05, 0.95))
+        cysts.append(Cyst((z, y, x), axes, contrast))
+    return tuple(cysts)
+
+
+def _membrane_mm(z_mm: float, x_mm: NDArray[np.float64], case: OctCase) -> NDArray[np.float64]:
+    """Return the depth of the inner limiting membrane; it sinks by 0.15 mm at the fovea."""
+    depth, height, width = case.geometry.shape
+    step_z, step_y, step_x = case.spacing_mm
+    distance = np.hypot(x_mm - width * step_x / 2, z_mm - depth * step_z / 2)
+    return np.asarray(0.3 * height * step_y + 0.15 * np.exp(-((distance / 0.7) ** 2)))
+
+
+def _rasterise(cyst: Cyst, case: OctCase) -> tuple[tuple[slice, slice, slice], NDArray[np.bool_]]:
+    """Return the voxels of a cyst: the box around them and which of its voxels lie inside."""
+    slices, terms = [], []
+    for axis, size in enumerate(case.geometry.shape):
+        centre = cyst.centre_mm[axis] / case.spacing_mm[axis]
+        radius = cyst.semi_axes_mm[axis] / case.spacing_mm[axis]
+        first, last = max(0, math.ceil(centre - radius)), min(size - 1, math.floor(centre + radius))
+        slices.append(slice(first, max(first, last + 1)))
+        steps = (np.arange(slices[-1].start, slices[-1].stop) - centre) / radius
+        terms.append((steps**2).reshape([-1 if other == axis else 1 for other in range(3)]))
+    inside = terms[0] + terms[1] + terms[2] <= 1
+    return (slices[0], slices[1], slices[2]), inside

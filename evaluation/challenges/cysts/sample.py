@@ -1,0 +1,116 @@
+"""Synthetic cyst phases: two simulated readers behind the reference, submissions of known order."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.challenges.cysts.oct_volumes import (
+    INTERVAL,
+    OctCase,
+    combine,
+    draw_cases,
+    draw_image,
+    read_cysts,
+)
+from evaluation.challenges.cysts.rules import CHALLENGE, CystsOptions
+from evaluation.core.challenge import fields_of, references_of
+from evaluation.io.kinds.volume import Volume, geometry_columns
+from evaluation.io.volumes.reader import EXTENSIONS, write_volume
+from evaluation.phase.writer import SampleCase, write_phase
+from evaluation.platform.submission_writer import ArchiveWriter
+from evaluation.synthesis.fundus import Quality
+
+_READERS = ("first", "second")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what can be chosen about a sample of OCT volumes."""
+    parser.add_argument("--cases", type=int, default=26, help="number of volumes")
+    parser.add_argument("--scale", type=float, default=1.0, help="of width, depth and number of B-scans")
+    parser.add_argument("--images", action="store_true", help="also write the OCT volumes (8-bit)")
+    parser.add_argument("--readers", action="store_true", help="also write the single readers' levels")
+    parser.add_argument("--extension", default=".mha", choices=EXTENSIONS[:3], help="of submitted volumes")
+
+
+def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> list[Path]:
+    """Write a phase and four submissions below ``arguments.output`` and return their folders."""
+    rng = np.random.Generator(np.random.PCG64(arguments.seed))
+    cases = draw_cases(arguments.cases, arguments.scale, rng)
+    tasks = CHALLENGE.tasks(CystsOptions(readers=_READERS if arguments.readers else ()))
+    submissions = arguments.output / "submissions"
+    writers = {
+        quality: ArchiveWriter(submissions / quality.value, fields_of(tasks), {"cysts": arguments.extension})
+        for quality in Quality
+    }
+
+    def cases_with_predictions() -> Iterator[SampleCase]:
+        for position, case in enumerate(cases):
+            if arguments.images:
+                _write_image(arguments.output / "images" / f"{case.name}.mha", case, rng)
+            sample = _reference(case, rng)
+            for quality, writer in writers.items():
+                values = _prediction(case, sample.reference["confidence"].values, quality, rng)
+                writer.add(case.name, {"cysts": Volume(values, case.geometry)})
+            progress(position + 1)
+            yield sample
+
+    folder = arguments.output / "ground-truth" / arguments.name
+    write_phase(folder, _configuration(arguments), references_of(tasks), cases_with_predictions())
+    return [folder, *(writer.folder for writer in writers.values())]
+
+
+def _reference(case: OctCase, rng: np.random.Generator) -> SampleCase:
+    readers = [read_cysts(case, rng, missed=0.3, deviation=0.08, level_deviation=0.6) for _ in _READERS]
+    confidence, level = combine(readers)
+    values: dict[str, NDArray[Any]] = {"confidence": confidence, "cysts": level}
+    values |= {f"reader_{name}": levels for name, levels in zip(_READERS, readers, strict=True)}
+    return SampleCase(
+        case.name,
+        {**geometry_columns(case.geometry), "vendor": case.vendor, "quality": case.quality},
+        {name: Volume(value, case.geometry) for name, value in values.items()},
+    )
+
+
+def _prediction(
+    case: OctCase, confidence: NDArray[np.float32], quality: Quality, rng: np.random.Generator
+) -> NDArray[Any]:
+    """Return a submitted volume: the reference itself, a map, a binary mask, cysts at random places."""
+    if quality is Quality.PERFECT:
+        return confidence
+    if quality is Quality.GOOD:
+        return INTERVAL[read_cysts(case, rng, missed=0.3, deviation=0.1, level_deviation=0.5)]
+    if quality is Quality.POOR:
+        levels = read_cysts(case, rng, missed=0.8, deviation=0.3, level_deviation=0.0)
+        return (levels > 0).astype(np.uint8)
+    elsewhere = np.roll(confidence, case.geometry.shape[1] // 3, axis=1)
+    return np.ascontiguousarray(elsewhere[:, :, ::-1])
+
+
+def _write_image(path: Path, case: OctCase, rng: np.random.Generator) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(write_volume(draw_image(case, rng), case.geometry, ".mha"))
+
+
+def _configuration(arguments: argparse.Namespace) -> str:
+    options = f"\n[options]\nreaders = {list(_READERS)}\n" if arguments.readers else ""
+    return f"""\
+challenge = "cysts"
+name = "{arguments.name}"
+title = "SD-OCT cysts, synthetic sample of {arguments.cases} volumes"
+submission = "archive"
+seed = {arguments.seed}
+public_detail = "full"
+subgroup_minimum = 3
+
+[[subgroups]]
+column = "vendor"
+
+[[subgroups]]
+column = "quality"
+{options}"""

@@ -1,0 +1,184 @@
+"""Aggregates of detection tasks: boxes of images as columns, average precision and overlap as figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from evaluation.core.case_table import CaseTable, FloatArray, WeightedCases
+from evaluation.core.metric import Aggregate, Strata
+from evaluation.metrics.box_matching import match_boxes
+from evaluation.metrics.detection import DetectionTable, mean_over_classes
+
+MOST_CASES = 2000
+"""Above this number of images, the bootstrap of average precision is off unless a phase asks for it."""
+
+
+@dataclass(frozen=True)
+class DetectionRules:
+    """How boxes are compared: classes in the order of their indices, IoU thresholds, definition of a corner.
+
+    Figures are averaged over the thresholds ``averaged``; mAP can be given at those of ``reported`` as well.
+    The columns of a task under these rules are ``predicted`` and ``reference``, each an array (boxes, 6) of
+    class index, confidence, x1, y1, x2, y2 in the order of the file's lines, and ``missing``, 1 for an image
+    without a result and else 0.
+    """
+
+    classes: tuple[str, ...]
+    averaged: tuple[float, ...]
+    inclusive_corners: bool
+    reported: tuple[float, ...] = ()
+
+    @property
+    def thresholds(self) -> tuple[float, ...]:
+        """All thresholds, ascending."""
+        return tuple(sorted({*self.averaged, *self.reported}))
+
+    @property
+    def averaged_positions(self) -> list[int]:
+        """Positions of the averaged thresholds among all."""
+        return [self.thresholds.index(threshold) for threshold in self.averaged]
+
+    def table(self, table: CaseTable) -> DetectionTable:
+        """Return the matched boxes of all images; they are matched once."""
+        return table.derive(("detection", self), self._match)
+
+    def absent_classes(self, table: CaseTable) -> tuple[str, ...]:
+        """Return the classes of which the reference of these images has no box."""
+        counts = self.table(table).reference_counts.sum(axis=0)
+        return tuple(name for name, count in zip(self.classes, counts, strict=True) if not count)
+
+    def _match(self, table: CaseTable) -> DetectionTable:
+        predicted, images = _stacked(table.objects("predicted"))
+        reference, reference_images = _stacked(table.objects("reference"))
+        size = len(self.classes)
+        classes = predicted[:, 0].astype(np.int64)
+        reference_groups = reference_images * size + reference[:, 0].astype(np.int64)
+        matches = match_boxes(
+            predicted[:, 2:],
+            images * size + classes,
+            predicted[:, 1],
+            reference[:, 2:],
+            reference_groups,
+            self.inclusive_corners,
+        )
+        counts = np.bincount(reference_groups, minlength=len(table) * size).reshape(len(table), size)
+        missing = table["missing"].astype(np.int64)
+        return DetectionTable(
+            images, classes, predicted[:, 1], matches, counts, self.thresholds, counts * missing[:, None]
+        )
+
+
+class DetectionFigures:
+    """The figures of detection under the weights of some cases, shape (resamples, …), computed once.
+
+    ``within`` names a 0/1 column and ``value`` which of its cases count.
+    """
+
+    def __init__(
+        self, rules: DetectionRules, cases: WeightedCases, within: str | None = None, value: int = 1
+    ) -> None:
+        self._rules, self._cases = rules, cases
+        self._key = (rules, within, value)
+        self.table = rules.table(cases.table)
+        self._weights = cases.weights
+        if within is not None:
+            self._weights = cases.weights * (cases.table[within] == value)
+
+    @property
+    def average_precision(self) -> FloatArray:
+        """AP, shape (resamples, classes, thresholds); NaN for a class that the reference lacks."""
+        return self._cases.derive(
+            ("average precision", self._key), lambda cases: self.table.average_precision(self._weights)
+        )
+
+    @property
+    def mean_average_precisions(self) -> FloatArray:
+        """AP averaged over the classes of the reference, shape (resamples, averaged thresholds)."""
+        return mean_over_classes(self.average_precision[..., self._rules.averaged_positions])
+
+    def mean_average_precision_at(self, threshold: float) -> FloatArray:
+        """Return mAP at one of the thresholds, shape (resamples,)."""
+        position = self._rules.thresholds.index(threshold)
+        return mean_over_classes(self.average_precision[..., [position]])[:, 0]
+
+    @property
+    def class_average_precision(self) -> FloatArray:
+        """AP of every class averaged over the thresholds, shape (resamples, classes); NaN for absent ones."""
+        mean: FloatArray = self.average_precision[..., self._rules.averaged_positions].mean(axis=2)
+        return mean
+
+    def mean_iou(self, with_missed: bool) -> FloatArray:
+        """Return the mean IoU over classes, then thresholds, shape (resamples,); see `DetectionTable`."""
+        per_class = self._cases.derive(
+            ("mean IoU", self._key, with_missed),
+            lambda cases: self.table.mean_iou(self._weights, with_missed),
+        )
+        mean: FloatArray = mean_over_classes(per_class[..., self._rules.averaged_positions]).mean(axis=1)
+        return mean
+
+    def boxes_of_absent_classes(self) -> FloatArray:
+        """Return the number of predicted boxes of classes that the reference lacks, shape (resamples,)."""
+        predicted = self._weights @ self.table.prediction_counts
+        absent = self._weights @ self.table.reference_counts == 0
+        number: FloatArray = np.where(absent, predicted, 0.0).sum(axis=1)
+        return number
+
+
+def figure_of(
+    rules: DetectionRules,
+    figure: Callable[[DetectionFigures], FloatArray],
+    strata: Callable[[CaseTable], Strata] = lambda table: np.zeros(len(table), dtype=np.int64),
+) -> Aggregate:
+    """Return a function of the figures of all cases as an aggregate."""
+    return Aggregate(lambda cases: figure(DetectionFigures(rules, cases)), strata, most_cases=MOST_CASES)
+
+
+def class_average_precision_of(rules: DetectionRules, position: int) -> Aggregate:
+    """Return the AP of one class averaged over the thresholds; images with and without it are strata."""
+
+    def values(cases: WeightedCases) -> FloatArray:
+        # Its strata are its own, so that no other metric shares the resamples: no other class is computed.
+        of_class = cases.table.derive(
+            ("class", rules, position), lambda table: rules.table(table).of_class(position)
+        )
+        mean: FloatArray = of_class.average_precision(cases.weights)[:, 0, rules.averaged_positions].mean(
+            axis=1
+        )
+        return mean
+
+    def strata(table: CaseTable) -> Strata:
+        return (rules.table(table).reference_counts[:, position] > 0).astype(np.int64)
+
+    return Aggregate(values, strata, most_cases=MOST_CASES)
+
+
+def detection_details(rules: DetectionRules, table: CaseTable) -> Mapping[str, Any]:
+    """Return for plots the precision–recall points of every class and threshold, at the true positives."""
+    matched = rules.table(table)
+    weights = np.ones(len(table))
+    curves = []
+    for position, name in enumerate(rules.classes):
+        for number, threshold in enumerate(rules.thresholds):
+            points = matched.precision_recall(weights, position, number)
+            curves.append(
+                {
+                    "class": name,
+                    "iou_threshold": threshold,
+                    "reference_boxes": int(matched.reference_counts[:, position].sum()),
+                    "predicted_boxes": int(matched.prediction_counts[:, position].sum()),
+                    "confidence": points.confidence.tolist(),
+                    "recall": points.recall.tolist(),
+                    "precision": points.precision.tolist(),
+                }
+            )
+    return {"precision_recall": curves}
+
+
+def _stacked(arrays: list[FloatArray]) -> tuple[FloatArray, Strata]:
+    """Return the rows of all images below each other, and the image of each row."""
+    images = np.repeat(np.arange(len(arrays)), [len(array) for array in arrays])
+    return np.concatenate([*arrays, np.zeros((0, 6))]), images

@@ -1,0 +1,57 @@
+"""Overlap of two masks of several classes: of all channels pooled, and of each class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import nan
+
+from evaluation.metrics.crop import Crop
+from evaluation.metrics.overlap import OverlapCounts, f_beta, precision, recall
+from evaluation.metrics.regions import overlap_of
+
+OVERLAPS = {"precision": "Precision", "recall": "Recall", "f1": "F1 (Dice)", "f2": "F2"}
+"""The four figures of an overlap by their column, with their titles."""
+
+
+def multilabel_columns(
+    predicted: Sequence[Crop], reference: Sequence[Crop], classes: Sequence[str]
+) -> dict[str, float]:
+    """Return the columns of one image from its regions, one a class.
+
+    ``precision``, ``recall``, ``f1`` and ``f2`` of all channels pooled (1 where nothing is in either, 0 where
+    one side is empty) and ``score``, their mean; the four of every class as ``f1_<class>``, NaN where the
+    reference lacks it; ``false_<class>``, 1 where pixels of a class are predicted that the reference lacks,
+    else 0, and NaN where it has the class.
+    """
+    overlaps = [overlap_of(*pair) for pair in zip(predicted, reference, strict=True)]
+    pooled = OverlapCounts(
+        sum(counts.intersection for counts in overlaps),
+        sum(counts.prediction for counts in overlaps),
+        sum(counts.reference for counts in overlaps),
+    )
+    row = _overlaps(pooled)
+    row["score"] = sum(row.values()) / len(OVERLAPS)
+    for name, counts in zip(classes, overlaps, strict=True):
+        of_class = _overlaps(counts) if counts.reference else dict.fromkeys(OVERLAPS, nan)
+        row |= {f"{figure}_{name}": value for figure, value in of_class.items()}
+        row[f"false_{name}"] = nan if counts.reference else float(counts.prediction > 0)
+    return row
+
+
+def worst_multilabel_columns(reference: Sequence[Crop], classes: Sequence[str]) -> dict[str, float]:
+    """Return the columns of an image without a result: 0, and false pixels wherever that is possible."""
+    row = dict.fromkeys((*OVERLAPS, "score"), 0.0)
+    for name, region in zip(classes, reference, strict=True):
+        present = bool(region.values.any())
+        row |= {f"{figure}_{name}": 0.0 if present else nan for figure in OVERLAPS}
+        row[f"false_{name}"] = nan if present else 1.0
+    return row
+
+
+def _overlaps(counts: OverlapCounts[int]) -> dict[str, float]:
+    return {
+        "precision": precision(counts, both_empty=1.0),
+        "recall": recall(counts, both_empty=1.0),
+        "f1": f_beta(counts, 1, both_empty=1.0),
+        "f2": f_beta(counts, 2, both_empty=1.0),
+    }

@@ -1,0 +1,309 @@
+"""EDD2020: detection, segmentation and generalisation in endoscopy (2020), section IV of its paper.
+
+Its rules are those of the EndoCV family of challenges, so classes and thresholds are options.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from math import inf
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator
+from pydantic import Field as OptionField
+
+from evaluation.challenges.edd2020.detection import (
+    DetectionFigures,
+    DetectionRules,
+    class_average_precision_of,
+    detection_details,
+    figure_of,
+)
+from evaluation.challenges.edd2020.overlap import OVERLAPS, multilabel_columns, worst_multilabel_columns
+from evaluation.challenges.edd2020.sets import TwoSets
+from evaluation.core.case_table import CaseTable, FloatArray, Row
+from evaluation.core.challenge import CaseChoice, Challenge, Options, Task, Values, form_option
+from evaluation.core.field import Field, Files, Reference, Socket
+from evaluation.core.form import CaseForm
+from evaluation.core.metric import Metric, mean_deviation_of, mean_of, sum_of
+from evaluation.core.scheme import Board, Rank, Scheme
+from evaluation.io.kinds.boxes import BoxList, box_columns
+from evaluation.io.kinds.multilabel_mask import MultilabelMask
+
+SET = CaseChoice("set", ("in-sample", "out-of-sample"))
+
+
+_share = partial(Metric, best=1, worst=0)
+_gap = partial(Metric, best=0, worst=1, ordered=False)
+
+
+def _distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    if len(set(values)) < len(values) or not values:
+        raise ValueError("expected distinct entries, at least one")
+    return values
+
+
+ClassName = Annotated[str, OptionField(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$", max_length=40)]
+Threshold = Annotated[float, OptionField(gt=0, le=1)]
+
+
+class Edd2020Options(Options):
+    """The paper's values, and choices in which the paper, its public evaluator and practice differ.
+
+    ``iou_of_score`` says which mean IoU enters score_d.
+    """
+
+    classes: Annotated[tuple[ClassName, ...], AfterValidator(_distinct)] = form_option(
+        ("BE", "suspicious", "HGD", "cancer", "polyp")
+    )
+    outside: Literal["error", "clip"] = form_option("error")
+    # Hundredths as the nearest float, to which a correctly rounded IoU of that value is equal.
+    iou_thresholds: Annotated[tuple[Threshold, ...], AfterValidator(_distinct)] = tuple(
+        hundredths / 100 for hundredths in range(25, 80, 5)
+    )
+    inclusive_corners: bool = True
+    iou_of_score: Literal["iou_d", "iou_d_with_missed"] = "iou_d"
+
+
+def _tasks(options: Edd2020Options) -> tuple[Task, ...]:
+    boxes = _boxes("detection", "Bounding boxes", "detection_bbox", options, in_sample=True)
+    further_boxes = _boxes(
+        "generalisation", "Bounding boxes, out of sample", "generalization_bbox", options, in_sample=False
+    )
+    masks = Field(
+        name="masks",
+        title="Masks of the classes",
+        kind=MultilabelMask(options.classes),
+        archive=Files("semantic_masks", (".tif", ".tiff"), suffix="_mask"),
+        socket=Socket("endoscopic-disease-segmentation", "images/endoscopic-disease-segmentation"),
+        reference=Reference(
+            MultilabelMask(options.classes), Files("semantic_masks", (".tif", ".tiff"), suffix="_mask")
+        ),
+        cases=_is_in_sample,
+    )
+    return (
+        _detection(boxes, options),
+        _segmentation(masks, options.classes),
+        _generalisation(boxes, further_boxes, options),
+    )
+
+
+def _detection(boxes: Field, options: Edd2020Options) -> Task:
+    """Return the task of section IV-A (Eq. 3 to 5)."""
+    rules = _rules(options, reported=(0.25, 0.5, 0.75))
+
+    def score_d(figures: DetectionFigures) -> FloatArray:
+        overlap = figures.mean_iou(with_missed=options.iou_of_score == "iou_d_with_missed")
+        score: FloatArray = 0.6 * figures.mean_average_precisions.mean(axis=1) + 0.4 * overlap
+        return score
+
+    return Task(
+        name="detection",
+        title="Detection of diseased regions",
+        fields=(boxes,),
+        score=lambda prediction, reference: box_columns(prediction[boxes.name], reference[boxes.name]),
+        worst=lambda case, reference: box_columns(None, reference[boxes.name]),
+        metrics=(
+            _share("score_d", "0.6 mAP + 0.4 IoU", figure_of(rules, score_d)),
+            Metric(
+                "sigma_score_d",
+                "Standard deviation of mAP over the thresholds",
+                figure_of(rules, lambda figures: figures.mean_average_precisions.std(axis=1)),
+                best=0,
+                worst=0.5,
+                ordered=False,
+            ),
+            _share(
+                "map_d",
+                "mAP, mean over the thresholds",
+                figure_of(rules, lambda figures: figures.mean_average_precisions.mean(axis=1)),
+            ),
+            _share(
+                "iou_d",
+                "Mean IoU of the predicted boxes",
+                figure_of(rules, lambda figures: figures.mean_iou(with_missed=False)),
+            ),
+            _share(
+                "iou_d_with_missed",
+                "Mean IoU of predicted and missed boxes",
+                figure_of(rules, lambda figures: figures.mean_iou(with_missed=True)),
+            ),
+            *(_map_at(rules, percent) for percent in (25, 50, 75)),
+            *(
+                _share(f"ap_{name}", f"AP of {name}", class_average_precision_of(rules, position))
+                for position, name in enumerate(options.classes)
+            ),
+            Metric(
+                "boxes_of_absent_classes",
+                "Predicted boxes of classes that the reference lacks (in no other metric)",
+                figure_of(rules, lambda figures: figures.boxes_of_absent_classes()),
+                best=0,
+                worst=inf,
+                ordered=False,
+            ),
+        ),
+        details=lambda table: {
+            "clipped_boxes": int(table["clipped"].sum()),
+            **detection_details(rules, table),
+        },
+        notices=lambda table: [
+            f"the reference has no box of {name}; mAP is the mean over the other classes"
+            for name in rules.absent_classes(table)
+        ],
+    )
+
+
+def _segmentation(masks: Field, classes: Sequence[str]) -> Task:
+    """Return the task of section IV-B (Eq. 6)."""
+    return Task(
+        name="segmentation",
+        title="Segmentation of diseased regions",
+        fields=(masks,),
+        score=lambda prediction, reference: multilabel_columns(
+            prediction[masks.name], reference[masks.name], classes
+        ),
+        worst=lambda case, reference: worst_multilabel_columns(reference[masks.name], classes),
+        metrics=(
+            _share("score_s", "Mean of precision, recall, F1 and F2", mean_of("score")),
+            Metric(
+                "sigma_score_s",
+                "Mean of their standard deviations over the images",
+                mean_deviation_of(tuple(OVERLAPS)),
+                best=0,
+                worst=0.5,
+                ordered=False,
+            ),
+            *(_share(name, title, mean_of(name)) for name, title in OVERLAPS.items()),
+            *(
+                _share(f"{name}_{of}", f"{title} of {of}", mean_of(f"{name}_{of}"))
+                for of in classes
+                for name, title in OVERLAPS.items()
+            ),
+            *(
+                Metric(
+                    f"images_with_false_{of}",
+                    f"Images without {of} in which it is predicted",
+                    sum_of(f"false_{of}"),
+                    best=0,
+                    worst=inf,
+                )
+                for of in classes
+            ),
+        ),
+    )
+
+
+def _generalisation(boxes: Field, further_boxes: Field, options: Edd2020Options) -> Task:
+    """Return the task of section IV-C (Eq. 7)."""
+    rules = _rules(options)
+
+    sets = TwoSets(rules, "out_of_sample")
+
+    def score(prediction: Values, reference: Values) -> Row:
+        name = further_boxes.name if further_boxes.name in prediction else boxes.name
+        return box_columns(prediction[name], reference[name]) | {"out_of_sample": int(name != boxes.name)}
+
+    def worst(case: CaseForm, reference: Values) -> Row:
+        name = boxes.name if _is_in_sample(case) else further_boxes.name
+        return box_columns(None, reference[name]) | {"out_of_sample": int(name != boxes.name)}
+
+    return Task(
+        name="generalisation",
+        title="Out-of-sample detection",
+        fields=(boxes, further_boxes),
+        score=score,
+        worst=worst,
+        metrics=(
+            _share("map_g", "mAP out of sample, mean over the thresholds", sets.mean_of_second()),
+            _gap("dev_g", "|mAP in sample − mAP out of sample|", sets.difference()),
+            Metric(
+                "dev_g_signed",
+                "mAP in sample − mAP out of sample",
+                sets.difference(signed=True),
+                best=-1,
+                worst=1,
+                ordered=False,
+            ),
+            _gap(
+                "dev_g_common_classes",
+                "|mAP in sample − mAP out of sample| over the classes that both sets have",
+                sets.difference(common_classes=True),
+            ),
+        ),
+        notices=lambda table: _absent_of_one_set(sets, table),
+    )
+
+
+def _rules(options: Edd2020Options, reported: tuple[float, ...] = ()) -> DetectionRules:
+    return DetectionRules(options.classes, options.iou_thresholds, options.inclusive_corners, reported)
+
+
+def _map_at(rules: DetectionRules, percent: int) -> Metric:
+    return _share(
+        f"map_{percent}",
+        f"mAP at IoU {percent} %",
+        figure_of(rules, lambda figures: figures.mean_average_precision_at(percent / 100)),
+    )
+
+
+def _absent_of_one_set(sets: TwoSets, table: CaseTable) -> list[str]:
+    names = ("in-sample", "out-of-sample")
+    return [
+        f"the {name} set has no box of {of}, so that dev_g compares means over different classes"
+        for name, absent in zip(names, sets.absent_of_one(table), strict=True)
+        for of in absent
+    ]
+
+
+def _is_in_sample(case: CaseForm) -> bool:
+    return case.columns[SET.column] == SET.values[0]
+
+
+def _is_out_of_sample(case: CaseForm) -> bool:
+    return not _is_in_sample(case)
+
+
+def _boxes(name: str, title: str, folder: str, options: Edd2020Options, in_sample: bool) -> Field:
+    return Field(
+        name=f"{name}_boxes",
+        title=title,
+        kind=BoxList(options.classes, with_confidence=True, clip=options.outside == "clip"),
+        archive=Files(folder, (".txt",)),
+        socket=Socket(f"endoscopic-disease-{name}", f"endoscopic-disease-{name}.json"),
+        reference=Reference(BoxList(options.classes, with_confidence=False), Files(folder, (".txt",))),
+        cases=_is_in_sample if in_sample else _is_out_of_sample,
+    )
+
+
+# Three leaderboards and three winners; equal scores are told apart by the smaller deviation. The paper wants
+# both a high mAP out of sample and a small gap: the mean of the two ranks, equal ones by the higher mAP.
+RANKING = Scheme(
+    boards=(
+        Board("detection", (Rank("detection.score_d"),), ties=(Rank("detection.sigma_score_d"),)),
+        Board("segmentation", (Rank("segmentation.score_s"),), ties=(Rank("segmentation.sigma_score_s"),)),
+        Board(
+            "generalisation",
+            (Rank("generalisation.map_g"), Rank("generalisation.dev_g")),
+            ties=(Rank("generalisation.map_g"),),
+            combination="mean",
+        ),
+    ),
+)
+
+CHALLENGE = Challenge(
+    name="edd2020",
+    title="EDD2020: endoscopy disease detection, segmentation and generalisation",
+    options=Edd2020Options,
+    tasks=_tasks,
+    components=(
+        "detection.score_d",
+        "detection.sigma_score_d",
+        "segmentation.score_s",
+        "segmentation.sigma_score_s",
+        "generalisation.map_g",
+        "generalisation.dev_g",
+    ),
+    case_choices=(SET,),
+    ranking=lambda options: RANKING,
+)

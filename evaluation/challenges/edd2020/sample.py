@@ -1,0 +1,218 @@
+"""Synthetic EDD2020 phases: overlapping lesions, two sets of images, submissions of known order."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from math import pi
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.challenges.edd2020.rules import CHALLENGE, SET, Edd2020Options
+from evaluation.core.challenge import fields_of
+from evaluation.io.kinds.boxes import Boxes
+from evaluation.phase.writer import SampleCase, write_phase
+from evaluation.platform.submission_writer import ArchiveWriter
+from evaluation.synthesis.ellipses import Ellipse, Patch, jitter, rasterise
+from evaluation.synthesis.fundus import Quality
+
+CLASSES = Edd2020Options().classes
+# How often each class is drawn: Table of the paper's section III (160, 88, 74, 53 and 127 annotations).
+_FREQUENCY = np.array([160, 88, 74, 53, 127]) / 502
+# Dysplasia and cancer arise within Barrett's oesophagus.
+_BARRETT, _WITHIN_BARRETT = 0, (1, 2, 3)
+_EMPTY_IMAGES = 0.05
+
+
+@dataclass(frozen=True)
+class Reader:
+    """How well a submission finds lesions: error relative to their size, shares missed and invented."""
+
+    error: float
+    missed: float
+    invented: float
+    confidence: tuple[float, float]
+
+
+_READERS = {
+    Quality.PERFECT: Reader(0.0, 0.0, 0.0, (1.0, 1.0)),
+    Quality.GOOD: Reader(0.06, 0.08, 0.15, (0.55, 0.99)),
+    Quality.POOR: Reader(0.2, 0.35, 0.6, (0.3, 0.95)),
+    Quality.RANDOM: Reader(0.0, 1.0, 2.0, (0.0, 1.0)),
+}
+
+
+@dataclass(frozen=True)
+class Lesion:
+    """One object: index of its class and its outline."""
+
+    label: int
+    outline: Ellipse
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One image: its name, size in pixels, set and lesions."""
+
+    name: str
+    width: int
+    height: int
+    out_of_sample: bool
+    lesions: tuple[Lesion, ...]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what can be chosen about an EDD2020 sample."""
+    parser.add_argument("--cases", type=int, default=100, help="number of images of the first set")
+    parser.add_argument("--out-of-sample", type=int, default=40, help="number of images of the second set")
+    parser.add_argument("--width", type=int, default=640, help="in pixels")
+    parser.add_argument("--height", type=int, default=512, help="in pixels")
+    parser.add_argument("--boxes-only", action="store_true", help="without the segmentation task")
+
+
+def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> list[Path]:
+    """Write a phase and four submissions below ``arguments.output`` and return their folders.
+
+    Raises ValueError where a number is out of range.
+    """
+    if arguments.cases < 1 or arguments.out_of_sample < 0 or min(arguments.width, arguments.height) < 32:
+        raise ValueError("expected at least one case and images of at least 32 × 32 pixels")
+    rng = np.random.Generator(np.random.PCG64(arguments.seed))
+    names = _tasks(arguments)
+    fields = fields_of(task for task in CHALLENGE.tasks(Edd2020Options()) if task.name in names)
+    submissions = arguments.output / "submissions"
+    writers = {quality: ArchiveWriter(submissions / quality.value, fields) for quality in Quality}
+
+    def cases_with_predictions() -> Iterator[SampleCase]:
+        for position in range(arguments.cases + arguments.out_of_sample):
+            frame = _draw_frame(position, arguments, rng)
+            for quality, writer in writers.items():
+                found = _found(frame, _READERS[quality], rng)
+                writer.add(frame.name, _values(frame, found, arguments.boxes_only))
+            progress(min(position + 1, arguments.cases))
+            yield _reference(frame, arguments.boxes_only)
+
+    folder = arguments.output / "ground-truth" / arguments.name
+    write_phase(folder, _configuration(arguments), fields, cases_with_predictions())
+    for writer in writers.values():
+        writer.close()
+    return [folder, *(writer.folder for writer in writers.values())]
+
+
+def _draw_frame(position: int, arguments: argparse.Namespace, rng: np.random.Generator) -> Frame:
+    out_of_sample = position >= arguments.cases
+    number = position - arguments.cases + 1 if out_of_sample else position + 1
+    lesions: list[Lesion] = []
+    if rng.random() >= _EMPTY_IMAGES:
+        for _ in range(int(rng.integers(1, 4))):
+            lesion = _draw_lesion(arguments.width, arguments.height, rng)
+            lesions.append(lesion)
+            if lesion.label == _BARRETT and rng.random() < 0.5:
+                outline = lesion.outline
+                inner = Ellipse(
+                    outline.center_x + 0.3 * outline.semi_axis_x * float(rng.uniform(-1, 1)),
+                    outline.center_y + 0.3 * outline.semi_axis_y * float(rng.uniform(-1, 1)),
+                    outline.semi_axis_x * float(rng.uniform(0.3, 0.6)),
+                    outline.semi_axis_y * float(rng.uniform(0.3, 0.6)),
+                    outline.tilt_radians,
+                )
+                lesions.append(Lesion(int(rng.choice(_WITHIN_BARRETT)), inner))
+    name = f"{'G' if out_of_sample else 'E'}{number:05d}"
+    return Frame(name, arguments.width, arguments.height, out_of_sample, tuple(lesions))
+
+
+def _draw_lesion(width: int, height: int, rng: np.random.Generator) -> Lesion:
+    outline = Ellipse(
+        center_x=float(rng.uniform(0.2, 0.8)) * width,
+        center_y=float(rng.uniform(0.2, 0.8)) * height,
+        semi_axis_x=float(rng.uniform(0.08, 0.3)) * width,
+        semi_axis_y=float(rng.uniform(0.08, 0.3)) * height,
+        tilt_radians=float(rng.uniform(0, pi)),
+    )
+    return Lesion(int(rng.choice(len(CLASSES), p=_FREQUENCY)), outline)
+
+
+def _found(frame: Frame, reader: Reader, rng: np.random.Generator) -> list[tuple[Lesion, float]]:
+    """Return what a submission finds in an image, with confidences; out of sample it does worse."""
+    strain = 1.5 if frame.out_of_sample else 1.0
+    low, high = reader.confidence
+    found = [
+        (
+            Lesion(lesion.label, jitter(lesion.outline, rng, strain * reader.error)),
+            float(rng.uniform(low, high)),
+        )
+        for lesion in frame.lesions
+        if rng.random() >= min(1.0, strain * reader.missed)
+    ]
+    invented = [
+        (_draw_lesion(frame.width, frame.height, rng), float(rng.uniform(0.0, (low + high) / 2)))
+        for _ in range(int(rng.poisson(strain * reader.invented)))
+    ]
+    return [*found, *invented]
+
+
+def _reference(frame: Frame, boxes_only: bool) -> SampleCase:
+    columns = {
+        "width": str(frame.width),
+        "height": str(frame.height),
+        SET.column: SET.values[int(frame.out_of_sample)],
+    }
+    return SampleCase(
+        frame.name, columns, _values(frame, [(lesion, 1.0) for lesion in frame.lesions], boxes_only)
+    )
+
+
+def _values(frame: Frame, found: Sequence[tuple[Lesion, float]], boxes_only: bool) -> dict[str, Any]:
+    drawn = [
+        (lesion.label, confidence, patch)
+        for lesion, confidence in found
+        if (patch := rasterise(lesion.outline, frame.width, frame.height)).values.any()
+    ]
+    rows = [[label, round(confidence, 4), *_corners(patch)] for label, confidence, patch in drawn]
+    boxes = Boxes(np.array(rows, dtype=np.float64).reshape(-1, 6))
+    if frame.out_of_sample:
+        return {"generalisation_boxes": boxes}
+    if boxes_only:
+        return {"detection_boxes": boxes}
+    mask: NDArray[np.bool_] = np.zeros((len(CLASSES), frame.height, frame.width), dtype=np.bool_)
+    for label, _, patch in drawn:
+        mask[label, patch.top : patch.bottom, patch.left : patch.right] |= patch.values
+    return {"detection_boxes": boxes, "masks": mask}
+
+
+def _corners(patch: Patch) -> tuple[int, int, int, int]:
+    """Return the first and last pixel of a region as x1, y1, x2, y2, both inclusive."""
+    rows = np.flatnonzero(patch.values.any(axis=1))
+    columns = np.flatnonzero(patch.values.any(axis=0))
+    return (
+        patch.left + int(columns[0]),
+        patch.top + int(rows[0]),
+        patch.left + int(columns[-1]),
+        patch.top + int(rows[-1]),
+    )
+
+
+def _tasks(arguments: argparse.Namespace) -> list[str]:
+    tasks = ["detection"]
+    if not arguments.boxes_only:
+        tasks.append("segmentation")
+    if arguments.out_of_sample:
+        tasks.append("generalisation")
+    return tasks
+
+
+def _configuration(arguments: argparse.Namespace) -> str:
+    tasks = ", ".join(f'"{name}"' for name in _tasks(arguments))
+    return f"""\
+challenge = "edd2020"
+name = "{arguments.name}"
+title = "EDD2020, synthetic sample of {arguments.cases} and {arguments.out_of_sample} images"
+submission = "archive"
+tasks = [{tasks}]
+seed = {arguments.seed}
+public_detail = "full"
+"""

@@ -1,0 +1,66 @@
+"""Detection compared between two sets of images, such as those of known and of new origin."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from evaluation.challenges.edd2020.detection import MOST_CASES, DetectionFigures, DetectionRules
+from evaluation.core.case_table import CaseTable, FloatArray, WeightedCases
+from evaluation.core.metric import Aggregate, Strata
+from evaluation.metrics.detection import mean_over_classes
+
+
+@dataclass(frozen=True)
+class TwoSets:
+    """Two sets of images under the same rules; ``column`` is 0 in the first and 1 in the second.
+
+    The mAP of a set is the mean over the classes that its reference has; each set is resampled by itself.
+    """
+
+    rules: DetectionRules
+    column: str
+
+    def mean_of_second(self) -> Aggregate:
+        """Return the mAP of the second set, averaged over the thresholds."""
+        return Aggregate(
+            lambda cases: _mean(self._precisions(cases, 1)),
+            lambda table: np.where(table[self.column] == 1, 0, -1),
+            most_cases=MOST_CASES,
+        )
+
+    def difference(self, signed: bool = False, common_classes: bool = False) -> Aggregate:
+        """Return mAP of the first set − mAP of the second, by default without its sign.
+
+        With ``common_classes`` both are means over the classes that both sets have.
+        """
+
+        def values(cases: WeightedCases) -> FloatArray:
+            first, second = self._precisions(cases, 0), self._precisions(cases, 1)
+            if common_classes:
+                absent = np.isnan(first) | np.isnan(second)
+                first, second = (np.where(absent, np.nan, of_set) for of_set in (first, second))
+            difference = _mean(first) - _mean(second)
+            return difference if signed else np.abs(difference)
+
+        return Aggregate(values, self._strata, most_cases=MOST_CASES)
+
+    def absent_of_one(self, table: CaseTable) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the classes that only the second set has, and those that only the first has."""
+        counts = self.rules.table(table).reference_counts
+        first, second = (counts[table[self.column] == value].sum(axis=0) > 0 for value in (0, 1))
+        names = np.array(self.rules.classes)
+        return tuple(names[second & ~first].tolist()), tuple(names[first & ~second].tolist())
+
+    def _precisions(self, cases: WeightedCases, value: int) -> FloatArray:
+        """Return the AP of each class in one of the sets, shape (resamples, classes)."""
+        return DetectionFigures(self.rules, cases, self.column, value).class_average_precision
+
+    def _strata(self, table: CaseTable) -> Strata:
+        return table[self.column].astype(np.int64)
+
+
+def _mean(of_classes: FloatArray) -> FloatArray:
+    """Return the mean over the classes that exist, (resamples, classes) to (resamples,)."""
+    return mean_over_classes(of_classes[..., np.newaxis])[:, 0]

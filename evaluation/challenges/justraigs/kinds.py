@@ -1,0 +1,114 @@
+"""References from the labels of two graders and a specialist, as columns of the case table.
+
+A phase keeps what each grader said; which of it counts is decided where it is read, so that an option of the
+phase can change it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from evaluation.challenges.justraigs.agreed_labels import agreed_labels, counting_graders, final_label
+from evaluation.core.fault import FaultKind
+from evaluation.core.field import Kind
+from evaluation.core.form import CaseForm
+from evaluation.core.source import CellsSource, FileAccess, Source, fault_at
+from evaluation.io.kinds.flags import Flags
+
+FINAL_COLUMN = "final_label"
+LABEL_COLUMNS = ("label_g1", "label_g2", "label_g3")
+FEATURE_COLUMNS = ("features_g1", "features_g2", "features_g3")
+_MARKS: dict[str, bool | None] = {"1": True, "0": False, "-": None}
+_TEXTS = {value: mark for mark, value in _MARKS.items()}
+
+
+@dataclass(frozen=True)
+class MainLabel(Kind):
+    """A main label in a cell, read as the number that ``values`` gives it; NaN leaves the case out."""
+
+    values: Mapping[str, float]
+
+    def read(self, source: Source, case: CaseForm, files: FileAccess) -> float:
+        """Return the number of the label. Raises `FormFault`."""
+        (cell,) = _cells(source)
+        if cell not in self.values:
+            raise fault_at(source, self.describe(), repr(cell))
+        return self.values[cell]
+
+    def write_cells(self, value: str) -> tuple[str, ...]:
+        """Return the label itself."""
+        return (value,)
+
+    def describe(self) -> str:
+        """Return for example ``RG, NRG or U``."""
+        *others, last = self.values
+        return f"{', '.join(others)} or {last}"
+
+
+@dataclass(frozen=True)
+class GradedEye:
+    """What the graders of one eye said: main labels of both and of the specialist, and features of each."""
+
+    labels: tuple[str, ...]
+    features: tuple[Flags, ...]
+
+
+@dataclass(frozen=True)
+class AgreedFeatures(Kind):
+    """The features on which those graders agree that count, from the columns of all graders.
+
+    ``features`` is their number, ``main_labels`` what a grader may choose and ``graded`` the one of these
+    for which features are given; for any other final label there are none to agree on.
+    """
+
+    features: int
+    main_labels: tuple[str, ...]
+    graded: str
+    specialist_alone: bool = False
+
+    def read(self, source: Source, case: CaseForm, files: FileAccess) -> Flags | None:
+        """Return the agreed features, None for those in disagreement; None for an eye without features.
+
+        Raises `FormFault` for a final label that the graders' labels do not give.
+        """
+        cells = _cells(source)
+        final, labels, features = cells[0], cells[1:4], cells[4:]
+        for position, label in enumerate(labels):
+            if label not in self.main_labels and (label or position < 2):
+                raise fault_at(source, f"{', '.join(self.main_labels)} of grader {position + 1}", repr(label))
+        given = final_label(*labels)
+        if final != given:
+            found = "a disagreement without a specialist" if not given else f"graders who give {given}"
+            raise fault_at(source, f"graders whose labels give {final}", found)
+        marks = [self._flags(source, text) for text in features]
+        if final != self.graded:
+            return None
+        counting = counting_graders(labels, self.specialist_alone)
+        return agreed_labels([marks[grader] for grader in counting])
+
+    def _flags(self, source: Source, text: str) -> Flags:
+        if not text:
+            return (None,) * self.features
+        if len(text) != self.features or not set(text) <= set(_MARKS):
+            raise fault_at(
+                source, f"nothing or {self.features} marks 1, 0 or -", repr(text), FaultKind.MALFORMED
+            )
+        return tuple(_MARKS[mark] for mark in text)
+
+    def write_cells(self, value: GradedEye) -> tuple[str, ...]:
+        """Return the final label, the graders' labels and their features, as marks side by side."""
+        return (final_label(*value.labels), *value.labels, *map(self._marks, value.features))
+
+    def _marks(self, flags: Flags) -> str:
+        return "".join(_TEXTS[flag] for flag in flags) if any(flag is not None for flag in flags) else ""
+
+    def describe(self) -> str:
+        """Return what the columns hold."""
+        return f"main labels and {self.features} features of two graders and of the specialist"
+
+
+def _cells(source: Source) -> Sequence[str]:
+    if not isinstance(source, CellsSource):
+        raise TypeError(f"no graders' labels can be read from {type(source).__name__}")
+    return source.cells

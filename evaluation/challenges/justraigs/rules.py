@@ -1,0 +1,235 @@
+"""JustRAIGS, justified referral in AI glaucoma screening (challenge design document, ISBI 2024).
+
+Section "Assessment methods": referral performance (P_ref, sensitivity at 95 % specificity) and justification
+performance (P_just, a modified Hamming distance over ten additional labels of the referable eyes).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import inf, isnan, nan
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.challenges.justraigs.kinds import (
+    FEATURE_COLUMNS,
+    FINAL_COLUMN,
+    LABEL_COLUMNS,
+    AgreedFeatures,
+    MainLabel,
+)
+from evaluation.core.case_table import Row
+from evaluation.core.challenge import Challenge, Composite, Options, Task
+from evaluation.core.field import CaseColumns, Field, Reference, Socket, TableColumns
+from evaluation.core.form import STACK_INDEX, STACK_NAME
+from evaluation.core.metric import (
+    Metric,
+    auc_of,
+    mean_of,
+    proportion_of,
+    sensitivity_at_specificity_of,
+    wilson_at_threshold,
+    wilson_of,
+)
+from evaluation.core.scheme import Board, Place, Rank, Scheme
+from evaluation.io.kinds.flags import Flags, FlagSet
+from evaluation.io.kinds.number import Label, Number
+from evaluation.metrics.multilabel import label_errors, modified_hamming_distance
+
+REFERABLE, NOT_REFERABLE, UNGRADABLE = "RG", "NRG", "U"
+FEATURES = (
+    "appearance neuroretinal rim superiorly",
+    "appearance neuroretinal rim inferiorly",
+    "retinal nerve fiber layer defect superiorly",
+    "retinal nerve fiber layer defect inferiorly",
+    "baring of the circumlinear vessel superiorly",
+    "baring of the circumlinear vessel inferiorly",
+    "nasalization of the vessel trunk",
+    "disc hemorrhages",
+    "laminar dots",
+    "large cup",
+)
+_ERRORS = tuple(f"{feature.replace(' ', '_')}_error" for feature in FEATURES)
+_NOTHING: Flags = (None,) * len(FEATURES)
+# Shared by all eyes that do not enter, so that it crosses from a worker only once.
+_NOT_JUSTIFIED: Row = {"distance": nan, "agreed_labels": nan} | dict.fromkeys(_ERRORS, nan)
+
+
+class JustraigsOptions(Options):
+    """Choices in which the design document and its public evaluator differ."""
+
+    specialist_alone: bool = False
+
+
+def _tasks(options: JustraigsOptions) -> tuple[Task, ...]:
+    sensitivity = sensitivity_at_specificity_of("likelihood", "referable", Fraction(95, 100))
+    return (
+        Task(
+            name="referral",
+            title="Referral",
+            fields=(LIKELIHOOD,),
+            score=lambda prediction, reference: _referral(prediction["likelihood"], reference["likelihood"]),
+            worst=lambda case, reference: _referral(None, reference["likelihood"]),
+            metrics=(
+                Metric(
+                    "sensitivity_at_95_specificity",
+                    "Sensitivity at 95 % specificity",
+                    sensitivity,
+                    best=1,
+                    worst=0,
+                    fixed_intervals=wilson_at_threshold(sensitivity, "referable"),
+                ),
+                Metric("auc", "AUC", auc_of("likelihood", "referable"), best=1, worst=0),
+            ),
+            details=lambda table: {
+                "referable": _count(table["referable"] == 1),
+                "not_referable": _count(table["referable"] == 0),
+                "ungradable": _count(np.isnan(table["referable"])),
+            },
+        ),
+        Task(
+            name="decision",
+            title="Binary decision on referral",
+            fields=(DECISION,),
+            score=lambda prediction, reference: _decision(prediction["decision"], reference["decision"]),
+            worst=lambda case, reference: _decision(None, reference["decision"]),
+            metrics=(
+                _proportion("sensitivity", "Sensitivity of the decisions", "referred", best=1),
+                _proportion("specificity", "Specificity of the decisions", "not_referred", best=1),
+            ),
+        ),
+        Task(
+            name="justification",
+            title="Justification of referral",
+            fields=(_features(options),),
+            score=lambda prediction, reference: _justification(prediction["features"], reference["features"]),
+            worst=lambda case, reference: _justification(_NOTHING, reference["features"]),
+            metrics=(
+                Metric("hamming_distance", "Modified Hamming distance", mean_of("distance"), best=0, worst=1),
+                *(
+                    _proportion(column, f"Error rate: {feature}", column, best=0)
+                    for column, feature in zip(_ERRORS, FEATURES, strict=True)
+                ),
+            ),
+            details=lambda table: {
+                "without_agreed_label": _count(table["agreed_labels"] == 0),
+                **{f"{column}_eyes": _count(~np.isnan(table[column])) for column in _ERRORS},
+            },
+        ),
+    )
+
+
+def _referral(likelihood: float | None, referable: float) -> Row:
+    """Return a row; a missing likelihood is the worst for its eye in either direction."""
+    if likelihood is None:
+        likelihood = {1.0: -inf, 0.0: inf}.get(referable, nan)
+    return {"likelihood": likelihood, "referable": referable}
+
+
+def _decision(decision: int | None, referable: float) -> Row:
+    """Return a row; a missing decision is wrong."""
+    right = nan if isnan(referable) else float(decision == referable)
+    return {
+        "referred": right if referable == 1 else nan,
+        "not_referred": right if referable == 0 else nan,
+    }
+
+
+def _justification(features: Flags, agreed: Flags | None) -> Row:
+    """Return a row of a referable eye, the others have no features; a missing feature is wrong."""
+    if agreed is None:
+        return _NOT_JUSTIFIED
+    errors = label_errors(features, agreed)
+    return {
+        "distance": modified_hamming_distance(errors),
+        "agreed_labels": float(sum(label is not None for label in agreed)),
+        **dict(zip(_ERRORS, errors, strict=True)),
+    }
+
+
+def _count(cases: NDArray[np.bool_]) -> int:
+    return int(np.count_nonzero(cases))
+
+
+def _proportion(name: str, title: str, column: str, best: float) -> Metric:
+    return Metric(
+        name,
+        title,
+        proportion_of(column),
+        best=best,
+        worst=1 - best,
+        resampled=False,
+        fixed_intervals=wilson_of(column),
+    )
+
+
+def _features(options: JustraigsOptions) -> Field:
+    main_labels = (REFERABLE, NOT_REFERABLE, UNGRADABLE)
+    agreed = AgreedFeatures(len(FEATURES), main_labels, REFERABLE, options.specialist_alone)
+    return Field(
+        name="features",
+        title="Glaucomatous features",
+        kind=FlagSet(FEATURES),
+        archive=TableColumns(("features.csv",), "Eye ID", FEATURES),
+        socket=_socket("stacked-referable-glaucomatous-features"),
+        reference=Reference(agreed, CaseColumns((FINAL_COLUMN, *LABEL_COLUMNS, *FEATURE_COLUMNS))),
+    )
+
+
+def _socket(slug: str) -> Socket:
+    return Socket(slug, f"{slug}.json", stacked=True)
+
+
+_REFERABLE = Reference(
+    MainLabel({REFERABLE: 1.0, NOT_REFERABLE: 0.0, UNGRADABLE: nan}), CaseColumns((FINAL_COLUMN,))
+)
+
+LIKELIHOOD = Field(
+    name="likelihood",
+    title="Likelihood of referable glaucoma",
+    kind=Number(),
+    archive=TableColumns(("likelihoods.csv",), "Eye ID", ("Likelihood",)),
+    socket=_socket("multiple-referable-glaucoma-likelihoods"),
+    reference=_REFERABLE,
+)
+
+DECISION = Field(
+    name="decision",
+    title="Decision whether to refer",
+    kind=Label(),
+    archive=TableColumns(("decisions.csv",), "Eye ID", ("Decision",)),
+    socket=_socket("multiple-referable-glaucoma-binary-decisions"),
+    reference=_REFERABLE,
+)
+
+RANKING = Scheme(
+    boards=(
+        Board("referral", (Rank("referral.sensitivity_at_95_specificity"),)),
+        Board("justification", (Rank("justification.hamming_distance"),)),
+        Board("overall", (Place("referral"), Place("justification"))),
+    ),
+    overall="overall",
+)
+
+CHALLENGE = Challenge(
+    name="justraigs",
+    title="JustRAIGS: justified referral for glaucoma from fundus photographs",
+    options=JustraigsOptions,
+    tasks=_tasks,
+    components=("referral.sensitivity_at_95_specificity", "justification.hamming_distance"),
+    composites=(
+        Composite(
+            "referral_and_justification_error",
+            "(1 − sensitivity) + Hamming",
+            ("referral.sensitivity_at_95_specificity", "justification.hamming_distance"),
+            lambda sensitivity, distance: (1 - sensitivity) + distance,
+            best=0,
+            worst=2,
+        ),
+    ),
+    score="referral_and_justification_error",
+    missing="worst",
+    form_columns=(STACK_NAME, STACK_INDEX),
+    ranking=lambda options: RANKING,
+)

@@ -1,0 +1,5 @@
+"""REFUGE: glaucoma assessment from fundus photographs."""
+
+from evaluation.challenges.refuge.rules import CHALLENGE
+
+__all__ = ["CHALLENGE"]

@@ -1,0 +1,243 @@
+"""REFUGE, the Retinal Fundus Glaucoma Challenge (Orlando et al., Medical Image Analysis 59, 2020).
+
+Section 3.2: glaucoma classification (3.2.1), segmentation of optic disc and cup (3.2.2), and the optional
+localisation of the fovea.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from math import inf
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict
+from pydantic import Field as OptionField
+
+from evaluation.challenges.refuge.cup_to_disc import (
+    VerticalDiameter,
+    vertical_cup_to_disc_ratio,
+    vertical_diameter,
+)
+from evaluation.core.case_table import Row
+from evaluation.core.challenge import Challenge, Options, Task, Values, form_option
+from evaluation.core.field import CaseColumns, Field, Files, Reference, Socket, TableColumns
+from evaluation.core.form import CaseForm
+from evaluation.core.metric import Metric, auc_of, mean_of, sensitivity_at_specificity_of
+from evaluation.core.scheme import Board, Place, Rank, Scheme
+from evaluation.io.kinds.label_mask import LabelMask
+from evaluation.io.kinds.number import Label, Number
+from evaluation.io.kinds.point import PointInImage, distance
+from evaluation.metrics.crop import Crop
+from evaluation.metrics.distance import image_diagonal
+from evaluation.metrics.overlap import dice
+from evaluation.metrics.regions import overlap_of, region_of
+
+CUP, DISC, ELSEWHERE = 0, 128, 255
+_IMAGES = (".bmp", ".png", ".tif")
+
+
+Weight = Annotated[Decimal, OptionField(ge=0)]
+
+
+class RefugeWeights(BaseModel):
+    """Weights of the ranking: of the ranks in Eq. 3, of the places in Eq. 4 and over the two sets in Eq. 5.
+
+    The paper prints those of cup and disc exchanged; its own Table 6 was computed with these.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    dice_cup: Weight = Decimal("0.35")
+    dice_disc: Weight = Decimal("0.25")
+    vertical_cup_to_disc_ratio_error: Weight = Decimal("0.40")
+    classification: Weight = Decimal("0.4")
+    segmentation: Weight = Decimal("0.6")
+    offline: Weight = Decimal("0.3")
+    onsite: Weight = Decimal("0.7")
+
+
+class RefugeOptions(Options):
+    """Choices in which the paper, its public evaluator and practice differ."""
+
+    unlisted_labels: Literal["error", "disc"] = form_option("error")
+    vertical_diameter: VerticalDiameter = "column_count"
+    sensitivity_at_specificity: Literal["step", "interpolated"] = "step"
+    weights: RefugeWeights = RefugeWeights()
+
+
+def _tasks(options: RefugeOptions) -> tuple[Task, ...]:
+    return (
+        Task(
+            name="classification",
+            title="Glaucoma classification",
+            fields=(LIKELIHOOD,),
+            score=lambda prediction, reference: {
+                "likelihood": prediction["glaucoma_risk"],
+                "glaucoma": reference["glaucoma_risk"],
+            },
+            worst=lambda case, reference: {
+                "likelihood": -inf if reference["glaucoma_risk"] else inf,
+                "glaucoma": reference["glaucoma_risk"],
+            },
+            metrics=(
+                Metric("auc", "AUC", auc_of("likelihood", "glaucoma"), best=1, worst=0),
+                Metric(
+                    "reference_sensitivity",
+                    "Sensitivity at 85 % specificity",
+                    sensitivity_at_specificity_of(
+                        "likelihood", "glaucoma", Fraction(85, 100), options.sensitivity_at_specificity
+                    ),
+                    best=1,
+                    worst=0,
+                ),
+            ),
+        ),
+        Task(
+            name="segmentation",
+            title="Segmentation of optic disc and cup",
+            fields=(_segmentation(options),),
+            score=_score_segmentation(options.vertical_diameter),
+            worst=_worst_segmentation(options.vertical_diameter),
+            metrics=(
+                Metric("dice_cup", "Dice of the cup", mean_of("dice_cup"), best=1, worst=0),
+                Metric("dice_disc", "Dice of the disc", mean_of("dice_disc"), best=1, worst=0),
+                Metric(
+                    "vertical_cup_to_disc_ratio_error",
+                    "Absolute error of the vertical cup-to-disc ratio",
+                    mean_of("vertical_cup_to_disc_ratio_error"),
+                    best=0,
+                    worst=1,
+                ),
+            ),
+        ),
+        Task(
+            name="fovea",
+            title="Localisation of the fovea",
+            fields=(FOVEA,),
+            score=lambda prediction, reference: {
+                "distance": distance(prediction["fovea"], reference["fovea"])
+            },
+            worst=lambda case, reference: {"distance": image_diagonal(case.width, case.height)},
+            metrics=(
+                Metric("distance", "Euclidean distance in pixels", mean_of("distance"), best=0, worst=inf),
+            ),
+        ),
+    )
+
+
+def _score_segmentation(definition: VerticalDiameter) -> Callable[[Values, Values], Row]:
+    """Return the scoring of one image (Eq. 1 and 2; both regions empty: Dice 1, no disc: ratio 0)."""
+
+    def score(prediction: Values, reference: Values) -> Row:
+        predicted_cup, predicted_disc = _regions(prediction["segmentation"])
+        true_cup, true_disc = _regions(reference["segmentation"])
+        ratio = _ratio(predicted_cup, predicted_disc, definition)
+        true_ratio = _ratio(true_cup, true_disc, definition)
+        return {
+            "dice_cup": dice(overlap_of(predicted_cup, true_cup), both_empty=1.0),
+            "dice_disc": dice(overlap_of(predicted_disc, true_disc), both_empty=1.0),
+            "vertical_cup_to_disc_ratio_error": abs(ratio - true_ratio),
+            "reference_vertical_cup_to_disc_ratio": true_ratio,
+        }
+
+    return score
+
+
+def _worst_segmentation(definition: VerticalDiameter) -> Callable[[CaseForm, Values], Row]:
+    """Return the row of a missing image; the reference's ratio stays known, for it is a classifier too."""
+
+    def worst(case: CaseForm, reference: Values) -> Row:
+        return {
+            "dice_cup": 0.0,
+            "dice_disc": 0.0,
+            "vertical_cup_to_disc_ratio_error": 1.0,
+            "reference_vertical_cup_to_disc_ratio": _ratio(*_regions(reference["segmentation"]), definition),
+        }
+
+    return worst
+
+
+def _regions(mask: Crop) -> tuple[Crop, Crop]:
+    """Return cup and disc of a mask; the region of the disc includes the cup."""
+    return region_of(mask, [CUP]), region_of(mask, [CUP, DISC])
+
+
+def _ratio(cup: Crop, disc: Crop, definition: VerticalDiameter) -> float:
+    return vertical_cup_to_disc_ratio(
+        vertical_diameter(cup.values, definition), vertical_diameter(disc.values, definition)
+    )
+
+
+def _segmentation(options: RefugeOptions) -> Field:
+    labels = {CUP: "optic cup", DISC: "optic disc"}
+    strict = LabelMask(labels, ELSEWHERE, nested=True)
+    lenient = LabelMask(labels, ELSEWHERE, unlisted_as=DISC, nested=True)
+    return Field(
+        name="segmentation",
+        title="Segmentation of optic disc and cup",
+        kind=strict if options.unlisted_labels == "error" else lenient,
+        archive=Files("segmentation", _IMAGES),
+        socket=Socket("optic-disc-and-cup-segmentation", "images/optic-disc-and-cup-segmentation"),
+        reference=Reference(strict, Files("masks", (".png", ".bmp", ".tif"))),
+    )
+
+
+def ranking(options: RefugeOptions) -> Scheme:
+    """Return the ranking of section 3.2: per task, over both (Eq. 4), over two sets (Eq. 5)."""
+    weights = {name: Fraction(weight) for name, weight in options.weights}
+    return Scheme(
+        boards=(
+            Board("classification", (Rank("classification.auc"),)),
+            Board(
+                "segmentation",
+                tuple(
+                    Rank(f"segmentation.{metric}", weights[metric])
+                    for metric in ("dice_cup", "dice_disc", "vertical_cup_to_disc_ratio_error")
+                ),
+            ),
+            Board(
+                "overall",
+                tuple(Place(task, weights[task]) for task in ("classification", "segmentation")),
+            ),
+        ),
+        overall="overall",
+        phases={role: weights[role] for role in ("offline", "onsite")},
+    )
+
+
+LIKELIHOOD = Field(
+    name="glaucoma_risk",
+    title="Likelihood of glaucoma",
+    kind=Number(),
+    archive=TableColumns(("classification_results.csv",), "FileName", ("Glaucoma Risk",)),
+    socket=Socket("glaucoma-risk", "glaucoma-risk.json"),
+    reference=Reference(Label(), CaseColumns(("glaucoma",))),
+)
+
+FOVEA = Field(
+    name="fovea",
+    title="Location of the fovea",
+    kind=PointInImage(),
+    archive=TableColumns(
+        ("fovea_location_results.csv", "fovea_localization_results.csv"), "ImageName", ("Fovea_X", "Fovea_Y")
+    ),
+    socket=Socket("fovea-location", "fovea-location.json"),
+    reference=Reference(PointInImage(), CaseColumns(("fovea_x", "fovea_y"))),
+)
+
+CHALLENGE = Challenge(
+    name="refuge",
+    title="REFUGE: glaucoma assessment from fundus photographs",
+    options=RefugeOptions,
+    tasks=_tasks,
+    components=(
+        "classification.auc",
+        "segmentation.dice_cup",
+        "segmentation.dice_disc",
+        "segmentation.vertical_cup_to_disc_ratio_error",
+    ),
+    optional_tasks=("fovea",),
+    ranking=ranking,
+)

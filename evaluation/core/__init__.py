@@ -1,0 +1,1 @@
+"""The words of the project as types, free of any challenge."""

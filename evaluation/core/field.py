@@ -1,0 +1,154 @@
+"""A field: one thing that is submitted per case, and everything that is to be known of it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from evaluation.core.form import CaseForm
+from evaluation.core.source import FileAccess, Source
+from evaluation.core.variant import Variant
+
+
+class Kind(ABC):
+    """How a value is read, checked, written and described; the same for predictions and references.
+
+    A kind overrides the writers of the places in which it can lie: a file, cells of a table, JSON. One with
+    ``needs_size`` cannot be read without the size of the case's image.
+    """
+
+    needs_size: ClassVar[bool] = False
+
+    @abstractmethod
+    def read(self, source: Source, case: CaseForm, files: FileAccess) -> Any:
+        """Return the value at a source. Raises `FormFault` with every fault of that value."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """Return in words what a valid value is, for a participant."""
+
+    def describe_json(self) -> str:
+        """Return the same for a value in JSON, where that is another."""
+        return self.describe()
+
+    def rehearse(self, reference: Any, case: CaseForm, variant: Variant) -> Any:
+        """Return the value that `read` would give for a prediction derived from a reference value.
+
+        ``reference`` is of the reference's own kind. None where this kind has no such variant; by default the
+        reference itself is the perfect prediction, and there is no other.
+        """
+        return reference if variant is Variant.PERFECT else None
+
+    def pixels(self, case: CaseForm) -> int:
+        """Return how many pixels a value of a case has; 0 where it is no image."""
+        return 0
+
+    def write_file(self, value: Any, extension: str) -> bytes:
+        """Return the bytes of a file that `read` reads back."""
+        raise TypeError(f"{type(self).__name__} has no file (got {extension} and a {type(value).__name__})")
+
+    def write_cells(self, value: Any) -> tuple[str, ...]:
+        """Return the cells of a table row that `read` reads back."""
+        raise TypeError(f"{type(self).__name__} does not go into tables (got a {type(value).__name__})")
+
+    def write_json(self, value: Any) -> Any:
+        """Return the JSON value that `read` reads back."""
+        raise TypeError(f"{type(self).__name__} does not go into JSON (got a {type(value).__name__})")
+
+
+@dataclass(frozen=True)
+class Files:
+    """One file a case: ``folder/<case name><suffix><extension>``, any of the extensions."""
+
+    folder: str
+    extensions: tuple[str, ...]
+    suffix: str = ""
+
+    def path(self, case_name: str, extension: str | None = None) -> str:
+        """Return the path of a case's file, by default with the first extension."""
+        return f"{self.folder}/{case_name}{self.suffix}{extension or self.extensions[0]}"
+
+
+@dataclass(frozen=True)
+class TableColumns:
+    """Columns of a table with one row a case; the first of ``files`` is the one that is written."""
+
+    files: tuple[str, ...]
+    key: str
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Socket:
+    """An output socket of an algorithm, by its default slug; ``file_name`` is where its value is written.
+
+    A stacked socket holds a list with one entry per image of the job's input stack.
+    """
+
+    slug: str
+    file_name: str
+    stacked: bool = False
+
+    @property
+    def is_image(self) -> bool:
+        """Whether the output is a folder that holds one image rather than a JSON file."""
+        return not self.file_name.endswith(".json")
+
+
+@dataclass(frozen=True)
+class CaseColumns:
+    """Columns of the phase's case table."""
+
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Where a field's reference lies in the phase folder, and of which kind it is.
+
+    An optional one may be missing for some cases; its value is then None.
+    """
+
+    kind: Kind
+    location: Files | CaseColumns
+    optional: bool = False
+
+
+def every_case(case: CaseForm) -> bool:
+    """Return true: the field belongs to every case."""
+    return True
+
+
+@dataclass(frozen=True)
+class Field:
+    """One thing that is submitted per case: its kind, and where it lies in a submission and in the reference.
+
+    The check, the form, scoring, samples, ensembles and the description of the format all use this one
+    declaration. ``archive`` says where it lies in a predictions phase, ``socket`` in an algorithm phase.
+    ``cases`` chooses by their form the cases that have the field. ``rehearsed_from`` names the reference that
+    a perfect prediction repeats, where that is not the field's own.
+    """
+
+    name: str
+    title: str
+    kind: Kind
+    archive: Files | TableColumns
+    socket: Socket
+    reference: Reference
+    cases: Callable[[CaseForm], bool] = every_case
+    rehearsed_from: str | None = None
+
+
+@dataclass(frozen=True)
+class HiddenField:
+    """A label that scoring needs beside those of the submitted fields, such as a single reader's marks."""
+
+    name: str
+    reference: Reference
+    cases: Callable[[CaseForm], bool] = every_case
+    rehearsed_from: str | None = None
+
+
+AnyField = Field | HiddenField

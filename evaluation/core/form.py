@@ -1,0 +1,144 @@
+"""The form of a phase: all that may be known of it without its labels."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from evaluation.core.fault import PhaseError
+
+STACK_NAME, STACK_INDEX = "stack_name", "stack_index"
+"""The public columns that say in which stack of images a case lies, and where in it, from 0 on."""
+
+_IMAGE_EXTENSIONS = (
+    ".nii.gz",
+    ".jpg",
+    ".jpeg",
+    ".png",
+    ".bmp",
+    ".tif",
+    ".tiff",
+    ".mha",
+    ".mhd",
+    ".nii",
+    ".txt",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CaseForm:
+    """What may be known of one case: its name, its image's size in pixels, and public columns.
+
+    ``width`` and ``height`` are 0 where the phase gives no size. ``columns`` holds what else the
+    challenge declares to be public (`Challenge.form_columns`), as text.
+    """
+
+    name: str
+    width: int = 0
+    height: int = 0
+    columns: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def stack_index(self) -> int:
+        """Position of the case in its stack, from 0 on (see `Form.stacks`)."""
+        return int(self.columns[STACK_INDEX])
+
+
+@dataclass(frozen=True, slots=True)
+class CaseRow:
+    """One row of the case table: its line in the file and its cells by column."""
+
+    line: int
+    cells: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class RunTime:
+    """How the run time of an algorithm is scored, in seconds for each case.
+
+    A case whose run time is unknown, or that has no job, takes ``limit_seconds``, and no case takes more.
+    Beyond ``target_seconds`` a case counts as slow, and each second costs ``penalty_per_second``.
+    """
+
+    limit_seconds: float
+    target_seconds: float | None = None
+    penalty_per_second: float = 0.0
+
+
+@dataclass(frozen=True)
+class Form:
+    """What a submission of a phase must look like; a participant's check needs nothing else.
+
+    ``optional_tasks`` are those of ``tasks`` of which a submission may hold nothing at all. ``input_sockets``
+    name the inputs by which a job's case is known, where not any image or file will do.
+    """
+
+    challenge: str
+    phase: str
+    submission: str
+    tasks: tuple[str, ...]
+    missing: str
+    options: Mapping[str, object]
+    sockets: Mapping[str, str]
+    cases: tuple[CaseForm, ...]
+    optional_tasks: tuple[str, ...] = ()
+    input_sockets: tuple[str, ...] = ()
+    run_time: RunTime | None = None
+
+    @cached_property
+    def names(self) -> dict[str, int]:
+        """Position of every case by the key of its name, see `name_key`."""
+        return {name_key(case.name): position for position, case in enumerate(self.cases)}
+
+    @cached_property
+    def stacks(self) -> dict[str, tuple[int, ...]]:
+        """Positions of the cases of every stack, in its order, by the key of its name, see `stack_key`.
+
+        Raises `PhaseError` unless the indices of every stack are 0, 1, 2 and so on.
+        """
+        keys = {name: stack_key(name) for name in {case.columns[STACK_NAME] for case in self.cases}}
+        members: dict[str, dict[str, int]] = defaultdict(dict)
+        problems = []
+        for position, case in enumerate(self.cases):
+            stack = members[keys[case.columns[STACK_NAME]]]
+            index = case.columns[STACK_INDEX]
+            if index in stack:
+                other = self.cases[stack[index]].name
+                problems.append(
+                    f"case {case.name}: expected a {STACK_INDEX} of its own, found that of {other}"
+                )
+            stack[index] = position
+        for name, stack in members.items():
+            wanted = [str(index) for index in range(len(stack))]
+            if not name or not all(index in stack for index in wanted):
+                found = ", ".join(sorted(set(stack) - set(wanted))[:3])
+                problems.append(
+                    f"stack {name!r} of {len(stack)} cases: expected {STACK_INDEX} 0 to {len(stack) - 1} "
+                    f"and a name, found {found or 'no name'}"
+                )
+        if problems:
+            raise PhaseError(*problems)
+        return {
+            name: tuple(stack[str(index)] for index in range(len(stack))) for name, stack in members.items()
+        }
+
+
+def name_key(name: str) -> str:
+    """Return the key under which names of one image are equal.
+
+    Case-insensitive, Unicode-normalised, with or without the extension of an image file.
+    """
+    key = unicodedata.normalize("NFC", name.strip()).casefold()
+    if key.endswith(_IMAGE_EXTENSIONS):
+        for extension in _IMAGE_EXTENSIONS:
+            if key.endswith(extension) and len(key) > len(extension):
+                return key[: -len(extension)]
+    return key
+
+
+def stack_key(name: str) -> str:
+    """Return the key under which names of one stack are equal: what stands before the first dot."""
+    return name_key(name.partition(".")[0])

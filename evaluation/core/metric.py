@@ -1,0 +1,234 @@
+"""A metric: how per-case columns become one number, and what that number means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.core.case_table import CaseTable, FloatArray, WeightedCases
+from evaluation.metrics import roc
+from evaluation.metrics.averages import weighted_deviation, weighted_mean
+from evaluation.metrics.intervals import Interval, wilson_interval
+from evaluation.metrics.presence import f1_of_presence, values_of_f1
+
+Strata = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The columns of a ROC curve: the score, whose order counts, and the 0/1 label (NaN: left out).
+
+    ``is_area`` tells the area under the curve from a point on it.
+    """
+
+    score: str
+    label: str
+    is_area: bool
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The 0/1 columns of a decision and of what it should be (NaN: left out)."""
+
+    predicted: str
+    present: str
+
+
+@dataclass(frozen=True)
+class Resolution:
+    """How finely a figure tells 0/1 labels apart: how many values it can take (None: too many to count)."""
+
+    positives: int
+    negatives: int
+    values: int | None
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """A function of weighted cases to one value per row of weights.
+
+    ``strata`` names for every case the stratum within which it is resampled, −1 where the case does not
+    enter. It depends on the reference alone, so that the resamples of all teams of a phase are the same.
+    ``spread_column`` is the column whose mean this is, where it is one, ``share_column`` the one of zeros and
+    ones whose share it is; ``curve`` and ``decision`` name the columns of what is no mean. Tests between
+    teams and the difficulty of cases go by these. ``most_cases`` is the number of cases above which an
+    interval would take too long, unless the phase asks for it. ``resolution`` says of a figure of 0/1 labels
+    how much of them its value gives away.
+    """
+
+    values: Callable[[WeightedCases], FloatArray]
+    strata: Callable[[CaseTable], Strata]
+    spread_column: str | None = None
+    share_column: str | None = None
+    most_cases: int | None = None
+    curve: Curve | None = None
+    decision: Decision | None = None
+    resolution: Callable[[CaseTable], Resolution] | None = None
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One figure of a task; ``best`` and ``worst`` bound it, and their order says which way is better.
+
+    ``worst`` may be infinite (a distance). With ``resampled`` it has a bootstrap interval;
+    ``fixed_intervals`` gives further intervals by name, such as Wilson's for a proportion. A metric is not
+    ``ordered`` where its value alone does not tell a good submission from a useless one (a spread, a
+    difference, a number of false objects), or where it is held against another reference than the task's.
+    Where the reference leaves nothing to average the metric does not exist: its value is NaN and it is left
+    out of every output.
+    """
+
+    name: str
+    title: str
+    aggregate: Aggregate
+    best: float
+    worst: float
+    fixed_intervals: Callable[[CaseTable], dict[str, Interval]] | None = None
+    resampled: bool = True
+    ordered: bool = True
+
+    @property
+    def better(self) -> Literal["higher", "lower"]:
+        """Which direction is better."""
+        return "higher" if self.best > self.worst else "lower"
+
+
+def mean_of(column: str) -> Aggregate:
+    """Return the mean of a column over the cases for which it is defined."""
+    return Aggregate(
+        values=lambda cases: weighted_mean(cases.table[column], cases.weights),
+        strata=lambda table: np.where(np.isnan(table[column]), -1, 0),
+        spread_column=column,
+    )
+
+
+def sum_of(column: str) -> Aggregate:
+    """Return the sum of a column over the cases for which it is defined; NaN where it is for none."""
+
+    def values(cases: WeightedCases) -> FloatArray:
+        column_values = cases.table[column]
+        if np.isnan(column_values).all():
+            return np.full(len(cases.weights), np.nan)
+        return np.asarray(cases.weights @ np.nan_to_num(column_values), dtype=np.float64)
+
+    return Aggregate(values, strata=lambda table: np.where(np.isnan(table[column]), -1, 0))
+
+
+def proportion_of(column: str) -> Aggregate:
+    """Return the share of ones in a column of zeros and ones (NaN: left out)."""
+    return replace(mean_of(column), spread_column=None, share_column=column)
+
+
+def mean_deviation_of(columns: tuple[str, ...]) -> Aggregate:
+    """Return the mean of the standard deviations of several columns over the cases (ddof = 0)."""
+
+    def values(cases: WeightedCases) -> FloatArray:
+        deviations = [weighted_deviation(cases.table[column], cases.weights) for column in columns]
+        mean: FloatArray = np.mean(deviations, axis=0)
+        return mean
+
+    return Aggregate(values, strata=lambda table: np.zeros(len(table), dtype=np.int64))
+
+
+def wilson_of(column: str) -> Callable[[CaseTable], dict[str, Interval]]:
+    """Return the Wilson interval of `proportion_of` a column, as ``wilson``."""
+
+    def intervals(table: CaseTable) -> dict[str, Interval]:
+        defined = table[column][~np.isnan(table[column])]
+        return {"wilson": wilson_interval(float(defined.sum()), defined.size)}
+
+    return intervals
+
+
+def wilson_at_threshold(sensitivity: Aggregate, label: str) -> Callable[[CaseTable], dict[str, Interval]]:
+    """Return the Wilson interval of a sensitivity as if its threshold were given, not found on the cases."""
+
+    def intervals(table: CaseTable) -> dict[str, Interval]:
+        positives = int(np.count_nonzero(table[label] == 1))
+        cases = WeightedCases(table, np.ones((1, len(table)), dtype=np.int64))
+        detected = round(float(sensitivity.values(cases)[0]) * positives)
+        return {"wilson_threshold_held_fixed": wilson_interval(detected, positives)}
+
+    return intervals
+
+
+def auc_of(score: str, label: str) -> Aggregate:
+    """Return the area under the ROC curve of a score column against a 0/1 label column (NaN: left out)."""
+    return Aggregate(
+        values=lambda cases: roc.auc(_roc_table(cases.table, score, label), _roc_counts(cases, score, label)),
+        strata=lambda table: strata_of_labels(table, label),
+        curve=Curve(score, label, is_area=True),
+        # Halves of a pair: 0, ½, 1, … of positives × negatives.
+        resolution=_resolution(label, lambda positives, negatives: 2 * positives * negatives + 1),
+    )
+
+
+def sensitivity_at_specificity_of(
+    score: str, label: str, target: Fraction, definition: Literal["step", "interpolated"] = "step"
+) -> Aggregate:
+    """Return the sensitivity of a score column at a specificity of at least ``target``."""
+    function = {
+        "step": roc.sensitivity_at_specificity,
+        "interpolated": roc.sensitivity_at_specificity_interpolated,
+    }[definition]
+    return Aggregate(
+        values=lambda cases: function(
+            _roc_table(cases.table, score, label), _roc_counts(cases, score, label), target
+        ),
+        strata=lambda table: strata_of_labels(table, label),
+        curve=Curve(score, label, is_area=False),
+        resolution=_resolution(
+            label, lambda positives, negatives: positives + 1 if definition == "step" else None
+        ),
+    )
+
+
+def f1_of_presence_of(predicted: str, present: str) -> Aggregate:
+    """Return the F1 of a structure's detection from two 0/1 columns, over all cases."""
+    return Aggregate(
+        values=lambda cases: f1_of_presence(
+            cases.table[predicted] > 0, cases.table[present] > 0, cases.weights
+        ),
+        strata=lambda table: np.zeros(len(table), dtype=np.int64),
+        decision=Decision(predicted, present),
+        resolution=_resolution(present, values_of_f1),
+    )
+
+
+def strata_of_labels(table: CaseTable, label: str) -> Strata:
+    """Return one stratum for each class of a 0/1 label column, −1 where it is NaN."""
+    labels = table[label]
+    return np.where(np.isnan(labels), -1, labels).astype(np.int64)
+
+
+def _resolution(label: str, values: Callable[[int, int], int | None]) -> Callable[[CaseTable], Resolution]:
+    """Return the resolution of a figure whose number of values follows from those of the two classes."""
+
+    def of_table(table: CaseTable) -> Resolution:
+        labels = table[label]
+        positives, negatives = (int(np.count_nonzero(labels == value)) for value in (1, 0))
+        return Resolution(positives, negatives, values(positives, negatives))
+
+    return of_table
+
+
+def _roc_table(table: CaseTable, score: str, label: str) -> roc.RocTable:
+    def build(table: CaseTable) -> roc.RocTable:
+        labelled = ~np.isnan(table[label])
+        return roc.roc_table(table[score][labelled], table[label][labelled] > 0)
+
+    return table.derive(("roc", score, label), build)
+
+
+def _roc_counts(cases: WeightedCases, score: str, label: str) -> roc.WeightedCounts:
+    def count(cases: WeightedCases) -> roc.WeightedCounts:
+        labelled = ~np.isnan(cases.table[label])
+        weights = cases.weights if labelled.all() else cases.weights[:, labelled]
+        return roc.weighted_counts(_roc_table(cases.table, score, label), weights)
+
+    return cases.derive(("roc", score, label), count)

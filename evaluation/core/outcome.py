@@ -1,0 +1,64 @@
+"""What became of one case: scored, faulty, failed, or stopped by a fault of the phase itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from evaluation.core.case_table import Row
+from evaluation.core.fault import Fault
+from evaluation.core.form import CaseForm, CaseRow
+from evaluation.core.source import Source
+
+
+@dataclass(frozen=True, slots=True)
+class CaseJob:
+    """One case to run: its form, where its values lie, and its row of the case table (None: only check).
+
+    ``sources`` lacks the fields that were not submitted. ``mode`` "worst" asks for the worst values alone,
+    "validate" for these after every reference value was read. ``run_seconds`` is how long the algorithm ran
+    for this case, as far as the platform says.
+    """
+
+    case: CaseForm
+    sources: Mapping[str, Source]
+    reference: CaseRow | None
+    mode: Literal["score", "worst", "validate"] = "score"
+    run_seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """The rows of a case by task; ``worst`` names the tasks whose row holds worst values.
+
+    ``failure`` says why, where the case failed rather than was missing.
+    """
+
+    rows: Mapping[str, Row]
+    worst: tuple[str, ...] = ()
+    failure: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Faulty:
+    """The faults of a case's form."""
+
+    faults: tuple[Fault, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Died:
+    """The worker did not finish the case: it crashed, ran out of memory or of time."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class OrganiserFault:
+    """Errors in the phase or in the code of its metrics; never the participant's."""
+
+    problems: tuple[str, ...]
+
+
+Outcome = Scored | Faulty | Died | OrganiserFault

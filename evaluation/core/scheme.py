@@ -1,0 +1,119 @@
+"""A ranking scheme: a few declared steps from the teams' metrics to their places.
+
+    rank a metric → weigh and add → rank again → break ties → combine phases
+
+`evaluation.ranking.boards` carries them out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import chain
+from typing import Literal
+
+Combination = Literal["sum", "mean", "median"]
+
+
+@dataclass(frozen=True)
+class Rank:
+    """The rank of a metric ("task.metric") among the teams that have it, 1 = best."""
+
+    metric: str
+    weight: Fraction = Fraction(1)
+
+
+@dataclass(frozen=True)
+class Place:
+    """The place in an earlier leaderboard of the scheme: its score, ranked again."""
+
+    board: str
+    weight: Fraction = Fraction(1)
+
+
+@dataclass(frozen=True)
+class Score:
+    """The score of an earlier leaderboard of the scheme, not ranked again."""
+
+    board: str
+    weight: Fraction = Fraction(1)
+
+
+Term = Rank | Place | Score
+
+
+@dataclass(frozen=True)
+class Board:
+    """A leaderboard: the score is the sum, mean or median of its terms, lower is better.
+
+    The score is ranked; teams with equal scores are ordered by ``ties`` in turn, and share a place where
+    these are equal too. A team that lacks one of the terms has no place; a team that lacks a tie-break comes
+    after those that have it.
+    """
+
+    name: str
+    terms: tuple[Term, ...]
+    ties: tuple[Term, ...] = ()
+    combination: Combination = "sum"
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """The leaderboards of a phase, each built from metrics and earlier ones.
+
+    ``overall`` names the one that decides; None where the challenge has several winners. ``phases`` gives the
+    weight of the overall place in each phase, by its role, where a challenge is decided over several. With
+    ``complete_only`` a team that lacks a metric of the scheme is ranked in none, as on the platform.
+    Raises ValueError for a scheme that cannot be carried out.
+    """
+
+    boards: tuple[Board, ...]
+    overall: str | None = None
+    phases: Mapping[str, Fraction] = field(default_factory=dict)
+    complete_only: bool = False
+
+    def __post_init__(self) -> None:
+        known: set[str] = set()
+        for board in self.boards:
+            if board.name in known:
+                raise ValueError(f"leaderboard {board.name!r} is defined twice")
+            if not board.terms:
+                raise ValueError(f"leaderboard {board.name!r} has no terms")
+            for term in (*board.terms, *board.ties):
+                if isinstance(term, Place | Score) and term.board not in known:
+                    raise ValueError(
+                        f"leaderboard {board.name!r} uses {term.board!r}, which is none before it"
+                    )
+                if term.weight < 0:
+                    raise ValueError(
+                        f"leaderboard {board.name!r}: expected weights of at least 0, found {term.weight}"
+                    )
+            if board.combination != "sum" and any(term.weight != 1 for term in board.terms):
+                raise ValueError(f"leaderboard {board.name!r}: only a sum has weights")
+            known.add(board.name)
+        if self.overall is not None and self.overall not in known:
+            raise ValueError(f"overall: {self.overall!r} is no leaderboard of this scheme")
+        if self.phases and (self.overall is None or min(self.phases.values()) < 0):
+            raise ValueError("phases: expected weights of at least 0, of an overall leaderboard")
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The metrics that decide anything, each once, in order of first use."""
+        return tuple(dict.fromkeys(term.metric for term in self._terms() if isinstance(term, Rank)))
+
+    def metrics_of(self, board_name: str) -> tuple[str, ...]:
+        """Return the metrics on which the places of a leaderboard depend, ties included."""
+        boards = {board.name: board for board in self.boards}
+
+        def needed(board: Board) -> Iterator[str]:
+            for term in (*board.terms, *board.ties):
+                if isinstance(term, Rank):
+                    yield term.metric
+                else:
+                    yield from needed(boards[term.board])
+
+        return tuple(dict.fromkeys(needed(boards[board_name])))
+
+    def _terms(self) -> Iterator[Term]:
+        return chain.from_iterable((*board.terms, *board.ties) for board in self.boards)

@@ -1,0 +1,101 @@
+"""Where one case's value of one field lies in a submission, found before anything is decoded."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from evaluation.core.fault import Fault, FaultKind, FormFault
+
+
+@dataclass(frozen=True, slots=True)
+class FileSource:
+    """A file that is still to be read; ``path`` is relative to the submission's folder."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class CellsSource:
+    """Cells of one row of a table, as text."""
+
+    cells: tuple[str, ...]
+    file: str
+    line: int
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class JsonSource:
+    """A value that came out of a JSON file, at ``place`` and, in a list of several cases, at ``index``."""
+
+    value: Any
+    file: str
+    place: str = ""
+    index: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StackSource:
+    """The values of a stack of cases in a list of ``entries``; the form says which entry is whose."""
+
+    values: Any
+    file: str
+    place: str
+    entries: int
+
+
+@dataclass(frozen=True, slots=True)
+class JsonFileSource:
+    """A JSON file that is still to be read: one value, or where ``entries`` is given those of a stack."""
+
+    path: str
+    place: str
+    limit_bytes: int
+    entries: int | None = None
+
+
+Source = FileSource | CellsSource | JsonSource | StackSource | JsonFileSource
+
+
+class ByteStream(Protocol):
+    """A file that is read once, from its start to its end."""
+
+    @property
+    def size(self) -> int:
+        """Size of the whole file in bytes."""
+
+    def readinto(self, view: memoryview) -> int:
+        """Fill a view of bytes as far as the file goes and return how many it were. Raises `ReadError`."""
+
+    def read(self, count: int) -> bytes:
+        """Return the next bytes, at most so many. Raises `ReadError`."""
+
+
+class FileAccess(Protocol):
+    """Reads files of one folder; the only way in which fields get at bytes."""
+
+    def read(self, path: str, limit_bytes: int, may_be_empty: bool = False) -> memoryview:
+        """Return the bytes of a file, valid until the next call. Raises `ReadError`."""
+
+    def open(self, path: str, limit_bytes: int) -> AbstractContextManager[ByteStream]:
+        """Return a file to be read in pieces, for what is too large to be held. Raises `ReadError`."""
+
+
+def file_of(source: Source) -> str:
+    """Return the path of the file in which a source lies."""
+    return source.path if isinstance(source, FileSource | JsonFileSource) else source.file
+
+
+def fault_at(source: Source, expected: str, found: str, kind: FaultKind = FaultKind.WRONG_VALUE) -> FormFault:
+    """Return a fault of the value at a source, ready to be raised."""
+    line = field = None
+    if isinstance(source, CellsSource):
+        line, field = source.line, ", ".join(source.columns)
+    elif isinstance(source, JsonSource):
+        index = "" if source.index is None else f"index {source.index}"
+        field = ", ".join(part for part in (source.place, index) if part) or None
+    elif isinstance(source, StackSource | JsonFileSource):
+        field = source.place
+    return FormFault(Fault(kind, file_of(source), expected, found, line, field))

@@ -1,1 +1,0 @@
-"""Readers with limits for files that nobody has checked yet."""

@@ -1,1 +1,0 @@
-"""Volumes of three axes (z, y, x): MetaImage, compressed NIfTI and TIFF stacks, read slab by slab."""

@@ -1,1 +1,0 @@
-"""References built from what several people said."""

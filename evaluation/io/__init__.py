@@ -1,0 +1,1 @@
+"""Safe opening of files; readers and writers of their formats; kinds of values."""

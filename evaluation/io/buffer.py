@@ -1,0 +1,176 @@
+"""Reading whole files into one buffer that is used again and again."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Sequence
+
+from evaluation.core.fault import FaultKind, ReadError
+
+_FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+
+_EXPECTED_FORMAT = {
+    ".bmp": "a BMP image",
+    ".png": "a PNG image",
+    ".mha": "a MetaImage",
+    ".tif": "a TIFF image",
+    ".tiff": "a TIFF image",
+    ".csv": "a table",
+    ".txt": "a text file",
+    ".json": "a JSON file",
+    ".gz": "a compressed NIfTI volume",
+}
+
+
+class ReadBuffer:
+    """One growing buffer for the files of one slot.
+
+    Fresh memory costs more than reading: its pages are mapped one by one on first touch. A worker
+    keeps one buffer for predictions and another for references, since decoded images may be views.
+    """
+
+    def __init__(self) -> None:
+        self._buffer = bytearray()
+
+    def read(
+        self, root: str | os.PathLike[str], path: str, *, limit_bytes: int, may_be_empty: bool = False
+    ) -> memoryview:
+        """Return the bytes of a regular file, read-only and valid until the next call.
+
+        `path` is relative to `root`, with ``/`` between folders; no symbolic link below `root` is
+        followed, nothing but a regular file is read, and nothing is waited for.
+
+        Raises `ReadError` (forbidden, too large or unreadable; so is an empty file unless it may be empty).
+        """
+        descriptor, size = open_regular_file(os.fspath(root), path, limit_bytes, may_be_empty)
+        try:
+            return self._read(descriptor, size)
+        except OSError as error:
+            raise unreadable(path, error) from None
+        finally:
+            os.close(descriptor)
+
+    def _read(self, descriptor: int, size: int) -> memoryview:
+        if size > len(self._buffer):
+            # Views of the old buffer stay valid: it is replaced, not resized.
+            self._buffer = bytearray(max(size, len(self._buffer) * 3 // 2))
+        view = memoryview(self._buffer)[:size]
+        filled = 0
+        while filled < size:
+            count = os.readv(descriptor, [view[filled:]])
+            if count == 0:
+                raise ReadError(FaultKind.UNREADABLE, f"{size} bytes", f"{filled} bytes")
+            filled += count
+        return view.toreadonly()
+
+
+def open_regular_file(root: str, path: str, limit_bytes: int, may_be_empty: bool = False) -> tuple[int, int]:
+    """Return a descriptor and the size in bytes of a regular file below `root`, see `ReadBuffer.read`."""
+    try:
+        descriptor = _open_below(root, path)
+    except OSError as error:
+        raise unreadable(path, error) from None
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise not_regular(status.st_mode)
+        if status.st_size > limit_bytes:
+            raise ReadError(FaultKind.TOO_LARGE, f"at most {limit_bytes} bytes", f"{status.st_size} bytes")
+        if status.st_size == 0 and not may_be_empty:
+            raise ReadError(FaultKind.UNREADABLE, _expected(path), "an empty file")
+    except ReadError:
+        os.close(descriptor)
+        raise
+    return descriptor, status.st_size
+
+
+def unreadable(path: str, error: OSError) -> ReadError:
+    """Return the error for a file that the system does not let us read."""
+    return read_error(error, _expected(path))
+
+
+def _expected(path: str) -> str:
+    return _EXPECTED_FORMAT.get(os.path.splitext(path)[1].lower(), "a file")  # noqa: PTH122
+
+
+def not_regular(mode: int) -> ReadError:
+    """Return the error for an entry that is not a regular file; `mode` as in `os.stat_result`."""
+    kinds = (
+        (stat.S_ISLNK, "a symbolic link"),
+        (stat.S_ISDIR, "a folder"),
+        (stat.S_ISFIFO, "a named pipe"),
+        (stat.S_ISSOCK, "a socket"),
+        (stat.S_ISCHR, "a device"),
+        (stat.S_ISBLK, "a device"),
+    )
+    found = next((name for test, name in kinds if test(mode)), "something else")
+    return ReadError(FaultKind.FORBIDDEN, "a regular file", found)
+
+
+def open_folder(root: str, path: str) -> int:
+    """Return a descriptor of a folder below ``root``; no symbolic link on the way is followed.
+
+    Raises `ReadError` for a path out of the folder or through a link, `OSError` where there is none.
+    """
+    return _open_folders(root, _parts(path))
+
+
+def _parts(path: str) -> list[str]:
+    parts = path.split("/")
+    if "\0" in path or any(part in ("", ".", "..") for part in parts):
+        raise ReadError(FaultKind.FORBIDDEN, "a path inside the folder", f'"{path}"')
+    return parts
+
+
+def _open_folders(root: str, names: Sequence[str]) -> int:
+    folder = os.open(root, _FOLDER_FLAGS)
+    try:
+        for name in names:
+            inner = _open_entry(name, _FOLDER_FLAGS | os.O_NOFOLLOW, folder)
+            os.close(folder)
+            folder = inner
+    except (OSError, ReadError):
+        os.close(folder)
+        raise
+    return folder
+
+
+def read_error(error: OSError, expected: str) -> ReadError:
+    """Return the error for a file or folder that the system does not open."""
+    kind = FaultKind.MISSING if error.errno == errno.ENOENT else FaultKind.UNREADABLE
+    return ReadError(kind, expected, _reason(error))
+
+
+def _open_below(root: str, path: str) -> int:
+    """Return a descriptor of the file; every folder on the way is opened relative to the one before."""
+    parts = _parts(path)
+    folder = _open_folders(root, parts[:-1])
+    try:
+        return _open_entry(parts[-1], _FILE_FLAGS, folder)
+    finally:
+        os.close(folder)
+
+
+def _open_entry(name: str, flags: int, folder: int) -> int:
+    try:
+        return os.open(name, flags, dir_fd=folder)
+    except OSError as error:
+        # A link gives ELOOP or ENOTDIR, a socket ENXIO: ask what it is, to say so.
+        if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.ENXIO):
+            mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+            if not stat.S_ISREG(mode):
+                raise not_regular(mode) from None
+        raise
+
+
+def _reason(error: OSError) -> str:
+    known = {
+        errno.ENOENT: "no such file",
+        errno.ENOTDIR: "a file in place of a folder",
+        errno.EACCES: "a file that may not be read",
+        errno.ENAMETOOLONG: "a name that is too long",
+    }
+    return known.get(error.errno or 0, "a file that cannot be read")

@@ -1,0 +1,103 @@
+"""Images of grey values in any of the accepted formats."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.core.fault import FaultKind, ReadError
+from evaluation.io import bmp, metaimage, png, tiff_tags
+from evaluation.io.bmp import read_bmp, write_bmp
+from evaluation.io.metaimage import read_metaimage, write_metaimage
+from evaluation.io.png import read_png, write_png
+from evaluation.io.size import Size
+from evaluation.io.tiff import read_tiff, write_tiff
+from evaluation.metrics.crop import Crop, crop
+
+__all__ = ["EXTENSIONS", "Size", "read_cropped", "read_grey", "write_grey"]
+
+EXTENSIONS = (".bmp", ".png", ".tif", ".tiff", ".mha")
+
+_OTHER_CONTENTS = (
+    (b"\xff\xd8\xff", "a JPEG image (lossy: its values are not exact)"),
+    (b"GIF8", "a GIF image"),
+    (b"RIFF", "a WebP image"),
+    (b"\x1f\x8b", "a gzip archive"),
+    (b"PK\x03\x04", "a zip archive"),
+    (b"%PDF", "a PDF document"),
+)
+
+_LARGEST_REMEMBERED = 1 << 16
+_MOST_REMEMBERED = 32
+_known_empty: dict[tuple[bytes, Size, int], None] = {}
+
+
+def read_cropped(data: memoryview, path: str, size: Size, background: int) -> Crop:
+    """Return the bounding box of what is not background in an image, with values of its own.
+
+    Most masks of many phases show nothing, and those of one author and size are the same bytes. Small files
+    that were seen to be empty are remembered, so that each such content is decoded once.
+
+    Raises `ReadError` as `read_grey` does.
+    """
+    key = (bytes(data), size, background) if len(data) <= _LARGEST_REMEMBERED else None
+    if key in _known_empty:
+        return Crop(np.empty((0, 0), dtype=np.uint8))
+    mask = crop(read_grey(data, path, size), background)
+    if key is not None and not mask.values.size:
+        if len(_known_empty) == _MOST_REMEMBERED:
+            del _known_empty[next(iter(_known_empty))]
+        _known_empty[key] = None
+    # A copy of the box, since the image may lie in a buffer that the next file overwrites.
+    return replace(mask, values=mask.values.copy())
+
+
+def read_grey(data: memoryview, path: str, size: Size | None) -> NDArray[np.uint8]:
+    """Return the grey values (y, x) of a BMP, PNG, TIFF or MetaImage file, possibly as a view of `data`.
+
+    The content decides on the format, whatever the extension of `path`: only the pixels count. The size
+    in the header is compared with `size` before any pixel is decoded; without one, a fixed number of
+    pixels is the limit.
+
+    Raises `ReadError` (unreadable, wrong size, wrong value, malformed or too large).
+    """
+    if data[:2] == bmp.MAGIC:
+        return read_bmp(data, size)
+    if data[:8] == png.MAGIC:
+        return read_png(data, size)
+    if bytes(data[:4]) in tiff_tags.MAGICS:
+        return read_tiff(data, size)
+    if data[: len(metaimage.MAGIC)] == metaimage.MAGIC:
+        return read_metaimage(data, size)
+    names = {
+        ".bmp": "a BMP image",
+        ".png": "a PNG image",
+        ".tif": "a TIFF image",
+        ".tiff": "a TIFF image",
+        ".mha": "a MetaImage",
+    }
+    extension = os.path.splitext(path)[1].lower()  # noqa: PTH122
+    found = next((name for magic, name in _OTHER_CONTENTS if data[: len(magic)] == magic), "other content")
+    raise ReadError(
+        FaultKind.UNREADABLE, names.get(extension, "a BMP, PNG or TIFF image or a MetaImage"), found
+    )
+
+
+def write_grey(image: NDArray[np.uint8], extension: str) -> bytes:
+    """Return grey values (y, x) as a file of the format with that extension (one of `EXTENSIONS`).
+
+    The same array gives the same bytes. Raises `ValueError` for any other extension.
+    """
+    writers = {
+        ".bmp": write_bmp,
+        ".png": write_png,
+        ".tif": write_tiff,
+        ".tiff": write_tiff,
+        ".mha": write_metaimage,
+    }
+    if extension not in writers:
+        raise ValueError(f"expected one of {', '.join(EXTENSIONS)}, found {extension}")
+    return writers[extension](np.ascontiguousarray(image))

@@ -1,0 +1,117 @@
+"""Strict JSON: what two readers could take differently is refused."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any, Never
+
+from evaluation.core.fault import FaultKind, ReadError
+
+_DEEPEST_NESTING = 64
+_MOST_DIGITS = 400
+# Possessive quantifiers and an optional closing quote keep the search linear on any input.
+_STRING_OR_BRACKET = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[{]|[\]}]', re.DOTALL)
+_SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+def parse_json(data: bytes | bytearray | memoryview, *, finite: bool = True) -> object:
+    """Return the value of a JSON document in UTF-8, with or without a byte order mark.
+
+    Refused are repeated keys, NaN and Infinity, numbers beyond the range of a float or of more than
+    400 digits, lone surrogates and nesting deeper than 64 levels. Without ``finite``, NaN and numbers beyond
+    a float are left to the reader of the values, who can say which one it is.
+
+    Raises `ReadError` (unreadable, malformed or too large), with the line where one is known.
+    """
+    content = bytes(data)
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ReadError(FaultKind.UNREADABLE, "JSON in UTF-8", "other bytes", line) from None
+    _check_nesting(text)
+    try:
+        value: object = json.loads(
+            text,
+            object_pairs_hook=_unique,
+            parse_constant=_refuse_constant if finite else None,
+            parse_float=_finite if finite else None,
+            parse_int=_bounded,
+        )
+    except json.JSONDecodeError as error:
+        raise ReadError(
+            FaultKind.MALFORMED, "JSON", f"an error at column {error.colno}", error.lineno
+        ) from None
+    if _SURROGATE_ESCAPE.search(text):
+        _refuse_lone_surrogates(value)
+    return value
+
+
+def _check_nesting(text: str) -> None:
+    if text.count("[") + text.count("{") <= _DEEPEST_NESTING:
+        return
+    depth = 0
+    for match in _STRING_OR_BRACKET.finditer(text):
+        mark = match.group()
+        if mark in "[{":
+            depth += 1
+            if depth > _DEEPEST_NESTING:
+                line = text.count("\n", 0, match.start()) + 1
+                raise ReadError(
+                    FaultKind.TOO_LARGE, f"JSON of at most {_DEEPEST_NESTING} levels", "deeper nesting", line
+                )
+        elif mark in "]}":
+            depth -= 1
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise ReadError(FaultKind.DUPLICATE, "every key once", f'"{key}" twice')
+            seen.add(key)
+    return found
+
+
+def _refuse_constant(text: str) -> Never:
+    raise ReadError(FaultKind.MALFORMED, "finite numbers", text)
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ReadError(FaultKind.MALFORMED, "finite numbers", text)
+    return value
+
+
+def _bounded(text: str) -> int:
+    digits = len(text.lstrip("-"))
+    if digits > _MOST_DIGITS:
+        raise ReadError(FaultKind.TOO_LARGE, f"integers of at most {_MOST_DIGITS} digits", f"{digits} digits")
+    return int(text)
+
+
+def _refuse_lone_surrogates(value: object) -> None:
+    try:
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        raise ReadError(FaultKind.MALFORMED, "Unicode text", "a lone surrogate") from None
+
+
+def json_kind(value: object) -> str:
+    """Return what a JSON value is, in JSON's own words."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return f"the text {value!r}"
+    if isinstance(value, list):
+        return f"a list of {len(value)}"
+    if isinstance(value, dict):
+        return "an object"
+    return f"the number {value!r}"

@@ -1,0 +1,1 @@
+"""Kinds of values: how each is read, checked, written and described."""

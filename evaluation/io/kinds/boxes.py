@@ -1,0 +1,108 @@
+"""Bounding boxes of an image, each with a class and, where they are predicted, a confidence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.core.fault import FormFault, ReadError
+from evaluation.core.field import Kind
+from evaluation.core.form import CaseForm
+from evaluation.core.source import FileAccess, FileSource, Source
+from evaluation.core.variant import Variant
+from evaluation.io.box_lines import BoxFormat, read_box_lines, write_box_lines
+from evaluation.io.size import Size
+
+_LARGEST_LINE = 200
+_LARGEST_COORDINATE = 1 << 26
+
+
+@dataclass(frozen=True, slots=True)
+class Boxes:
+    """Boxes in the order of their lines, shape (boxes, 6): class index, confidence, x1, y1, x2, y2 in pixels.
+
+    Reference boxes have confidence 1. ``clipped`` is how many were moved to the image's border.
+    """
+
+    rows: NDArray[np.float64]
+    clipped: int = 0
+
+
+@dataclass(frozen=True)
+class BoxList(Kind):
+    """The boxes of a text file, one a line; more than ``most_boxes`` of one image are a fault.
+
+    Coordinates outside the image are a fault, or with ``clip`` moved to its border. An empty file is an image
+    without any object.
+    """
+
+    classes: tuple[str, ...]
+    with_confidence: bool
+    clip: bool = False
+    most_boxes: int = 10_000
+
+    @cached_property
+    def _format(self) -> BoxFormat:
+        classes = {name: index for index, name in enumerate(self.classes)}
+        return BoxFormat(classes, self.with_confidence, self.clip)
+
+    def read(self, source: Source, case: CaseForm, files: FileAccess) -> Boxes:
+        """Return the boxes of a file. Raises `FormFault` with the faults of all its lines."""
+        if not isinstance(source, FileSource):
+            raise TypeError(f"no boxes can be read from {type(source).__name__}")
+        # Where the phase gives no size, coordinates are still small enough for exact areas.
+        size = Size(case.width or _LARGEST_COORDINATE, case.height or _LARGEST_COORDINATE)
+        try:
+            data = files.read(source.path, self.most_boxes * _LARGEST_LINE, may_be_empty=True)
+        except ReadError as error:
+            raise FormFault(error.fault(source.path)) from None
+        lines = read_box_lines(data, self._format, size, self.most_boxes)
+        if lines.problems:
+            raise FormFault([problem.fault(source.path) for problem in lines.problems])
+        return Boxes(np.array(lines.rows, dtype=np.float64).reshape(-1, 6), lines.clipped)
+
+    def rehearse(self, reference: Boxes, case: CaseForm, variant: Variant) -> Boxes:
+        """Return the boxes, all a pixel narrower, none, or each a point in the image's farthest corner."""
+        if variant is Variant.PERFECT:
+            return reference
+        if variant is Variant.EMPTY:
+            return Boxes(reference.rows[:0])
+        rows = reference.rows.copy()
+        x1, y1, x2, y2 = rows[:, 2:].T
+        if variant is Variant.NEAR:
+            rows[:, 4] = np.maximum((x1 + x2) / 2, x2 - 1)
+        else:
+            rows[:, [2, 4]] = np.where(x1 + x2 > case.width, 0, case.width)[:, np.newaxis]
+            rows[:, [3, 5]] = np.where(y1 + y2 > case.height, 0, case.height)[:, np.newaxis]
+        return Boxes(rows)
+
+    def write_file(self, value: Boxes, extension: str) -> bytes:
+        """Return the lines of a text file."""
+        return write_box_lines(value.rows.tolist(), self._format)
+
+    def describe(self) -> str:
+        """Return what a line holds."""
+        confidence = ", confidence from 0 to 1" if self.with_confidence else ""
+        return (
+            f"one object a line, separated by spaces: {' '.join(self._format.columns)}; "
+            f"class one of {', '.join(self.classes)}{confidence}, corners in pixels from 0 to the image's "
+            "width or height; an empty file where there is no object"
+        )
+
+
+def box_columns(predicted: Boxes | None, reference: Boxes) -> dict[str, Any]:
+    """Return the columns of a detection task, and how many boxes were clipped.
+
+    Without a prediction they are those of a missing result.
+    """
+    boxes = Boxes(reference.rows[:0]) if predicted is None else predicted
+    return {
+        "predicted": boxes.rows,
+        "reference": reference.rows,
+        "missing": int(predicted is None),
+        "clipped": boxes.clipped,
+    }

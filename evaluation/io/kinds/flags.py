@@ -1,0 +1,85 @@
+"""A set of named flags, each true, false or missing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from evaluation.core.fault import Fault, FaultKind, FormFault
+from evaluation.core.field import Kind
+from evaluation.core.form import CaseForm
+from evaluation.core.source import CellsSource, FileAccess, JsonSource, Source, fault_at
+from evaluation.core.variant import Variant
+from evaluation.io.json_files import json_kind
+
+Flags = tuple[bool | None, ...]
+_CELLS = {"1": True, "0": False, "": None}
+_TEXTS = {value: text for text, value in _CELLS.items()}
+
+
+@dataclass(frozen=True)
+class FlagSet(Kind):
+    """Flags with given names; in JSON an object, in a table one column each of 1, 0 or nothing.
+
+    A flag that is null, empty or absent is missing; a name that is not among ``names`` is a fault.
+    """
+
+    names: tuple[str, ...]
+
+    def read(self, source: Source, case: CaseForm, files: FileAccess) -> Flags:
+        """Return the flags in the order of ``names``, None for a missing one. Raises `FormFault`."""
+        if isinstance(source, CellsSource):
+            return self._of_cells(source)
+        if isinstance(source, JsonSource):
+            return self._of_object(source)
+        raise TypeError(f"no flags can be read from {type(source).__name__}")
+
+    def _of_object(self, source: JsonSource) -> Flags:
+        value = source.value
+        if not isinstance(value, dict):
+            raise fault_at(source, "an object of true, false or null", json_kind(value), FaultKind.MALFORMED)
+        flags = tuple(map(value.get, self.names))
+        if len(value) == len(self.names) and all(flag is True or flag is False for flag in flags):
+            return flags
+        faults: list[Fault] = []
+        for key, flag in value.items():
+            if key not in self.names:
+                expected = f"only the keys {', '.join(self.names)}"
+                faults += fault_at(source, expected, f"the key {key!r}", FaultKind.UNKNOWN).faults
+            elif flag is not None and not isinstance(flag, bool):
+                expected = f"true, false or null for {key!r}"
+                faults += fault_at(source, expected, json_kind(flag), FaultKind.MALFORMED).faults
+        if faults:
+            raise FormFault(faults)
+        return flags
+
+    def _of_cells(self, source: CellsSource) -> Flags:
+        faults: list[Fault] = []
+        for cell, column in zip(source.cells, source.columns, strict=True):
+            if cell not in _CELLS:
+                one = CellsSource((cell,), source.file, source.line, (column,))
+                faults += fault_at(one, "1, 0 or nothing", repr(cell), FaultKind.MALFORMED).faults
+        if faults:
+            raise FormFault(faults)
+        return tuple(_CELLS[cell] for cell in source.cells)
+
+    def rehearse(self, reference: Flags | None, case: CaseForm, variant: Variant) -> Flags:
+        """Return all flags, false where there is no label; none are nearly right: near-perfect is perfect."""
+        if reference is None or variant is Variant.EMPTY:
+            return (False,) * len(self.names)
+        return tuple(bool(flag) is not (variant is Variant.INVERTED) for flag in reference)
+
+    def write_cells(self, value: Flags) -> tuple[str, ...]:
+        """Return 1, 0 or nothing for every flag."""
+        return tuple(_TEXTS[flag] for flag in value)
+
+    def write_json(self, value: Flags) -> dict[str, bool | None]:
+        """Return the object of all flags."""
+        return dict(zip(self.names, value, strict=True))
+
+    def describe(self) -> str:
+        """Return the description for participants."""
+        return f"1, 0 or nothing for each of: {', '.join(self.names)}"
+
+    def describe_json(self) -> str:
+        """Return the description of an object."""
+        return f"an object with true, false or null for each of: {', '.join(self.names)}"

@@ -1,0 +1,89 @@
+"""Masks of classes that may overlap: one 0/255 channel a class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.core.fault import Fault, FaultKind, FormFault, ReadError
+from evaluation.core.field import Kind
+from evaluation.core.form import CaseForm
+from evaluation.core.source import FileAccess, FileSource, Source
+from evaluation.core.variant import Variant
+from evaluation.io.size import Size
+from evaluation.io.tiff_channels import read_channels, write_channels
+from evaluation.metrics.crop import Crop, crop, distinct_values
+from evaluation.metrics.regions import grow_by_a_pixel
+
+_HEADER_ALLOWANCE = 1 << 20
+_ON = 255
+_MOST_VALUES_NAMED = 5
+
+
+@dataclass(frozen=True)
+class MultilabelMask(Kind):
+    """A mask of the case's size with one channel a class, 255 in its region and 0 elsewhere.
+
+    Its value is one region a class, each cropped to its bounding box.
+    """
+
+    classes: tuple[str, ...]
+
+    def read(self, source: Source, case: CaseForm, files: FileAccess) -> tuple[Crop, ...]:
+        """Return the region of every class. Raises `FormFault`, of all channels with other values."""
+        if not isinstance(source, FileSource):
+            raise TypeError(f"no mask can be read from {type(source).__name__}")
+        size = Size(case.width, case.height)
+        try:
+            limit = 2 * len(self.classes) * size.width * size.height + _HEADER_ALLOWANCE
+            channels = read_channels(files.read(source.path, limit), len(self.classes), size)
+        except ReadError as error:
+            raise FormFault(error.fault(source.path)) from None
+        regions, faults = [], []
+        for name, channel in zip(self.classes, channels, strict=True):
+            cropped = crop(channel, 0)
+            others = [str(value) for value in distinct_values(cropped.values) if value not in (0, _ON)]
+            if others:
+                more = len(others) - _MOST_VALUES_NAMED
+                found = ", ".join(others[:_MOST_VALUES_NAMED]) + (f" and {more} more" if more > 0 else "")
+                where = f"channel {name}"
+                hint = f"a 0/1 mask? Write {_ON} for 1" if others == ["1"] else None
+                expected = f"values 0 or {_ON} only"
+                faults.append(
+                    Fault(FaultKind.WRONG_VALUE, source.path, expected, found, field=where, hint=hint)
+                )
+            regions.append(Crop(cropped.values != 0, cropped.top, cropped.left))
+        if faults:
+            raise FormFault(faults)
+        return tuple(regions)
+
+    def rehearse(self, reference: tuple[Crop, ...], case: CaseForm, variant: Variant) -> tuple[Crop, ...]:
+        """Return the classes: each with one pixel more, none anywhere, or each where it is not."""
+        if variant is Variant.PERFECT:
+            return reference
+        if variant is Variant.EMPTY:
+            return tuple(Crop(np.zeros((0, 0), bool)) for _ in reference)
+        images = [region.in_image(case.height, case.width) for region in reference]
+        if variant is Variant.INVERTED:
+            return tuple(Crop(~image) for image in images)
+        for image in images:
+            grow_by_a_pixel(image, background=0)
+        return tuple(Crop(image) for image in images)
+
+    def pixels(self, case: CaseForm) -> int:
+        """Return the number of pixels of all channels."""
+        return len(self.classes) * case.width * case.height
+
+    def write_file(self, value: NDArray[np.bool_], extension: str) -> bytes:
+        """Return the bytes of a full boolean mask (class, height, width)."""
+        return write_channels(value.astype(np.uint8) * np.uint8(_ON))
+
+    def describe(self) -> str:
+        """Return the order of the channels."""
+        return (
+            f"an 8-bit TIFF of the image's size with {len(self.classes)} channels (pages, interleaved or "
+            f"planar) in the order {', '.join(self.classes)}: 255 = the class, 0 = elsewhere; classes may "
+            "overlap"
+        )

@@ -1,0 +1,142 @@
+"""Numbers and 0/1 labels, from table cells or JSON."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from evaluation.core.fault import FaultKind, ReadError
+from evaluation.core.field import Kind
+from evaluation.core.form import CaseForm
+from evaluation.core.source import CellsSource, FileAccess, JsonSource, Source, fault_at
+from evaluation.core.variant import Variant
+from evaluation.io.json_files import json_kind
+from evaluation.io.numbers import parse_number
+
+
+@dataclass(frozen=True)
+class Number(Kind):
+    """A finite number, within [minimum, maximum] where they are given."""
+
+    minimum: float = -math.inf
+    maximum: float = math.inf
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether both ends are given, so that all numbers have one scale."""
+        return math.isfinite(self.minimum) and math.isfinite(self.maximum)
+
+    def read(self, source: Source, case: CaseForm, files: FileAccess) -> float:
+        """Return the number at a source. Raises `FormFault`."""
+        value = number_at(source, self.describe())
+        if not self.minimum <= value <= self.maximum:
+            raise fault_at(source, self.describe(), _shortest(value))
+        return value
+
+    def rehearse(self, reference: float, case: CaseForm, variant: Variant) -> float:
+        """Return a number for a number or a 0/1 label, mirrored at the middle of its range (else at ½).
+
+        Where there is no label (NaN), any prediction is as good: that for 0.
+        """
+        reference = 0.0 if math.isnan(reference) else reference
+        bounded = math.isfinite(self.minimum) and math.isfinite(self.maximum)
+        middle = (self.minimum + self.maximum) / 2 if bounded else 0.5
+        value = {
+            Variant.PERFECT: float(reference),
+            Variant.NEAR: reference + (middle - reference) / 10,
+            Variant.EMPTY: 0.0,
+            Variant.INVERTED: 2 * middle - reference,
+        }[variant]
+        return min(max(value, self.minimum), self.maximum)
+
+    def write_cells(self, value: float) -> tuple[str, ...]:
+        """Return the shortest text that reads back as the same number."""
+        return (repr(float(value)),)
+
+    def write_json(self, value: float) -> float:
+        """Return the number itself."""
+        return float(value)
+
+    def describe(self) -> str:
+        """Return for example ``a finite number from 0 to 1``."""
+        if math.isinf(self.minimum) and math.isinf(self.maximum):
+            return "a finite number"
+        if math.isinf(self.maximum):
+            return f"a finite number of at least {self.minimum:g}"
+        if math.isinf(self.minimum):
+            return f"a finite number of at most {self.maximum:g}"
+        return f"a finite number from {self.minimum:g} to {self.maximum:g}"
+
+
+@dataclass(frozen=True)
+class Label(Kind):
+    """A label 0 or 1; in JSON a boolean."""
+
+    def read(self, source: Source, case: CaseForm, files: FileAccess) -> int:
+        """Return 0 or 1. Raises `FormFault`."""
+        if isinstance(source, JsonSource):
+            if not isinstance(source.value, bool):
+                raise fault_at(source, "true or false", json_kind(source.value), FaultKind.MALFORMED)
+            return int(source.value)
+        value = number_at(source, self.describe())
+        if value not in (0.0, 1.0):
+            raise fault_at(source, self.describe(), _shortest(value))
+        return int(value)
+
+    def rehearse(self, reference: float, case: CaseForm, variant: Variant) -> int:
+        """Return a label (for NaN that for 0); none is nearly right, so that near-perfect is perfect."""
+        reference = 0 if math.isnan(reference) else reference
+        values = {Variant.EMPTY: 0, Variant.INVERTED: 1 - int(reference)}
+        return values.get(variant, int(reference))
+
+    def write_cells(self, value: int) -> tuple[str, ...]:
+        """Return "0" or "1"."""
+        return (str(int(value)),)
+
+    def write_json(self, value: int) -> bool:
+        """Return a boolean."""
+        return bool(value)
+
+    def describe(self) -> str:
+        """Return ``0 or 1``."""
+        return "0 or 1"
+
+    def describe_json(self) -> str:
+        """Return ``true or false``."""
+        return "true or false"
+
+
+def number_at(source: Source, expected: str) -> float:
+    """Return the finite number at a source of one number. Raises `FormFault` (a boolean is no number)."""
+    if isinstance(source, CellsSource):
+        return number_of_cell(source, 0, expected)
+    if isinstance(source, JsonSource):
+        return number_of_json(source, source.value, expected)
+    raise TypeError(f"no number can be read from {type(source).__name__}")
+
+
+def number_of_cell(source: CellsSource, position: int, expected: str) -> float:
+    """Return the finite number in one cell of a row. Raises `FormFault` naming the column."""
+    try:
+        return parse_number(source.cells[position])
+    except ReadError as error:
+        one = CellsSource(source.cells, source.file, source.line, (source.columns[position],))
+        raise fault_at(one, expected, error.found, FaultKind.MALFORMED) from None
+
+
+def number_of_json(source: JsonSource, value: object, expected: str) -> float:
+    """Return a JSON value as a finite number. Raises `FormFault`; true and false are no numbers."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise fault_at(source, expected, json_kind(value), FaultKind.MALFORMED)
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise fault_at(source, expected, "a number that is not finite", FaultKind.MALFORMED)
+    return number
+
+
+def _shortest(value: float) -> str:
+    """Return the shortest text that is this number alone: 1.0000000000000002 is not shown as 1."""
+    return repr(value).removesuffix(".0")

@@ -1,0 +1,241 @@
+"""Volumes: confidences that are submitted, and the volumes that an organiser holds against them.
+
+A submitted volume is decoded slab by slab while it is read, checked to its last voxel before any label is
+opened, and kept cut to the box of every B-scan that holds something: at most 4 bytes a voxel. The volumes of
+the reference are never held; their planes pass by, and are checked and digested on the way.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.core.fault import FormFault, PhaseError, ReadError
+from evaluation.core.field import Kind
+from evaluation.core.form import CaseForm
+from evaluation.core.source import FileAccess, FileSource, Source, fault_at
+from evaluation.core.variant import Variant
+from evaluation.io.numbers import parse_number
+from evaluation.io.volumes.header import Geometry, VolumeHeader, check_geometry
+from evaluation.io.volumes.reader import SLAB_BYTES, open_volume, write_volume
+from evaluation.metrics.crop import EMPTY, Crop, box_of_content
+from evaluation.metrics.regions import grow_by_a_pixel
+
+GEOMETRY_COLUMNS = ("b_scans", "spacing_mm", "origin_mm", "direction")
+"""Columns of the case table, beside width and height; numbers are parted by spaces, in the order x, y, z."""
+
+_BYTES_PER_VOXEL = 8
+_HEADER_ALLOWANCE = 1 << 20
+
+
+@dataclass(frozen=True)
+class Volume:
+    """A volume (z, y, x) with its place in space, as it is written."""
+
+    values: NDArray[Any]
+    geometry: Geometry
+
+
+@dataclass(frozen=True)
+class ConfidenceVolume(Kind):
+    """A confidence in [0, 1] for every voxel, or a binary mask; float64 is read as float32."""
+
+    needs_size: ClassVar[bool] = True
+
+    slab_bytes: int = SLAB_BYTES
+
+    def read(self, source: Source, case: CaseForm, files: FileAccess) -> tuple[Crop, ...]:
+        """Return the B-scans of a volume, each cut to its content. Raises `FormFault`."""
+        stored = StoredVolume(_path(source), case, files, 0.0, 1.0, False, self.slab_bytes)
+        return tuple(map(_cropped, stored.planes()))
+
+    def rehearse(self, reference: StoredVolume, case: CaseForm, variant: Variant) -> tuple[Crop, ...]:
+        """Return the B-scans of a volume of confidences.
+
+        Near-perfect has one voxel more, empty none; inverted is sure of a cyst wherever there is none.
+        """
+        if variant is Variant.EMPTY:
+            return (EMPTY,) * geometry_of(case).shape[0]
+        if variant is Variant.INVERTED:
+            return tuple(_cropped((plane == 0).view(np.uint8)) for plane in reference.planes())
+        planes = []
+        grown = variant is Variant.PERFECT
+        for plane in reference.planes():
+            if not grown and plane.any():
+                plane = plane.copy()
+                grow_by_a_pixel(plane, 0)
+                grown = True
+            planes.append(_cropped(plane))
+        return tuple(planes)
+
+    def pixels(self, case: CaseForm) -> int:
+        """Return the number of voxels."""
+        return math.prod(geometry_of(case).shape)
+
+    def write_file(self, value: Volume, extension: str) -> bytes:
+        """Return the bytes of a `Volume`."""
+        return write_volume(value.values, value.geometry, extension)
+
+    def describe(self) -> str:
+        """Return the description for participants."""
+        return (
+            "a volume of the size, spacing, origin and direction of the OCT volume, "
+            "each voxel a confidence from 0 (no cyst) to 1"
+        )
+
+
+@dataclass(frozen=True)
+class ReferenceVolume(Kind):
+    """Values from ``minimum`` to ``maximum``, or 0; whole numbers only if ``whole`` says so."""
+
+    needs_size: ClassVar[bool] = True
+
+    minimum: float
+    maximum: float
+    whole: bool
+    slab_bytes: int = SLAB_BYTES
+
+    def read(self, source: Source, case: CaseForm, files: FileAccess) -> StoredVolume:
+        """Return the volume, of which nothing has been read yet."""
+        return StoredVolume(
+            _path(source), case, files, self.minimum, self.maximum, self.whole, self.slab_bytes
+        )
+
+    def write_file(self, value: Volume, extension: str) -> bytes:
+        """Return the bytes of a `Volume`."""
+        return write_volume(value.values, value.geometry, extension)
+
+    def describe(self) -> str:
+        """Return which values may occur."""
+        return f"a volume of {_values(self.minimum, self.maximum, self.whole)}"
+
+
+@dataclass(frozen=True)
+class StoredVolume:
+    """A volume in a file, which is decoded once for every call of `planes`."""
+
+    path: str
+    case: CaseForm
+    files: FileAccess
+    minimum: float
+    maximum: float
+    whole: bool
+    slab_bytes: int
+
+    def planes(self) -> Iterator[NDArray[Any]]:
+        """Yield the planes (y, x) in order, each valid until the next one is asked for.
+
+        Before the first one the header is compared with the case's form, before each its values with the
+        allowed ones. Raises `FormFault`.
+        """
+        expected = geometry_of(self.case)
+        voxels = expected.shape[0] * expected.shape[1] * expected.shape[2]
+        try:
+            with self.files.open(self.path, _BYTES_PER_VOXEL * voxels + _HEADER_ALLOWANCE) as stream:
+                volume = open_volume(stream, self.path, self.slab_bytes)
+                self._check_header(volume.header, expected)
+                for z, plane in enumerate(volume.planes()):
+                    self._check_values(plane, z)
+                    yield plane
+        except ReadError as error:
+            raise FormFault(error.fault(self.path)) from None
+
+    def _check_header(self, header: VolumeHeader, expected: Geometry) -> None:
+        problems = check_geometry(header.geometry, expected)
+        if problems:
+            raise FormFault(problem.fault(self.path) for problem in problems)
+
+    def _check_values(self, plane: NDArray[Any], z: int) -> None:
+        """Compare the smallest and largest value with what is allowed; a NaN is neither."""
+        box = box_of_content(plane)
+        if box.is_empty:
+            return
+        values = plane[box.slices]
+        bad = None
+        for extreme in (values.min(), values.max()):
+            if not (0 <= extreme <= self.maximum):
+                bad = extreme
+                break
+        if bad is None and self.minimum > 0:
+            between = values[(values > 0) & (values < self.minimum)]
+            bad = between[0] if len(between) else None
+        if bad is None and self.whole and values.dtype.kind == "f":
+            broken = values[values != np.floor(values)]
+            bad = broken[0] if len(broken) else None
+        if bad is not None:
+            source = FileSource(self.path)
+            expected = _values(self.minimum, self.maximum, self.whole)
+            raise fault_at(source, expected, f"{float(bad):.6g} in B-scan {z + 1}")
+
+
+def _path(source: Source) -> str:
+    if not isinstance(source, FileSource):
+        raise TypeError(f"no volume can be read from {type(source).__name__}")
+    return source.path
+
+
+def _values(minimum: float, maximum: float, whole: bool) -> str:
+    if whole:
+        return f"whole numbers from 0 to {maximum:g}"
+    return f"values 0 or from {minimum:g} to {maximum:g}" if minimum else f"values from 0 to {maximum:g}"
+
+
+def _cropped(plane: NDArray[Any]) -> Crop:
+    box = box_of_content(plane)
+    return Crop(_compact(plane[box.slices]), box.top, box.left)
+
+
+def _compact(values: NDArray[Any]) -> NDArray[Any]:
+    """Return a copy of values in [0, 1] as float32 or, if they are integers, uint8."""
+    return values.astype(np.float32 if values.dtype.kind == "f" else np.uint8)
+
+
+def _numbers(text: str, count: int, place: str) -> tuple[float, ...] | None:
+    """Return the numbers of a cell; an empty cell is not compared. Raises `PhaseError`."""
+    cells = text.split()
+    try:
+        numbers = tuple(map(parse_number, cells))
+    except ReadError:
+        numbers = ()
+    if cells and len(numbers) != count:
+        raise PhaseError(f"{place}: expected {count} numbers parted by spaces, found {text!r}")
+    return numbers or None
+
+
+def geometry_of(case: CaseForm) -> Geometry:
+    """Return the geometry that the case table gives a volume. Raises `PhaseError`."""
+    place = f"cases.csv, {case.name}"
+    depth = _numbers(case.columns["b_scans"], 1, f"{place}, b_scans")
+    spacing = _numbers(case.columns["spacing_mm"], 3, f"{place}, spacing_mm")
+    if depth is None or depth[0] < 1 or depth[0] != int(depth[0]):
+        raise PhaseError(f"{place}, b_scans: expected a number of B-scans, found {case.columns['b_scans']!r}")
+    if spacing is None or min(spacing) <= 0:
+        raise PhaseError(f"{place}, spacing_mm: expected three lengths, found {case.columns['spacing_mm']!r}")
+    return Geometry(
+        (int(depth[0]), case.height, case.width),
+        spacing,  # type: ignore[arg-type]  # three, as checked
+        _numbers(case.columns["origin_mm"], 3, f"{place}, origin_mm"),  # type: ignore[arg-type]
+        _numbers(case.columns["direction"], 9, f"{place}, direction"),  # type: ignore[arg-type]
+    )
+
+
+def geometry_columns(geometry: Geometry) -> dict[str, str]:
+    """Return the columns of the case table that `geometry_of` reads back."""
+    depth, height, width = geometry.shape
+    return {
+        "width": str(width),
+        "height": str(height),
+        "b_scans": str(depth),
+        "spacing_mm": _text(geometry.spacing_mm),
+        "origin_mm": _text(geometry.origin_mm),
+        "direction": _text(geometry.direction),
+    }
+
+
+def _text(numbers: tuple[float, ...] | None) -> str:
+    return " ".join(f"{number:.12g}" for number in numbers or ())

@@ -1,0 +1,142 @@
+"""What lies in a folder that a stranger has filled."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+from evaluation.core.fault import Fault, FaultKind, ReadError
+from evaluation.io.buffer import not_regular, open_folder, read_error
+
+MOST_ENTRIES = 100_000
+DEEPEST_FOLDER = 8
+
+_IGNORED_NAMES = frozenset({"__MACOSX", ".DS_Store", "desktop.ini", "Thumbs.db"})
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The regular files below a folder, as sorted relative paths with ``/`` between folders."""
+
+    root: str
+    files: tuple[str, ...]
+    faults: tuple[Fault, ...] = ()
+
+
+class _TooLargeError(Exception):
+    def __init__(self, fault: Fault) -> None:
+        self.fault = fault
+
+
+def list_files(root: str | os.PathLike[str]) -> Listing:
+    """Return the files below `root` (which may itself be a symbolic link), in one walk.
+
+    What operating systems leave behind is skipped. Links, devices, pipes and sockets are faults and are
+    neither followed nor opened; so are folders that cannot be listed. A tree of more than 100,000
+    entries or eight levels of folders yields that fault and no files, whatever the order on disk.
+    """
+    resolved = os.path.realpath(root)
+    files: list[str] = []
+    faults: list[Fault] = []
+    remaining = MOST_ENTRIES
+    folders = [""]
+    try:
+        while folders:
+            folder = folders.pop()
+            try:
+                entries = _scan(resolved, folder, remaining)
+            except OSError:
+                faults.append(
+                    Fault(
+                        FaultKind.UNREADABLE, folder or ".", "a readable folder", "one that cannot be listed"
+                    )
+                )
+                continue
+            remaining -= len(entries)
+            inner = []
+            for entry in entries:
+                path = f"{folder}/{entry.name}" if folder else entry.name
+                if entry.is_symlink():
+                    faults.append(_forbidden(path, entry))
+                elif entry.is_dir(follow_symlinks=False):
+                    inner.append(path)
+                elif entry.is_file(follow_symlinks=False):
+                    files.append(path)
+                else:
+                    faults.append(_forbidden(path, entry))
+            if inner and inner[0].count("/") >= DEEPEST_FOLDER:
+                raise _too_large(inner[0], f"at most {DEEPEST_FOLDER} levels of folders", "more")
+            folders.extend(reversed(inner))
+    except _TooLargeError as error:
+        return Listing(resolved, (), (error.fault,))
+    return Listing(resolved, tuple(sorted(files)), tuple(sorted(faults, key=lambda fault: fault.file)))
+
+
+def list_folder(root: str, path: str) -> list[str]:
+    """Return the sorted names of the regular files in one folder below ``root``; links are not followed.
+
+    What operating systems leave behind is skipped. Raises `ReadError` (missing, forbidden, unreadable or too
+    large), also for an entry that is no regular file.
+    """
+    try:
+        folder = open_folder(root, path)
+    except OSError as error:
+        raise read_error(error, "a folder") from None
+    try:
+        names = sorted(name for name in os.listdir(folder) if not _ignored(name))  # noqa: PTH208
+        if len(names) > MOST_ENTRIES:
+            raise ReadError(FaultKind.TOO_LARGE, f"at most {MOST_ENTRIES} files", "more")
+        for name in names:
+            mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+            if not stat.S_ISREG(mode):
+                raise not_regular(mode)
+    finally:
+        os.close(folder)
+    return names
+
+
+def strip_common_folder(listing: Listing, known: Collection[str]) -> Listing:
+    """Return the listing from inside the one folder that holds everything, if there is such a folder.
+
+    Nothing changes if that folder's name is in `known` (letter case ignored): then the format wants it.
+    """
+    places = [*listing.files, *(fault.file for fault in listing.faults)]
+    top = {place.partition("/")[0] for place in places}
+    if not listing.files or len(top) != 1 or not all("/" in place for place in places):
+        return listing
+    (folder,) = top
+    if folder.casefold() in {name.casefold() for name in known}:
+        return listing
+    start = len(folder) + 1
+    return Listing(
+        os.path.join(listing.root, folder),  # noqa: PTH118
+        tuple(path[start:] for path in listing.files),
+        tuple(replace(fault, file=fault.file[start:]) for fault in listing.faults),
+    )
+
+
+def _scan(root: str, folder: str, remaining: int) -> list[os.DirEntry[str]]:
+    """Return a folder's entries sorted by name; stops as soon as there are too many."""
+    entries: list[os.DirEntry[str]] = []
+    with os.scandir(os.path.join(root, folder)) as found:  # noqa: PTH118
+        for entry in found:
+            if _ignored(entry.name):
+                continue
+            if len(entries) == remaining:
+                raise _too_large(".", f"at most {MOST_ENTRIES} files and folders", "more")
+            entries.append(entry)
+    return sorted(entries, key=lambda entry: entry.name)
+
+
+def _ignored(name: str) -> bool:
+    return name in _IGNORED_NAMES or name.startswith("._")
+
+
+def _forbidden(path: str, entry: os.DirEntry[str]) -> Fault:
+    return not_regular(entry.stat(follow_symlinks=False).st_mode).fault(path)
+
+
+def _too_large(path: str, expected: str, found: str) -> _TooLargeError:
+    return _TooLargeError(Fault(FaultKind.TOO_LARGE, path, expected, found))

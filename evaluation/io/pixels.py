@@ -1,0 +1,100 @@
+"""What the readers of grey images share: limits, palettes and channels."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.core.fault import FaultKind, ReadError
+from evaluation.io.size import Size
+from evaluation.metrics.crop import distinct_values
+
+MOST_PIXELS = 1 << 26
+"""The most pixels an image may have where the phase does not know its size."""
+
+_OPAQUE = 255
+
+
+def check_size(found: Size, expected: Size | None) -> None:
+    """Compare the size in a header with the phase's, before a single pixel is decoded.
+
+    Raises `ReadError` (wrong size, or too large where no size is expected).
+    """
+    if expected is not None and found != expected:
+        raise ReadError(FaultKind.WRONG_SIZE, str(expected), str(found), hint=_hint_of_size(found, expected))
+    if found.width < 1 or found.height < 1:
+        raise ReadError(FaultKind.WRONG_SIZE, "at least one pixel", str(found))
+    if expected is None and found.width * found.height > MOST_PIXELS:
+        raise ReadError(FaultKind.TOO_LARGE, f"at most {MOST_PIXELS} pixels", str(found))
+
+
+def _hint_of_size(found: Size, expected: Size) -> str | None:
+    if (found.width, found.height) == (expected.height, expected.width):
+        return "width and height are exchanged: the image is transposed or rotated"
+    if found.width == expected.width or found.height == expected.height:
+        return None
+    scale = found.width / expected.width if expected.width else 0.0
+    if 0.01 < scale < 100 and abs(found.height - scale * expected.height) <= 1:
+        return f"resampled to {scale:.3g} times its size? A mask has the size of the original image"
+    return None
+
+
+def require_bits(found: int, allowed: tuple[int, ...]) -> None:
+    """Raise `ReadError` unless the number of bits per channel is one that the reader can decode."""
+    if found not in allowed:
+        raise ReadError(FaultKind.WRONG_VALUE, "8 bits per channel", str(found))
+
+
+def damaged(image: str, reason: str) -> ReadError:
+    """Return the error for an image (``"a PNG image"``) whose bytes do not hold together."""
+    return ReadError(FaultKind.UNREADABLE, image, reason)
+
+
+def not_upright(orientation: int) -> ReadError:
+    """Return the error for an image whose metadata asks for a rotation, which tools apply or not."""
+    return ReadError(
+        FaultKind.WRONG_VALUE, "an image stored upright (orientation 1)", f"orientation {orientation}"
+    )
+
+
+def grey_of_palette(indices: NDArray[np.uint8], palette: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return the grey values of palette indices (y, x); `palette` is (entries, 3).
+
+    The indices themselves are returned, without a copy, where every entry is its own grey value.
+    Raises `ReadError` where a pixel has no entry or one that is not grey.
+    """
+    grey = (palette == palette[:, :1]).all(axis=1)
+    if len(palette) == 256 and grey.all() and (palette[:, 0] == np.arange(256)).all():
+        return indices
+    used = np.array(distinct_values(indices), dtype=np.intp)
+    if len(used) and used[-1] >= len(palette):
+        raise ReadError(
+            FaultKind.MALFORMED, f"palette indices below {len(palette)}", f"index {int(used[-1])}"
+        )
+    if not grey[used].all():
+        raise _coloured(palette[used[~grey[used]][0]])
+    values = np.zeros(256, dtype=np.uint8)
+    values[: len(palette)] = palette[:, 0]
+    return values[indices]
+
+
+def grey_of_channels(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return the grey values (y, x) of pixels (y, x, channel): grey, grey + alpha, RGB or RGBA.
+
+    Raises `ReadError` where the colour channels differ or a pixel is not opaque.
+    """
+    channels = pixels.shape[2]
+    if channels in (2, 4) and not (pixels[..., -1] == _OPAQUE).all():
+        raise ReadError(FaultKind.WRONG_VALUE, "opaque pixels", "transparent ones")
+    if channels >= 3:
+        for other in (1, 2):
+            unequal = pixels[..., 0] != pixels[..., other]
+            if unequal.any():
+                y, x = np.unravel_index(int(unequal.argmax()), unequal.shape)
+                raise _coloured(pixels[y, x, :3])
+    return pixels[..., 0]
+
+
+def _coloured(colour: NDArray[np.uint8]) -> ReadError:
+    red, green, blue = (int(channel) for channel in colour)
+    return ReadError(FaultKind.WRONG_VALUE, "grey values", f"the colour ({red}, {green}, {blue})")

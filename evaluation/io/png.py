@@ -1,0 +1,161 @@
+"""PNG images: own check of the structure, then a decoder that sees nothing but the pixels."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.core.fault import FaultKind, ReadError
+from evaluation.io.decoder import decode
+from evaluation.io.pixels import (
+    check_size,
+    damaged,
+    grey_of_channels,
+    grey_of_palette,
+    not_upright,
+    require_bits,
+)
+from evaluation.io.size import Size
+from evaluation.io.tiff_tags import ORIENTATION, read_tags
+
+MAGIC = b"\x89PNG\r\n\x1a\n"
+
+_IMAGE = "a PNG image"
+_MOST_CHUNKS = 100_000
+_GREY, _COLOUR, _PALETTE, _GREY_ALPHA, _COLOUR_ALPHA = 0, 2, 3, 4, 6
+_CHANNELS = {_GREY: 1, _COLOUR: 3, _GREY_ALPHA: 2, _COLOUR_ALPHA: 4}
+_DEPTHS = {_GREY: (1, 2, 4, 8), _PALETTE: (1, 2, 4, 8)}
+_UP = 2
+_KEPT_CHUNKS = (b"PLTE", b"tRNS", b"eXIf")
+
+
+@dataclass(slots=True)
+class _Chunks:
+    """What is used of a file: the first of each kept chunk, and all image data."""
+
+    first: dict[bytes, memoryview] = field(default_factory=dict)
+    image_data: list[memoryview] = field(default_factory=list)
+
+
+def read_png(data: memoryview, size: Size | None) -> NDArray[np.uint8]:
+    """Return the grey values (y, x) of a PNG image of at most 8 bits per channel.
+
+    Grey of fewer bits is spread over 0–255, as PNG defines it; a palette, RGB and alpha are accepted as
+    far as they show opaque grey. Metadata, animation and trailing bytes are ignored.
+
+    Raises `ReadError` (unreadable, wrong size, wrong value or too large).
+    """
+    try:
+        width, height, depth, colour_type, _, _, interlace = values = struct.unpack_from(">IIBBBBB", data, 16)
+    except struct.error:
+        raise damaged(_IMAGE, "an incomplete header") from None
+    if bytes(data[12:16]) != b"IHDR" or colour_type not in (*_CHANNELS, _PALETTE) or interlace > 1:
+        raise damaged(_IMAGE, "an invalid header")
+    found = Size(width, height)
+    check_size(found, size)
+    require_bits(depth, _DEPTHS.get(colour_type, (8,)))
+    chunks = _read_chunks(data)
+    _require_upright(chunks)
+
+    # A palette image is decoded as grey, which yields its indices; no other chunk reaches the decoder.
+    decoded_type = _GREY if colour_type == _PALETTE else colour_type
+    header = struct.pack(">IIBBBBB", width, height, depth, decoded_type, *values[4:])
+    bare = _file(header, b"".join(chunks.image_data))
+    pixels = decode(bare, "PNG", found, _CHANNELS[decoded_type], pillow=colour_type == _GREY_ALPHA)
+    if colour_type == _PALETTE:
+        return _through_palette(pixels, depth, chunks)
+    _require_opaque(pixels, depth, chunks)
+    return pixels if pixels.ndim == 2 else grey_of_channels(pixels)
+
+
+def write_png(image: NDArray[np.uint8]) -> bytes:
+    """Return grey values (y, x) as a small 8-bit PNG image without metadata."""
+    height, width = image.shape
+    if image.size and (image == image[0, 0]).all():
+        return _write_uniform(Size(width, height), int(image[0, 0]))
+    return _write_rows(image)
+
+
+@lru_cache(maxsize=16)
+def _write_uniform(size: Size, value: int) -> bytes:
+    return _write_rows(np.full((size.height, size.width), value, dtype=np.uint8))
+
+
+def _write_rows(image: NDArray[np.uint8]) -> bytes:
+    height, width = image.shape
+    rows = np.empty((height, width + 1), dtype=np.uint8)
+    rows[:, 0] = _UP
+    rows[:, 1:] = np.diff(image, axis=0, prepend=np.zeros((1, width), dtype=np.uint8))
+    header = struct.pack(">IIBBBBB", width, height, 8, _GREY, 0, 0, 0)
+    return _file(header, zlib.compress(rows.tobytes(), 9))
+
+
+def _file(header: bytes, image_data: bytes) -> bytes:
+    chunks = ((b"IHDR", header), (b"IDAT", image_data), (b"IEND", b""))
+    return MAGIC + b"".join(
+        struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+        for kind, content in chunks
+    )
+
+
+def _read_chunks(data: memoryview) -> _Chunks:
+    """Walk the chunks up to IEND; raise `ReadError` where one is cut short or fails its checksum."""
+    chunks = _Chunks()
+    start = len(MAGIC)
+    for _ in range(_MOST_CHUNKS):
+        if start + 12 > len(data):
+            raise damaged(_IMAGE, "a file that ends before its end mark")
+        (length,) = struct.unpack_from(">I", data, start)
+        kind = bytes(data[start + 4 : start + 8])
+        stop = start + 8 + length
+        if stop + 4 > len(data):
+            raise damaged(_IMAGE, "a file that ends before its end mark")
+        if kind == b"IEND":
+            return chunks
+        if kind in (b"IHDR", b"IDAT", *_KEPT_CHUNKS):
+            if zlib.crc32(data[start + 4 : stop]) != struct.unpack_from(">I", data, stop)[0]:
+                raise damaged(_IMAGE, "a wrong checksum")
+            if kind == b"IDAT":
+                chunks.image_data.append(data[start + 8 : stop])
+            else:
+                chunks.first.setdefault(kind, data[start + 8 : stop])
+        start = stop + 4
+    raise ReadError(FaultKind.TOO_LARGE, f"at most {_MOST_CHUNKS} chunks", "more")
+
+
+def _require_upright(chunks: _Chunks) -> None:
+    if b"eXIf" not in chunks.first:
+        return
+    try:
+        orientation = read_tags(chunks.first[b"eXIf"], (ORIENTATION,)).one(ORIENTATION, 1)
+    except ReadError:
+        return  # Metadata that cannot be read rotate nothing.
+    if orientation != 1:
+        raise not_upright(orientation)
+
+
+def _through_palette(pixels: NDArray[np.uint8], depth: int, chunks: _Chunks) -> NDArray[np.uint8]:
+    palette = np.frombuffer(chunks.first.get(b"PLTE", b""), dtype=np.uint8)
+    if not 3 <= len(palette) <= 768 or len(palette) % 3:
+        raise damaged(_IMAGE, "no valid palette")
+    opacity = np.frombuffer(chunks.first.get(b"tRNS", b""), dtype=np.uint8)
+    indices = pixels // np.uint8(255 // ((1 << depth) - 1)) if depth < 8 else pixels
+    if (opacity < 255).any() and (np.append(opacity, np.full(256, 255, np.uint8))[indices] < 255).any():
+        raise ReadError(FaultKind.WRONG_VALUE, "opaque pixels", "transparent ones")
+    return grey_of_palette(indices, palette.reshape(-1, 3))
+
+
+def _require_opaque(pixels: NDArray[np.uint8], depth: int, chunks: _Chunks) -> None:
+    """Refuse pixels of the one grey value or colour that the file declares transparent."""
+    declared = np.frombuffer(chunks.first.get(b"tRNS", b""), dtype=">u2").astype(np.int64)
+    if not len(declared):
+        return
+    planes = pixels[..., np.newaxis] if pixels.ndim == 2 else pixels
+    values = declared * (255 // ((1 << depth) - 1))
+    if len(values) == planes.shape[2] and (planes == values).all(axis=2).any():
+        raise ReadError(FaultKind.WRONG_VALUE, "opaque pixels", "transparent ones")

@@ -1,0 +1,63 @@
+"""Reading a file from its start to its end, in pieces."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from types import TracebackType
+
+from evaluation.io.buffer import open_regular_file, unreadable
+
+_PIECE = 1 << 20
+
+
+class FileStream:
+    """A regular file below a folder, opened as `ReadBuffer` opens it and read once; a context manager.
+
+    ``observe`` is called with all bytes that are read, in order, for example to compute a digest.
+    """
+
+    def __init__(
+        self,
+        root: str,
+        path: str,
+        limit_bytes: int,
+        observe: Callable[[memoryview], None] | None = None,
+    ) -> None:
+        """Open the file. Raises `ReadError` (forbidden, too large or unreadable)."""
+        self._path = path
+        self._observe = observe
+        self._descriptor, self.size = open_regular_file(root, path, limit_bytes)
+
+    def __enter__(self) -> FileStream:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        os.close(self._descriptor)
+
+    def readinto(self, view: memoryview) -> int:
+        """Fill a view of bytes as far as the file goes and return how many it were. Raises `ReadError`."""
+        filled = 0
+        while filled < len(view):
+            try:
+                count = os.readv(self._descriptor, [view[filled:]])
+            except OSError as error:
+                raise unreadable(self._path, error) from None
+            if count == 0:
+                break
+            filled += count
+        if self._observe is not None and filled:
+            self._observe(view[:filled])
+        return filled
+
+    def read(self, count: int) -> bytes:
+        """Return the next bytes, at most so many. Raises `ReadError`."""
+        data = bytearray(count)
+        return bytes(memoryview(data)[: self.readinto(memoryview(data))])
+
+    def drain(self) -> None:
+        """Read the rest of the file, for whoever observes it."""
+        while self.read(_PIECE):
+            pass

@@ -1,0 +1,201 @@
+"""Tables (csv) as participants write them."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from evaluation.core.fault import FaultKind, ReadError
+from evaluation.io.numbers import is_number
+
+_DELIMITERS = (",", ";", "\t")
+_REPLACED = "\ufffd"
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnSpec:
+    """A wanted column: the name in its header and other names it may go by."""
+
+    name: str
+    aliases: tuple[str, ...] = ()
+
+    def is_called(self, header: str) -> bool:
+        """Return whether a header cell names this column; case, spaces and underscores do not count."""
+        return _plain(header) in {_plain(name) for name in (self.name, *self.aliases)}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The cells of the wanted columns, in their order, and the line of the file on which the row begins."""
+
+    line: int
+    cells: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The rows that could be read, and everything that is wrong with the others."""
+
+    rows: tuple[Row, ...]
+    problems: tuple[ReadError, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """Where the wanted cells stand in a row, and how many cells a row may have."""
+
+    positions: tuple[int, ...]
+    most_cells: int
+
+
+def read_table(data: memoryview, columns: Sequence[ColumnSpec], *, most_rows: int) -> Table:
+    """Return the wanted columns of a csv file in UTF-8, or in UTF-16 with a byte order mark.
+
+    The delimiter is a comma; where the first line has none, a semicolon or a tab. Columns are found by
+    header. Where no cell of the first row is a wanted column, they are found by position, and the first
+    row is data if its second cell (the only one, if one column is wanted) is a number, else an unknown
+    header. Blank rows are skipped; cells are stripped of spaces and never interpreted.
+
+    Every problem is collected, nothing is raised; reading ends after `most_rows` rows and where
+    quotation marks leave no way to tell where a row ends.
+    """
+    rows: list[Row] = []
+    problems: list[ReadError] = []
+    layout: _Layout | None = None
+    seen = 0
+    try:
+        for line, cells in _read_cells(data, problems, most_rows):
+            if layout is None:
+                if cells[0].casefold().startswith("sep="):
+                    names = "the names of the columns"
+                    hint = "only spreadsheets understand this line: remove it"
+                    raise ReadError(FaultKind.MALFORMED, names, f'"{cells[0]}"', line, hint)
+                layout, is_header = _find_layout(cells, columns, line)
+                if is_header:
+                    continue
+            seen += 1
+            if seen > most_rows:
+                raise ReadError(FaultKind.TOO_LARGE, f"at most {most_rows} rows", "more", line)
+            if len(cells) <= max(layout.positions) or any(cells[layout.most_cells :]):
+                problems.append(
+                    ReadError(FaultKind.MALFORMED, f"{layout.most_cells} fields", str(len(cells)), line)
+                )
+            else:
+                rows.append(Row(line, tuple([cells[position] for position in layout.positions])))
+    except _HeaderError as error:
+        problems.extend(error.problems)
+    except ReadError as error:
+        problems.append(error)
+    if layout is None and not problems:
+        names = ", ".join(f'"{column.name}"' for column in columns)
+        problems.append(ReadError(FaultKind.UNREADABLE, f"a table with the columns {names}", "no row"))
+    return Table(tuple(rows), tuple(problems))
+
+
+class _HeaderError(Exception):
+    def __init__(self, problems: Sequence[ReadError]) -> None:
+        self.problems = problems
+
+
+class _Lines:
+    """The physical lines of a text, counted; a line that is not text is a problem and counts as blank."""
+
+    def __init__(self, data: memoryview, problems: list[ReadError], most_problems: int) -> None:
+        utf_16 = bytes(data[:2]) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+        self._encoding = "utf-16" if utf_16 else "utf-8-sig"
+        self._name = "UTF-16" if utf_16 else "UTF-8"
+        # Line ends stay as they are, since a quoted cell may hold them.
+        self._text = io.TextIOWrapper(io.BytesIO(data), encoding=self._encoding, errors="replace", newline="")
+        self._problems, self._most_problems = problems, most_problems
+        self._first = ""
+        self.taken = 0
+
+    def first(self) -> str:
+        """Return the first line that is not blank, without taking it; empty if there is none."""
+        self._first = next((line for line in self._read() if line.strip()), "")
+        if self._first:
+            self.taken -= 1
+        return self._first
+
+    def __iter__(self) -> Iterator[str]:
+        if self._first:
+            self.taken += 1
+            yield self._first
+        yield from self._read()
+
+    def _read(self) -> Iterator[str]:
+        for line in self._text:
+            self.taken += 1
+            if _REPLACED not in line and "\0" not in line:
+                yield line
+                continue
+            found = "a NUL character" if "\0" in line else "other bytes"
+            self._problems.append(ReadError(FaultKind.UNREADABLE, f"text in {self._name}", found, self.taken))
+            if len(self._problems) > self._most_problems:
+                raise ReadError(
+                    FaultKind.TOO_LARGE, f"at most {self._most_problems} rows", "more", self.taken
+                )
+            yield "\n"
+
+
+def _read_cells(
+    data: memoryview, problems: list[ReadError], most_problems: int
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield the first line and the stripped cells of every row that is not blank."""
+    lines = _Lines(data, problems, most_problems)
+    first = lines.first()
+    delimiter = next((mark for mark in _DELIMITERS if mark in first), ",")
+    reader = csv.reader(iter(lines), delimiter=delimiter, skipinitialspace=True, strict=True)
+    while True:
+        start = lines.taken + 1
+        try:
+            cells = [cell.strip() for cell in next(reader)]
+        except StopIteration:
+            return
+        except csv.Error:
+            found = "a quotation mark out of place or an overlong field"
+            raise ReadError(FaultKind.MALFORMED, "a well-formed row", found, start) from None
+        if any(cells):
+            yield start, cells
+
+
+def _find_layout(cells: Sequence[str], columns: Sequence[ColumnSpec], line: int) -> tuple[_Layout, bool]:
+    """Return the layout that the first row shows, and whether that row is a header."""
+    matches = [
+        [position for position, cell in enumerate(cells) if column.is_called(cell)] for column in columns
+    ]
+    if not any(matches):
+        is_data = len(cells) >= len(columns) and is_number(cells[min(1, len(columns) - 1)])
+        most_cells = len(columns) if is_data else max(len(cells), len(columns))
+        return _Layout(tuple(range(len(columns))), most_cells), not is_data
+    problems = []
+    for column, positions in zip(columns, matches, strict=True):
+        if len(positions) > 1:
+            problems.append(
+                ReadError(
+                    FaultKind.DUPLICATE, f'column "{column.name}" once', f"{len(positions)} times", line
+                )
+            )
+        elif not positions:
+            found = ", ".join(f'"{cell}"' for cell in cells)
+            problems.append(ReadError(FaultKind.MISSING, f'column "{column.name}"', found, line))
+    if problems:
+        raise _HeaderError(problems)
+    return _Layout(tuple(positions[0] for positions in matches), len(cells)), True
+
+
+def _plain(name: str) -> str:
+    return "".join(name.replace("_", "").split()).casefold()
+
+
+def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[str]], delimiter: str = ",") -> None:
+    """Write a table with Unix line ends."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows(rows)

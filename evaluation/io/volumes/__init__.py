@@ -1,0 +1,1 @@
+"""Volumes: their headers before their voxels, and the voxels plane by plane."""

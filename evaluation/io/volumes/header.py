@@ -1,0 +1,131 @@
+"""What a volume's file says of itself before its voxels: size, type of the values, place in space."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from evaluation.core.fault import FaultKind, ReadError
+
+SPACING_TOLERANCE = 1e-4
+"""Spacings are equal if they differ by less than this share: a twentieth of a voxel over 512 of them."""
+
+ORIGIN_TOLERANCE = 1e-2
+"""Origins are equal if they differ, along every axis, by less than this share of the spacing."""
+
+DIRECTION_TOLERANCE = 1e-4
+"""Directions are equal if no cosine differs by more than this."""
+
+MOST_VOXELS = 1 << 30
+
+Three = tuple[float, float, float]
+Nine = tuple[float, float, float, float, float, float, float, float, float]
+UPRIGHT: Nine = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Geometry:
+    """Size and place of a volume; ``shape`` is (z, y, x), everything else is in the order x, y, z.
+
+    ``direction`` holds the direction cosines row by row, the columns being the axes (as SimpleITK's
+    `GetDirection`). What a file does not say, or a phase does not compare, is None.
+    """
+
+    shape: tuple[int, int, int]
+    spacing_mm: Three | None = None
+    origin_mm: Three | None = None
+    direction: Nine | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class VolumeHeader:
+    """The geometry of a file and the type of its values, byte order included."""
+
+    geometry: Geometry
+    dtype: np.dtype[Any]
+
+
+def check_geometry(found: Geometry, expected: Geometry) -> list[ReadError]:
+    """Return how two geometries differ, beyond the tolerances of this module; all differences at once.
+
+    Only what both of them say is compared: a TIFF stack has a size and nothing else.
+    """
+    problems = []
+    if found.shape != expected.shape:
+        hint = _hint_of_shape(found, expected)
+        problems.append(ReadError(FaultKind.WRONG_SIZE, _size(expected.shape), _size(found.shape), hint=hint))
+    scale = expected.spacing_mm or (1.0, 1.0, 1.0)
+    for name, unit, one, other, tolerances in (
+        ("spacing", " mm", expected.spacing_mm, found.spacing_mm, [SPACING_TOLERANCE * s for s in scale]),
+        ("origin", " mm", expected.origin_mm, found.origin_mm, [ORIGIN_TOLERANCE * s for s in scale]),
+        ("direction", "", expected.direction, found.direction, [DIRECTION_TOLERANCE] * 9),
+    ):
+        if one is None or other is None:
+            continue
+        if any(abs(a - b) > limit for a, b, limit in zip(one, other, tolerances, strict=True)):
+            problems.append(
+                ReadError(
+                    FaultKind.WRONG_VALUE,
+                    f"{name} {_numbers(one)}{unit} (x, y, z)" if unit else f"{name} {_numbers(one)}",
+                    f"{_numbers(other)}{unit}",
+                )
+            )
+    return problems
+
+
+def _hint_of_shape(found: Geometry, expected: Geometry) -> str | None:
+    if sorted(found.shape) == sorted(expected.shape):
+        return "the axes are exchanged"
+    if found.spacing_mm is None or expected.spacing_mm is None:
+        return None
+    extents = zip(found.shape[::-1], found.spacing_mm, expected.shape[::-1], expected.spacing_mm, strict=True)
+    if all(abs(n * mm - m * other) <= max(mm, other) for n, mm, m, other in extents):
+        return "resampled? A prediction has the voxels of the original volume"
+    return None
+
+
+def header_of(
+    size_xyz: Sequence[int],
+    dtype: np.dtype[Any] | None,
+    spacing: Sequence[float] | None,
+    origin: Sequence[float] | None,
+    direction: Sequence[float] | None,
+    volume: str,
+) -> VolumeHeader:
+    """Return the header of a file after checking that its numbers make sense.
+
+    ``volume`` says what it is, for example "a MetaImage volume". Raises `ReadError`.
+    """
+    if dtype is None:
+        raise ReadError(FaultKind.WRONG_VALUE, "integers or floating-point numbers", "another type of values")
+    if len(size_xyz) != 3 or min(size_xyz) < 1:
+        found = " × ".join(map(str, size_xyz)) or "nothing"
+        raise ReadError(FaultKind.WRONG_SIZE, "a volume of three axes", found)
+    if math.prod(size_xyz) > MOST_VOXELS:
+        raise ReadError(FaultKind.TOO_LARGE, f"at most {MOST_VOXELS} voxels", " × ".join(map(str, size_xyz)))
+    for name, numbers, count in (("spacing", spacing, 3), ("origin", origin, 3), ("direction", direction, 9)):
+        if numbers is not None and (len(numbers) != count or not all(map(math.isfinite, numbers))):
+            raise ReadError(FaultKind.UNREADABLE, volume, f"an invalid {name}")
+    x, y, z = size_xyz
+    return VolumeHeader(
+        Geometry(
+            (z, y, x),
+            None if spacing is None else (spacing[0], spacing[1], spacing[2]),
+            None if origin is None else (origin[0], origin[1], origin[2]),
+            None if direction is None else tuple(direction),  # type: ignore[arg-type]  # nine, as checked
+        ),
+        dtype,
+    )
+
+
+def _size(shape: tuple[int, int, int]) -> str:
+    z, y, x = shape
+    return f"{z} B-scans of {x} × {y} pixels"
+
+
+def _numbers(numbers: Sequence[float]) -> str:
+    return ", ".join(f"{number:.6g}" for number in numbers)

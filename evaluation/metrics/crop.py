@@ -1,0 +1,166 @@
+"""Images cut down to the box that holds something, so that empty space costs neither memory nor time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A rectangle of an image, ``top ≤ y < bottom``, ``left ≤ x < right``; empty where it has no pixel."""
+
+    top: int
+    bottom: int
+    left: int
+    right: int
+
+    @property
+    def slices(self) -> tuple[slice, slice]:
+        """The rectangle as an index of an image (y, x)."""
+        return slice(self.top, self.bottom), slice(self.left, self.right)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Height and width in pixels."""
+        return self.bottom - self.top, self.right - self.left
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the rectangle has no pixel."""
+        return self.top >= self.bottom or self.left >= self.right
+
+    def union(self, other: Box) -> Box:
+        """Return the smallest rectangle around both; an empty one adds nothing."""
+        if self.is_empty or other.is_empty:
+            return other if self.is_empty else self
+        return Box(
+            min(self.top, other.top),
+            max(self.bottom, other.bottom),
+            min(self.left, other.left),
+            max(self.right, other.right),
+        )
+
+    def intersection(self, other: Box) -> Box:
+        """Return the rectangle that both share, possibly an empty one."""
+        return Box(
+            max(self.top, other.top),
+            min(self.bottom, other.bottom),
+            max(self.left, other.left),
+            min(self.right, other.right),
+        )
+
+
+NOTHING = Box(0, 0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Crop:
+    """The values (y, x) of an image inside a box whose corner is (top, left); outside is the background.
+
+    An image of nothing but background has values of shape (0, 0) at (0, 0).
+    """
+
+    values: NDArray[Any]
+    top: int = 0
+    left: int = 0
+
+    @property
+    def box(self) -> Box:
+        """Where the values lie in the image."""
+        height, width = self.values.shape
+        return Box(self.top, self.top + height, self.left, self.left + width)
+
+    def within(self, box: Box) -> NDArray[Any]:
+        """Return the values in a rectangle that contains this crop's box; around it they are 0."""
+        own = self.box
+        if box == own:
+            return self.values
+        values = np.zeros(box.shape, dtype=self.values.dtype)
+        if not own.is_empty:
+            rows = slice(own.top - box.top, own.bottom - box.top)
+            values[rows, own.left - box.left : own.right - box.left] = self.values
+        return values
+
+    def in_image(self, height: int, width: int) -> NDArray[Any]:
+        """Return the whole image (y, x), in which the background is 0."""
+        return self.within(Box(0, height, 0, width))
+
+
+EMPTY = Crop(np.zeros((0, 0), dtype=np.uint8))
+
+
+def crop(image: NDArray[np.uint8], background: int) -> Crop:
+    """Return the bounding box of the pixels (y, x) that differ from `background`.
+
+    The values are a view of `image`: nothing is copied, whatever the strides.
+    """
+    rows = np.flatnonzero(_differs(image, background, axis=1))
+    if not len(rows):
+        return Crop(image[:0, :0])
+    top, bottom = int(rows[0]), int(rows[-1]) + 1
+    columns = np.flatnonzero(_differs(image[top:bottom], background, axis=0))
+    left, right = int(columns[0]), int(columns[-1]) + 1
+    return Crop(image[top:bottom, left:right], top, left)
+
+
+def _differs(image: NDArray[np.uint8], background: int, axis: int) -> NDArray[np.bool_]:
+    """Return per row (axis 1) or column (axis 0) whether any pixel differs from the background.
+
+    The two usual backgrounds need one vectorised reduction and no intermediate image.
+    """
+    found: NDArray[np.bool_]
+    if background == 0:
+        found = np.bitwise_or.reduce(image, axis=axis) != 0
+    elif background == 255:
+        found = np.bitwise_and.reduce(image, axis=axis) != 255
+    else:
+        found = (image != background).any(axis=axis)
+    return found
+
+
+def box_of_content(plane: NDArray[Any]) -> Box:
+    """Return the smallest box of a plane (y, x) of any type outside of which every bit is 0.
+
+    The bits are looked at rather than the values: one vectorised pass, for NaN and −0.0 as well.
+    """
+    return crop(plane.view(f"u{plane.dtype.itemsize}"), 0).box
+
+
+def distinct_values(values: NDArray[np.uint8]) -> tuple[int, ...]:
+    """Return the values that occur, ascending; none for an empty array.
+
+    Masks consist of runs, so almost every group of eight pixels equals the one before it; only the
+    groups that do not are counted.
+    """
+    flat = values.ravel()
+    if not len(flat):
+        return ()
+    grouped = len(flat) // 8 * 8
+    groups = flat[:grouped].view(np.uint64)
+    changes = groups[1:][groups[1:] != groups[:-1]]
+    counts = np.bincount(changes.view(np.uint8), minlength=256)
+    for rest in (flat[:8], flat[grouped:]):
+        counts += np.bincount(rest, minlength=256)
+    return tuple(np.flatnonzero(counts).tolist())
+
+
+def intersection_of(prediction: Crop, reference: Crop) -> int:
+    """Return in how many pixels two boolean crops of one image are both true.
+
+    Only the intersection of the two boxes is looked at.
+    """
+    shared = prediction.box.intersection(reference.box)
+    if shared.is_empty:
+        return 0
+    first, second = (
+        region.values[
+            shared.top - region.top : shared.bottom - region.top,
+            shared.left - region.left : shared.right - region.left,
+        ]
+        for region in (prediction, reference)
+    )
+    return int(np.count_nonzero(first & second))

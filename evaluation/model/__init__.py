@@ -1,1 +1,0 @@
-"""The words of the project as types: faults, sources, forms, fields, metrics, tasks, challenges."""

@@ -1,0 +1,1 @@
+"""What an organiser does with a phase before anybody submits to it."""

@@ -1,0 +1,178 @@
+"""The rehearsal of a phase: submissions derived from its own reference, scored as any other.
+
+Every figure that they get is held against `evaluation.organiser.rehearsal_rules` before an image is built.
+"""
+
+from __future__ import annotations
+
+import math
+import traceback
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evaluation.core.aggregation import metric_values
+from evaluation.core.challenge import Task, fields_of, references_of
+from evaluation.core.fault import PhaseError
+from evaluation.core.field import Field
+from evaluation.core.form import STACK_INDEX, STACK_NAME, CaseForm
+from evaluation.core.outcome import CaseJob, Scored
+from evaluation.core.variant import Variant
+from evaluation.evaluate import setup_of, tables_of
+from evaluation.organiser.rehearsal_rules import HALF_MISSING, MISSING, SHUFFLED, Figures, Scale, problems_of
+from evaluation.phase.phase import Phase
+from evaluation.phase.reference import OpenReference, ReferenceValues
+from evaluation.workers.case_runner import CaseRunner
+from evaluation.workers.pool import Progress, no_progress
+
+_MOST_CASES = 400
+_MOST_PIXELS = 100_000_000
+
+Predictions = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """The figures by metric ("task.metric") or composite and submission, and what is wrong with them.
+
+    ``cases`` of the phase's cases took part.
+    """
+
+    cases: int
+    figures: Mapping[str, Figures]
+    problems: tuple[str, ...]
+
+    @property
+    def untried(self) -> tuple[str, ...]:
+        """The metrics that exist for none of these cases."""
+        return tuple(
+            name
+            for name, figures in self.figures.items()
+            if math.isnan(figures.get(Variant.PERFECT, math.nan))
+        )
+
+
+def rehearse(phase: Phase, progress: Progress = no_progress) -> Rehearsal:
+    """Return the rehearsal of a phase, of a large one on cases spread over the table.
+
+    Raises `PhaseError` where the reference cannot be read or a submission cannot be scored.
+    """
+    chosen = _choose(phase.cases.forms, fields_of(phase.tasks))
+    jobs = [CaseJob(phase.cases.forms[i], {}, phase.rows[i]) for i in chosen]
+    outcomes = _Stage(phase).play(jobs, progress)
+    cases = [job.case for job in jobs]
+    figures: dict[str, dict[str, float]] = defaultdict(dict)
+    for submission, scored in outcomes.items():
+        tasks = [task for task in phase.tasks if task.fields and _is_derived(task, submission, outcomes)]
+        for task, values in _values(tasks, cases, scored).items():
+            for metric, value in values.items():
+                figures[f"{task}.{metric}"][submission] = value
+    scales = {
+        f"{task.name}.{metric.name}": Scale(metric.best, metric.worst, metric.ordered)
+        for task in phase.tasks
+        for metric in task.metrics
+    }
+    for composite in phase.challenge.composites_of(phase.tasks):
+        scales[composite.name] = Scale(composite.best, composite.worst)
+        parts = [figures[name] for name in composite.metrics]
+        for submission in parts[0]:
+            if all(submission in part for part in parts):
+                combined = composite.combine(*(part[submission] for part in parts))
+                figures[composite.name][submission] = combined
+    problems = [problem for name in figures for problem in problems_of(name, scales[name], figures[name])]
+    return Rehearsal(len(jobs), figures, tuple(problems))
+
+
+def _choose(cases: Sequence[CaseForm], fields: Sequence[Field]) -> list[int]:
+    """Return positions spread evenly, as many as keep within the limits of cases and pixels."""
+    pixels = sum(field.kind.pixels(case) for case in cases for field in fields if field.cases(case))
+    count = max(2, min(_MOST_CASES, len(cases) * _MOST_PIXELS // max(1, pixels)))
+    if count >= len(cases):
+        return list(range(len(cases)))
+    return [position * len(cases) // count for position in range(count)]
+
+
+class _Stage:
+    """Derives and scores the submissions of one phase, in this process."""
+
+    def __init__(self, phase: Phase) -> None:
+        setup = setup_of(phase, phase.form.tasks, str(phase.folder), workers=0)
+        self._fields = fields_of(phase.tasks)
+        # Nothing of a run time can be derived from a reference.
+        self._runner = CaseRunner(setup, [task for task in phase.tasks if task.fields])
+        self._reference = OpenReference(phase.reference, references_of(phase.tasks))
+
+    def play(self, jobs: Sequence[CaseJob], progress: Progress) -> dict[str, list[Scored]]:
+        """Return the outcomes of every submission, by its name, in the order of the jobs."""
+        scored: dict[str, list[Scored]] = defaultdict(list)
+        perfect: list[Predictions] = []
+        for done, job in enumerate(jobs, start=1):
+            reference = self._open(job)
+            for variant in Variant:
+                predictions = self._derive(job.case, reference, variant)
+                if variant is Variant.PERFECT:
+                    perfect.append(predictions)
+                scored[variant].append(self._score(job, predictions, reference, variant))
+            scored[MISSING].append(self._score(job, {}, reference, MISSING))
+            progress(done)
+        partners = _partners([job.case for job in jobs])
+        if any(partner != position for position, partner in enumerate(partners)):
+            for job, partner in zip(jobs, partners, strict=True):
+                scored[SHUFFLED].append(self._score(job, perfect[partner], self._open(job), SHUFFLED))
+        for variant in Variant:
+            pairs = zip(scored[variant], scored[MISSING], strict=True)
+            scored[HALF_MISSING[variant]] = [pair[position % 2] for position, pair in enumerate(pairs)]
+        return scored
+
+    def _open(self, job: CaseJob) -> ReferenceValues:
+        if job.reference is None:
+            raise ValueError("a rehearsal needs the reference")
+        return ReferenceValues(self._reference, job.case, job.reference)
+
+    def _derive(self, case: CaseForm, reference: ReferenceValues, variant: Variant) -> Predictions:
+        values = {
+            field.name: field.kind.rehearse(reference[field.rehearsed_from or field.name], case, variant)
+            for field in self._fields
+            if field.cases(case)
+        }
+        return {name: value for name, value in values.items() if value is not None}
+
+    def _score(
+        self, job: CaseJob, predictions: Predictions, reference: ReferenceValues, submission: str
+    ) -> Scored:
+        try:
+            return self._runner.score(job, predictions, reference)
+        except PhaseError:
+            raise
+        except Exception:
+            where = f"case {job.case.name} of the {submission} submission cannot be scored"
+            raise PhaseError(f"{where}: {traceback.format_exc(limit=-4)}") from None
+
+
+def _partners(cases: Sequence[CaseForm]) -> list[int]:
+    """Return for every case the next one of the same size and columns, the last one's being the first."""
+    groups: dict[object, list[int]] = defaultdict(list)
+    for position, case in enumerate(cases):
+        columns = {name: cell for name, cell in case.columns.items() if name not in (STACK_NAME, STACK_INDEX)}
+        groups[case.width, case.height, tuple(sorted(columns.items()))].append(position)
+    partners = list(range(len(cases)))
+    for group in groups.values():
+        for position, partner in zip(group, [*group[1:], group[0]], strict=True):
+            partners[position] = partner
+    return partners
+
+
+def _is_derived(task: Task, submission: str, outcomes: Mapping[str, Sequence[Scored]]) -> bool:
+    """Return whether a submission holds what it should of a task: not where a kind lacks the variant."""
+    whole = next((variant for variant, half in HALF_MISSING.items() if half == submission), submission)
+    return whole == MISSING or all(task.name not in outcome.worst for outcome in outcomes[whole])
+
+
+def _values(
+    tasks: Sequence[Task], cases: Sequence[CaseForm], outcomes: Sequence[Scored]
+) -> dict[str, dict[str, float]]:
+    tables = tables_of(tasks, cases, outcomes)
+    return {
+        task.name: metric_values(task.metrics, tables[task.name]) for task in tasks if len(tables[task.name])
+    }

@@ -1,0 +1,145 @@
+"""The settings of a phase on the platform that go with its `metrics.json`, ready to be pasted."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pydantic import ValidationError
+
+from evaluation.core.fault import PhaseError
+from evaluation.evaluate import scores_of_nothing
+from evaluation.phase.config import describe_validation
+from evaluation.phase.leaderboard_metrics import platform_metrics
+from evaluation.phase.phase import Phase
+from evaluation.platform.phase_settings import PhaseSettings
+from evaluation.platform.result_file import SIGNIFICANT_DIGITS, render
+from evaluation.summary import summarise
+
+_DECIMAL_PLACES = 4
+_ORDER = {"higher": "desc", "lower": "asc"}
+
+
+def least_metrics(phase: Phase, workers: int) -> dict[str, Any]:
+    """Return the `metrics.json` of a submission that holds nothing: the keys that every submission's has.
+
+    Which figures and intervals exist, the reference alone decides. Raises `PhaseError` where it cannot be
+    read.
+    """
+    tasks = tuple(task for task in phase.tasks if task.name not in phase.form.optional_tasks)
+    metrics = summarise(scores_of_nothing(phase, tasks, workers))
+    content: dict[str, Any] = json.loads(render(dataclasses.asdict(metrics)))
+    return content
+
+
+def platform_settings(phase: Phase, least: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings by the platform's names; ``least`` is what `least_metrics` returns.
+
+    Ranked is by the score alone: weighted ranks and ranks over several tasks do not exist on the platform.
+    Raises `PhaseError` for what the platform would not take.
+    """
+    known = _columns(phase, least)
+    score, *ranked = [known[name] for name in platform_metrics(phase.config, phase.challenge, phase.tasks)]
+    unranked = [known[name] for name in phase.config.unranked_columns if name != score.name]
+    titles = Counter(column.title for column in (score, *ranked, *unranked))
+    try:
+        settings = PhaseSettings.model_validate(
+            {
+                "score_title": score.titled(titles),
+                "score_jsonpath": score.path,
+                "score_error_jsonpath": score.error_path,
+                "score_default_sort": _ORDER[score.better],
+                "score_decimal_places": phase.config.digits.get(score.name, _DECIMAL_PLACES),
+                "extra_results_columns": [
+                    {
+                        "title": column.titled(titles),
+                        "path": column.path,
+                        "order": _ORDER[column.better],
+                        "error_path": column.error_path or None,
+                        "exclude_from_ranking": True if column in unranked else None,
+                    }
+                    for column in (*ranked, *unranked)
+                ],
+                "scoring_method_choice": "abs",
+                "result_display_choice": "bst",
+                "display_all_metrics": True,
+            }
+        )
+    except ValidationError as error:
+        remedy = "[titles] in phase.toml renames a metric"
+        raise PhaseError(*describe_validation("settings", error), remedy) from None
+    return settings.model_dump(exclude_none=True)
+
+
+def warnings_of(phase: Phase, settings: Mapping[str, Any]) -> list[str]:
+    """Return what an organiser should know of settings that the platform takes all the same."""
+    places = settings["score_decimal_places"]
+    names = [*platform_metrics(phase.config, phase.challenge, phase.tasks), *phase.config.unranked_columns]
+    finer = [name for name in names if phase.config.digits.get(name, SIGNIFICANT_DIGITS) > places]
+    warnings = []
+    if finer:
+        warnings.append(
+            f"the page shows {places} decimals of every figure: submissions that differ beyond look the same "
+            f"and still take different ranks, in {'every column' if finer == names else ', '.join(finer)} "
+            "([digits] in phase.toml rounds a figure)"
+        )
+    columns = settings["extra_results_columns"]
+    titles = Counter([settings["score_title"], *(column["title"] for column in columns)])
+    warnings += [f"{count} columns are called {title!r}" for title, count in titles.items() if count > 1]
+    return warnings
+
+
+def public_paths(metrics: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+    """Yield the dotted path of every value that `display_all_metrics` shows to the public."""
+    for key, value in metrics.items():
+        if isinstance(value, Mapping):
+            yield from public_paths(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}"
+
+
+@dataclass(frozen=True)
+class _Column:
+    """A metric or composite as a column of the leaderboard; no ``error_path`` without an interval."""
+
+    name: str
+    task: str
+    title: str
+    path: str
+    error_path: str
+    better: Literal["higher", "lower"]
+
+    def titled(self, titles: Mapping[str, int]) -> str:
+        """Return the title, with the task's where several columns have the same."""
+        return f"{self.task}: {self.title}" if self.task and titles[self.title] > 1 else self.title
+
+
+def _columns(phase: Phase, least: Mapping[str, Any]) -> dict[str, _Column]:
+    columns = {}
+    for task in phase.tasks:
+        for metric in task.metrics:
+            name = f"{task.name}.{metric.name}"
+            columns[name] = _Column(
+                name,
+                task.title,
+                phase.config.titles.get(name, metric.title),
+                f"aggregates.{name}.value",
+                _error_path(task.name, metric.name, least),
+                metric.better,
+            )
+    for composite in phase.challenge.composites_of(phase.tasks):
+        title = phase.config.titles.get(composite.name, composite.title)
+        path = f"ranking.composites.{composite.name}"
+        columns[composite.name] = _Column(composite.name, "", title, path, "", composite.better)
+    return columns
+
+
+def _error_path(task: str, metric: str, least: Mapping[str, Any]) -> str:
+    """Return the path of half the width of the interval, empty unless every submission has one."""
+    if "confidence_interval" not in least["aggregates"].get(task, {}).get(metric, {}):
+        return ""
+    return f"aggregates.{task}.{metric}.confidence_interval.half_width"

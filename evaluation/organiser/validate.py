@@ -1,0 +1,95 @@
+"""Whether a phase can be hosted: every fault of its folder, and which metrics cannot exist."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from evaluation.core.aggregation import metric_values
+from evaluation.core.case_table import CaseTable
+from evaluation.core.challenge import fields_of
+from evaluation.core.fault import PhaseError
+from evaluation.core.outcome import OrganiserFault, Scored
+from evaluation.evaluate import run_reference, tables_of
+from evaluation.phase.leaderboard_metrics import needed_metrics
+from evaluation.phase.manifest import Manifest
+from evaluation.phase.phase import Phase, load_phase
+from evaluation.phase.subgroups import subgroup_faults
+from evaluation.platform.result_file import plain_key
+from evaluation.workers.pool import Progress, no_progress
+
+
+@dataclass(frozen=True)
+class Validation:
+    """A phase without faults, and what its organiser should know of it all the same."""
+
+    phase: Phase
+    notices: tuple[str, ...]
+
+
+def validate_phase(
+    folder: Path, scanned: Manifest, workers: int, progress: Progress = no_progress
+) -> Validation:
+    """Return the phase in a folder after reading its whole reference.
+
+    Raises `PhaseError` listing every fault.
+    """
+    phase = load_phase(folder, scanned)
+    if phase.form.submission == "algorithm" and any(f.socket.stacked for f in fields_of(phase.tasks)):
+        _ = phase.form.stacks  # raises where the mapping does not hold together
+    outcomes = run_reference(phase, "validate", workers, progress)
+    problems = [problem for o in outcomes if isinstance(o, OrganiserFault) for problem in o.problems]
+    problems += [
+        f"case {case.name}: its reference cannot be read (its reader crashes or takes too long)"
+        for case, outcome in zip(phase.cases.forms, outcomes, strict=True)
+        if not isinstance(outcome, Scored | OrganiserFault)
+    ]
+    problems += _faults_of_keys(phase)
+    if problems:
+        raise PhaseError(*problems)
+    scored = [outcome for outcome in outcomes if isinstance(outcome, Scored)]
+    tables = tables_of(phase.tasks, phase.cases.forms, scored)
+    missing = _missing_metrics(phase, tables)
+    required = needed_metrics(phase.config, phase.challenge, phase.tasks)
+    problems = [
+        f"phase.toml: {name} cannot exist: no case of this phase enters it"
+        for name in missing
+        if name in required
+    ]
+    if problems:
+        raise PhaseError(*problems)
+    notices = [f"{name} does not exist in this phase: no case enters it" for name in missing]
+    notices += [
+        f"{task.name}: {notice}" for task in phase.tasks for notice in task.notices(tables[task.name])
+    ]
+    return Validation(phase, tuple(notices))
+
+
+def _faults_of_keys(phase: Phase) -> list[str]:
+    """Return what cannot become keys of metrics.json, or would share one."""
+    problems = [
+        fault for subgroup in phase.config.subgroups for fault in subgroup_faults(subgroup, phase.cases)
+    ]
+    if phase.config.publish_cases:
+        names: dict[str, list[str]] = defaultdict(list)
+        for case in phase.cases.forms:
+            names[plain_key(case.name)].append(case.name)
+        problems += [
+            f"cases.csv: cases {', '.join(same)} cannot be published: they have the same key {key}"
+            for key, same in names.items()
+            if len(same) > 1
+        ]
+    return problems
+
+
+def _missing_metrics(phase: Phase, tables: Mapping[str, CaseTable]) -> list[str]:
+    """Return the metrics for which no case enters; the reference alone decides that."""
+    return [
+        f"{task.name}.{name}"
+        for task in phase.tasks
+        for name, value in metric_values(task.metrics, tables[task.name]).items()
+        if math.isnan(value)
+    ]

@@ -1,0 +1,45 @@
+"""Which metrics of a phase the platform shows and ranks by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from evaluation.core.challenge import Challenge, Task
+from evaluation.phase.config import PhaseConfig
+
+
+def platform_metrics(config: PhaseConfig, challenge: Challenge, tasks: Sequence[Task]) -> tuple[str, ...]:
+    """Return the metrics ("task.metric") and composites that the leaderboard ranks, the score first.
+
+    What `phase.toml` names, else the challenge's score and the components of its ranking in these tasks;
+    never what it only shows.
+    """
+    compulsory = [task for task in tasks if task.name not in challenge.optional_tasks]
+    known = {f"{task.name}.{metric.name}" for task in compulsory for metric in task.metrics}
+    components = [name for name in challenge.components if name in known]
+    if not components:
+        components = [f"{task.name}.{task.metrics[0].name}" for task in tasks]
+    known |= {composite.name for composite in challenge.composites_of(compulsory)}
+    default = challenge.score if challenge.score in known else components[0]
+    columns = components if config.columns is None else config.columns
+    ranked = dict.fromkeys(name for name in columns if name not in config.unranked_columns)
+    return tuple(dict.fromkeys((config.score or default, *ranked)))
+
+
+def needed_metrics(config: PhaseConfig, challenge: Challenge, tasks: Sequence[Task]) -> set[str]:
+    """Return the metrics without which the leaderboard drops a submission, those of composites included."""
+    composites = {composite.name: composite.metrics for composite in challenge.composites}
+    wanted = platform_metrics(config, challenge, tasks)
+    return {metric for name in wanted for metric in composites.get(name, (name,))}
+
+
+def optional_tasks(config: PhaseConfig, challenge: Challenge, tasks: Sequence[Task]) -> tuple[str, ...]:
+    """Return the tasks that a submission may leave out.
+
+    Those that the challenge calls optional, unless the leaderboard needs them: without the value of one of
+    its metrics the platform would drop the submission from it.
+    """
+    needed = {name.partition(".")[0] for name in needed_metrics(config, challenge, tasks)}
+    return tuple(
+        task.name for task in tasks if task.name in challenge.optional_tasks and task.name not in needed
+    )

@@ -1,0 +1,193 @@
+"""Writes submissions through the fields' own declarations, as the platform lays them out."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from evaluation.core.challenge import Values
+from evaluation.core.field import Field, Files, Kind, TableColumns
+from evaluation.io.tables import write_csv
+
+_SITE = "https://grand-challenge.org"
+
+
+@dataclass
+class ArchiveWriter:
+    """Writes a submission of a predictions phase case by case; tables are written at the end.
+
+    ``extensions`` chooses another than the first extension for fields that are files.
+    """
+
+    folder: Path
+    fields: Sequence[Field]
+    extensions: Mapping[str, str] = field(default_factory=dict)
+    _rows: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict)
+
+    def add(self, case: str, values: Values) -> None:
+        """Write the values of one case; fields that are absent from ``values`` are left out."""
+        for item in self.fields:
+            if item.name not in values:
+                continue
+            if isinstance(item.archive, Files):
+                extension = self.extensions.get(item.name, item.archive.extensions[0])
+                write_case_file(self.folder, item.kind, item.archive, case, values[item.name], extension)
+            else:
+                cells = item.kind.write_cells(values[item.name])
+                self._rows.setdefault(item.name, {})[case] = cells
+
+    def close(self) -> None:
+        """Write the tables."""
+        for item in self.fields:
+            if isinstance(item.archive, TableColumns) and item.name in self._rows:
+                header = [item.archive.key, *item.archive.columns]
+                rows = ([case, *cells] for case, cells in self._rows[item.name].items())
+                write_csv(self.folder / item.archive.files[0], header, rows)
+
+
+@dataclass(frozen=True)
+class InputImage:
+    """What one job of an algorithm ran on: the name of its image, and its cases in the order of the stack."""
+
+    name: str
+    cases: tuple[str, ...]
+
+
+@dataclass
+class AlgorithmWriter:
+    """Writes a submission of an algorithm phase as the platform lays it out; jobs are written at the end.
+
+    ``inputs`` are the images or stacks, each of which becomes a job. JSON values go into files, or with
+    ``inline`` into `predictions.json`; an image goes into a folder of its own in the format ``extension``.
+    ``socket_keys`` are those under which a socket stands: both today, "interface" alone in older dumps. A
+    case to which nothing was added, and a field that it lacks, is null; an output without any value is left
+    out, and so is a job without output.
+    """
+
+    folder: Path
+    fields: Sequence[Field]
+    inputs: Sequence[InputImage]
+    input_socket: str
+    extension: str = ".mha"
+    inline: bool = False
+    socket_keys: tuple[str, ...] = ("socket", "interface")
+    _values: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def add(self, case: str, values: Values) -> None:
+        """Add the values of one case; images are written at once."""
+        of_case = self._values.setdefault(case, {})
+        for item in self.fields:
+            if item.name not in values:
+                continue
+            if item.socket.is_image:
+                (image,) = (image for image in self.inputs if case in image.cases)
+                key = _key(image.name, item.name)
+                path = self.folder / self._output(image, item) / f"{key}{self.extension}"
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(item.kind.write_file(values[item.name], self.extension))
+                of_case[item.name] = {"pk": key, "name": path.name}
+            else:
+                of_case[item.name] = item.kind.write_json(values[item.name])
+
+    def close(self) -> None:
+        """Write `predictions.json` and the JSON files; the order of the jobs means nothing."""
+        jobs = []
+        for image in self.inputs:
+            outputs = [
+                output
+                for item in self.fields
+                if any(item.name in self._values.get(case, {}) for case in image.cases)
+                for output in [self._write_output(image, item)]
+            ]
+            if outputs:
+                jobs.append(_job(_key(image.name), len(image.cases), self._input(image), outputs))
+        _write_json(self.folder / "predictions.json", sorted(jobs, key=lambda job: str(job["pk"])))
+
+    def _output(self, image: InputImage, item: Field) -> str:
+        return f"{_key(image.name)}/output/{item.socket.file_name}"
+
+    def _input(self, image: InputImage) -> dict[str, Any]:
+        socket = {
+            "slug": self.input_socket,
+            "kind": "Image",
+            "super_kind": "Image",
+            "relative_path": f"images/{self.input_socket}",
+        }
+        named = {"pk": _key(image.name, "image"), "name": image.name}
+        return {
+            **dict.fromkeys(self.socket_keys, socket),
+            "value": None,
+            "file": None,
+            "image": named,
+            "pk": 1,
+        }
+
+    def _write_output(self, image: InputImage, item: Field) -> dict[str, Any]:
+        values = [self._values.get(case, {}).get(item.name) for case in image.cases]
+        content: Any = values if item.socket.stacked else values[0]
+        kind = "Image" if item.socket.is_image else "Anything"
+        socket = {
+            "slug": item.socket.slug,
+            "kind": kind,
+            "super_kind": kind if item.socket.is_image else "Value" if self.inline else "File",
+            "relative_path": item.socket.file_name,
+        }
+        output: dict[str, Any] = {
+            **dict.fromkeys(self.socket_keys, socket),
+            "value": None,
+            "file": None,
+            "image": None,
+            "pk": 2,
+        }
+        if item.socket.is_image:
+            output["image"] = content
+        elif self.inline:
+            output["value"] = content
+        else:
+            path = self._output(image, item)
+            _write_json(self.folder / path, content)
+            output["file"] = f"{_SITE}/media/components/componentinterfacevalue/{path}?Signature=s"
+        return output
+
+
+def _job(
+    key: str, cases: int, given: Mapping[str, Any], outputs: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Return a job with all fields that the platform gives it; it ran for 2 s, and half a second a case."""
+    hours, seconds = divmod(2 + cases / 2, 3600)
+    minutes, seconds = divmod(seconds, 60)
+    return {
+        "pk": key,
+        "url": f"{_SITE}/algorithms/sample/jobs/{key}/",
+        "api_url": f"{_SITE}/api/v1/algorithms/jobs/{key}/",
+        "algorithm_image": f"{_SITE}/api/v1/algorithms/images/{_key('sample')}/",
+        "inputs": [given],
+        "outputs": list(outputs),
+        "status": "Succeeded",
+        "hanging_protocol": None,
+        "optional_hanging_protocols": [],
+        "view_content": {},
+        "exec_duration": f"P0DT{int(hours):02d}H{int(minutes):02d}M{seconds:09.6f}S",
+        "invoke_duration": None,
+    }
+
+
+def _key(*names: str) -> str:
+    """Return a key as the platform makes them, the same for the same names."""
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, "/".join(names)))
+
+
+def _write_json(path: Path, content: Any) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(content, separators=(",", ":")) + "\n", encoding="utf-8")
+
+
+def write_case_file(folder: Path, kind: Kind, layout: Files, case: str, value: Any, extension: str) -> None:
+    """Write the file of one case into a folder of that layout."""
+    path = folder / layout.path(case, extension)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(kind.write_file(value, extension))

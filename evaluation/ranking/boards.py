@@ -1,0 +1,172 @@
+"""From the teams' metrics to their places, by a scheme and in exact arithmetic.
+
+Everything is computed for many resamples at once; a leaderboard is the case of one. Scores are integers over
+a common denominator, because in floating point (1, 1, 4) and (3, 3, 1) under REFUGE's weights differ.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evaluation.core.scheme import Board, Combination, Place, Rank, Scheme, Score, Term
+
+IntArray = NDArray[np.int64]
+Better = Literal["higher", "lower"]
+NO_PLACE = 0
+_LARGEST = 1 << 62
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One leaderboard; arrays of shape (resamples, teams).
+
+    ``places`` counts from 1, 0 where a team has none. The score of a team with a place is
+    ``numerators / denominator``, lower is better.
+    """
+
+    places: IntArray
+    numerators: IntArray
+    denominator: int
+
+    def score(self, team: int, resample: int = 0) -> Fraction | None:
+        """Return the exact score of a team, None where it has no place."""
+        if self.places[resample, team] == NO_PLACE:
+            return None
+        return Fraction(int(self.numerators[resample, team]), self.denominator)
+
+    def place(self, team: int, resample: int = 0) -> int | None:
+        """Return the place of a team, None where it has none."""
+        return int(self.places[resample, team]) or None
+
+
+@dataclass(frozen=True)
+class Standings:
+    """The ranks by metric, of shape (resamples, teams) with 0 for none, and the leaderboards by name."""
+
+    ranks: Mapping[str, IntArray]
+    boards: Mapping[str, Standing]
+
+
+def competition_ranks(values: ArrayLike, better: Better) -> IntArray:
+    """Return the ranks ("1, 1, 3") of each row of values by exact equality; 0 where a value is NaN.
+
+    values: shape (resamples, teams), numbers. Returns the same shape.
+    """
+    matrix = np.asarray(values, dtype=np.float64)
+    return _ranks(-matrix if better == "higher" else matrix, ~np.isnan(matrix))
+
+
+def stand(scheme: Scheme, values: Mapping[str, ArrayLike], better: Mapping[str, Better]) -> Standings:
+    """Return every rank and leaderboard of a scheme.
+
+    values: by metric, shape (resamples, teams), NaN where a team lacks the metric: it is ranked in each
+    metric and leaderboard for which it has all that is needed, and takes that place. A metric of the scheme
+    that is not given is lacked by all. better: the direction of every given metric.
+    Raises ValueError where no metric of the scheme is given, and for weights whose sums exceed 62 bits.
+    """
+    given = {
+        metric: np.asarray(values[metric], dtype=np.float64) for metric in scheme.metrics if metric in values
+    }
+    if not given:
+        raise ValueError(f"expected values of one of {', '.join(scheme.metrics)}")
+    ranks = {metric: np.zeros(next(iter(given.values())).shape, dtype=np.int64) for metric in scheme.metrics}
+    if not scheme.complete_only:
+        ranks |= {metric: competition_ranks(column, better[metric]) for metric, column in given.items()}
+    elif len(given) == len(scheme.metrics):
+        incomplete = np.logical_or.reduce([np.isnan(column) for column in given.values()])
+        ranks = {
+            metric: competition_ranks(np.where(incomplete, np.nan, column), better[metric])
+            for metric, column in given.items()
+        }
+    boards: dict[str, Standing] = {}
+    for board in scheme.boards:
+        boards[board.name] = _board(board, ranks, boards)
+    return Standings(ranks, boards)
+
+
+def combine_phases(scheme: Scheme, overall: Mapping[str, Standing]) -> Standing:
+    """Return the final leaderboard: the weighted sum of the overall places in all phases of the scheme.
+
+    overall: the overall leaderboard of every phase by its role, over the same teams in the same order. A team
+    without a place in one of them has no final place.
+    """
+    terms = [
+        _Column(overall[role].places, 1, overall[role].places > 0, weight)
+        for role, weight in scheme.phases.items()
+    ]
+    numerators, denominator = _combined(terms, "sum")
+    present = np.logical_and.reduce([term.present for term in terms])
+    return Standing(_ranks(numerators, present), numerators, denominator)
+
+
+@dataclass(frozen=True)
+class _Column:
+    """A term of a leaderboard: exact values, who has them, and their weight."""
+
+    numerators: IntArray
+    denominator: int
+    present: NDArray[np.bool_]
+    weight: Fraction
+
+
+def _board(board: Board, ranks: Mapping[str, IntArray], earlier: Mapping[str, Standing]) -> Standing:
+    terms = [_column(term, ranks, earlier) for term in board.terms]
+    present = np.logical_and.reduce([term.present for term in terms])
+    numerators, denominator = _combined(terms, board.combination)
+    places = _ranks(numerators, present)
+    teams = places.shape[1]
+    for tie in board.ties:
+        column = _column(tie, ranks, earlier)
+        order = _ranks(column.numerators, column.present)
+        last = np.where(order == NO_PLACE, teams + 1, order)
+        places = _ranks(places * (teams + 2) + last, present)
+    return Standing(places, numerators, denominator)
+
+
+def _column(term: Term, ranks: Mapping[str, IntArray], earlier: Mapping[str, Standing]) -> _Column:
+    if isinstance(term, Rank):
+        rank = ranks[term.metric]
+        return _Column(rank, 1, rank > 0, term.weight)
+    standing = earlier[term.board]
+    present = standing.places > 0
+    if isinstance(term, Place):
+        return _Column(standing.places, 1, present, term.weight)
+    assert isinstance(term, Score)
+    return _Column(standing.numerators, standing.denominator, present, term.weight)
+
+
+def _combined(terms: Sequence[_Column], combination: Combination) -> tuple[IntArray, int]:
+    """Return the exact sum, mean or median of terms as numerators and their common denominator."""
+    shares = [term.weight / term.denominator for term in terms]
+    denominator = math.lcm(*(share.denominator for share in shares))
+    factors = [int(share * denominator) for share in shares]
+    bound = sum(
+        factor * int(term.numerators.max(initial=0)) for factor, term in zip(factors, terms, strict=True)
+    )
+    if 2 * bound >= _LARGEST:
+        raise ValueError("the weights have too many digits for exact sums")
+    weighted = [term.numerators * factor for factor, term in zip(factors, terms, strict=True)]
+    if combination == "median":
+        middle = np.sort(np.stack(weighted), axis=0)
+        return middle[(len(terms) - 1) // 2] + middle[len(terms) // 2], 2 * denominator
+    total = np.add.reduce(weighted)
+    return total, denominator * (len(terms) if combination == "mean" else 1)
+
+
+def _ranks(keys: NDArray[np.float64] | IntArray, present: NDArray[np.bool_]) -> IntArray:
+    """Return competition ranks by ascending key among the present of each row, 0 for the others."""
+    rows, teams = keys.shape
+    order = np.lexsort((keys, ~present), axis=1)
+    ordered = np.take_along_axis(keys, order, axis=1)
+    starts = np.zeros((rows, teams), dtype=np.int64)
+    starts[:, 1:] = np.where(ordered[:, 1:] != ordered[:, :-1], np.arange(1, teams), 0)
+    ranks = np.empty((rows, teams), dtype=np.int64)
+    np.put_along_axis(ranks, order, np.maximum.accumulate(starts, axis=1) + 1, axis=1)
+    return np.where(present, ranks, NO_PLACE)

@@ -1,0 +1,55 @@
+"""The place of one submission among given teams."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from evaluation.core.scheme import Scheme
+from evaluation.phase.leaderboard import TeamValues
+from evaluation.ranking.boards import Better, stand
+
+
+@dataclass(frozen=True)
+class BoardPlace:
+    """A place in one leaderboard, its exact score, and the number of teams with a place, itself included."""
+
+    place: int
+    score: Fraction
+    teams: int
+
+
+@dataclass(frozen=True)
+class Places:
+    """The ranks by metric and the places by leaderboard that one submission takes."""
+
+    ranks: Mapping[str, int]
+    boards: Mapping[str, BoardPlace]
+
+
+def place_among(
+    teams: Sequence[TeamValues],
+    values: Mapping[str, float],
+    scheme: Scheme,
+    better: Mapping[str, Better],
+) -> Places:
+    """Return where a submission with these metrics would stand if it joined the eligible teams.
+
+    values: by metric, without those that it lacks; it then has no rank there, nor a place that needs one.
+    """
+    given = [*(team.values for team in teams if team.eligible), values]
+    metrics = [metric for metric in scheme.metrics if metric in better]
+    columns = {metric: [[of_team.get(metric, math.nan) for of_team in given]] for metric in metrics}
+    if not metrics:
+        return Places({}, {})
+    standings = stand(scheme, columns, better)
+    itself = len(given) - 1
+    boards = {}
+    for name, standing in standings.boards.items():
+        place, score = standing.place(itself), standing.score(itself)
+        if place is not None and score is not None:
+            boards[name] = BoardPlace(place, score, int((standing.places > 0).sum()))
+    ranks = {metric: int(ranks[0, itself]) for metric, ranks in standings.ranks.items() if ranks[0, itself]}
+    return Places(ranks, boards)

@@ -1,1 +1,0 @@
-"""Synthetic phases and submissions of known quality, to rehearse a challenge with."""

@@ -1,0 +1,1 @@
+"""Synthetic images and likelihoods of known quality, for the samples of challenges."""

@@ -1,0 +1,283 @@
+"""Synthetic fundus cases: optic disc, optic cup and fovea, their reference, predictions of known order.
+
+Sizes and ratios follow REFUGE (section 3.1): seven graders draw tilted ellipses, a majority vote gives
+the mask and the mean of the graders' points the fovea; glaucomatous eyes have larger cups.
+"""
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from math import cos, pi, sin, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.io.kinds.point import Point
+from evaluation.synthesis.ellipses import Ellipse, intersection, jitter, majority_vote, rasterise
+
+CUP_VALUE = 0
+DISC_VALUE = 128
+ELSEWHERE_VALUE = 255
+
+# Below this the smallest cups would fall between the pixel centres.
+SMALLEST_SIDE_PIXELS = 64
+
+_RATIO_MEAN_HEALTHY, _RATIO_DEVIATION_HEALTHY = 0.46, 0.09
+_RATIO_MEAN_GLAUCOMA, _RATIO_DEVIATION_GLAUCOMA = 0.68, 0.10
+_RATIO_RANGE = (0.25, 0.90)
+_GRADER_JITTER = 0.05
+_GRADER_FOVEA_DEVIATION = 0.05
+
+
+class Eye(StrEnum):
+    """Which eye; in a photograph of the right one the optic disc lies right of the fovea."""
+
+    RIGHT = "right"
+    LEFT = "left"
+
+
+class Quality(StrEnum):
+    """Quality of a synthetic submission, best first."""
+
+    PERFECT = "perfect"
+    GOOD = "good"
+    POOR = "poor"
+    RANDOM = "random"
+
+
+@dataclass(frozen=True)
+class Outlines:
+    """The two ellipses that a reader draws, in pixels."""
+
+    disc: Ellipse
+    cup: Ellipse
+
+
+@dataclass(frozen=True)
+class FundusCase:
+    """The true anatomy of one synthetic photograph; sizes and positions in pixels."""
+
+    name: str
+    width: int
+    height: int
+    camera: str
+    glaucoma: bool
+    eye: Eye
+    disc: Ellipse
+    cup: Ellipse
+    fovea_x: float
+    fovea_y: float
+
+
+@dataclass(frozen=True)
+class _Deviation:
+    """How far predictions of one quality stray."""
+
+    jitter: float  # of both ellipses, see `ellipses.jitter`
+    shift: float  # of both together, in semi-axes of the disc
+    fovea: float  # in diameters of the disc, per axis
+
+
+_DEVIATIONS = {
+    Quality.GOOD: _Deviation(jitter=0.05, shift=0.03, fovea=0.15),
+    Quality.POOR: _Deviation(jitter=0.18, shift=0.40, fovea=0.60),
+}
+
+
+def draw_cases(
+    count: int,
+    width: int,
+    height: int,
+    glaucoma_fraction: float,
+    rng: np.random.Generator,
+    name_prefix: str,
+    camera: str = "Canon CR-2",
+) -> list[FundusCase]:
+    """Draw cases of one size, named `<prefix>0001` onwards.
+
+    Just `round(count · glaucoma_fraction)` of them, at random places, are glaucomatous. The disc's
+    vertical diameter is 1/8 to 1/6 of the shorter side, the cup lies wholly inside it, and the fovea lies
+    2.5 disc diameters to the temporal side. Raises ValueError where the count or the fraction is out of
+    range or a side is below 64 pixels.
+    """
+    if count < 1:
+        raise ValueError(f"count: expected at least 1 case, found {count}")
+    if not 0.0 <= glaucoma_fraction <= 1.0:
+        raise ValueError(f"glaucoma_fraction: expected a number from 0 to 1, found {glaucoma_fraction}")
+    if min(width, height) < SMALLEST_SIDE_PIXELS:
+        raise ValueError(
+            f"size: expected at least {SMALLEST_SIDE_PIXELS} × {SMALLEST_SIDE_PIXELS} pixels, "
+            f"found {width} × {height}"
+        )
+    glaucomatous = rng.permutation(count) < round(count * glaucoma_fraction)
+    digits = max(4, len(str(count)))
+    cases = []
+    for number, glaucoma in enumerate(glaucomatous.tolist(), start=1):
+        eye = Eye.RIGHT if rng.random() < 0.5 else Eye.LEFT
+        outlines = _draw_outlines(width, height, glaucoma, eye, rng)
+        fovea = _draw_fovea(outlines.disc, eye, rng)
+        cases.append(
+            FundusCase(
+                name=f"{name_prefix}{number:0{digits}d}",
+                width=width,
+                height=height,
+                camera=camera,
+                glaucoma=glaucoma,
+                eye=eye,
+                disc=outlines.disc,
+                cup=outlines.cup,
+                fovea_x=fovea.x,
+                fovea_y=fovea.y,
+            )
+        )
+    return cases
+
+
+def reference_mask(case: FundusCase, rng: np.random.Generator, graders: int = 7) -> NDArray[np.uint8]:
+    """Draw the reference of several graders by majority vote: uint8 (height, width), 0 cup, 128 disc, 255.
+
+    Every grader's cup is clipped to the same grader's disc, so the vote's cup lies in the vote's disc.
+    Raises ValueError where there is no grader.
+    """
+    _check_graders(graders)
+    drawn = [
+        Outlines(disc=jitter(case.disc, rng, _GRADER_JITTER), cup=jitter(case.cup, rng, _GRADER_JITTER))
+        for _ in range(graders)
+    ]
+    return _mask_of_majority(drawn, case.width, case.height)
+
+
+def reference_fovea(case: FundusCase, rng: np.random.Generator, graders: int = 7) -> Point:
+    """Draw the mean of the graders' points, in pixels inside the image; ValueError without graders."""
+    _check_graders(graders)
+    deviation = _GRADER_FOVEA_DEVIATION * 2 * case.disc.semi_axis_y
+    shift_x, shift_y = (deviation * rng.standard_normal((graders, 2)).mean(axis=0)).tolist()
+    return _inside(case.fovea_x + shift_x, case.fovea_y + shift_y, case.width, case.height)
+
+
+def predicted_mask(
+    case: FundusCase, reference: NDArray[np.uint8], quality: Quality, rng: np.random.Generator
+) -> NDArray[np.uint8]:
+    """Draw a prediction of a quality: uint8 (height, width), 0 cup, 128 disc, 255 elsewhere.
+
+    Perfect is a copy of the reference mask, good a mild and poor a strong deviation from the case's true
+    outlines, random has outlines that know nothing of the image but its size.
+    """
+    if quality is Quality.PERFECT:
+        return reference.copy()
+    if quality is Quality.RANDOM:
+        outlines = _random_outlines(case.width, case.height, rng)
+    else:
+        deviation = _DEVIATIONS[quality]
+        shift_x, shift_y = (deviation.shift * case.disc.semi_axis_y * rng.standard_normal(2)).tolist()
+        outlines = Outlines(
+            disc=_moved(jitter(case.disc, rng, deviation.jitter), shift_x, shift_y),
+            cup=_moved(jitter(case.cup, rng, deviation.jitter), shift_x, shift_y),
+        )
+    return _mask_of_majority([outlines], case.width, case.height)
+
+
+def predicted_fovea(case: FundusCase, reference: Point, quality: Quality, rng: np.random.Generator) -> Point:
+    """Draw a predicted fovea of a quality, in pixels inside the image.
+
+    Perfect is the reference, good and poor are normal about it, random is anywhere in the image.
+    """
+    if quality is Quality.PERFECT:
+        return reference
+    if quality is Quality.RANDOM:
+        return Point(x=float(rng.uniform(0, case.width - 1)), y=float(rng.uniform(0, case.height - 1)))
+    deviation = _DEVIATIONS[quality].fovea * 2 * case.disc.semi_axis_y
+    shift_x, shift_y = (deviation * rng.standard_normal(2)).tolist()
+    return _inside(reference.x + shift_x, reference.y + shift_y, case.width, case.height)
+
+
+def _draw_outlines(width: int, height: int, glaucoma: bool, eye: Eye, rng: np.random.Generator) -> Outlines:
+    """Draw a disc on the nasal side and a cup inside it."""
+    nasal = 1.0 if eye is Eye.RIGHT else -1.0
+    disc_semi_axis_y = min(width, height) * float(rng.uniform(1 / 8, 1 / 6)) / 2
+    disc = Ellipse(
+        center_x=width * (0.5 + nasal * float(rng.uniform(0.22, 0.28))),
+        center_y=height * float(rng.uniform(0.45, 0.52)),
+        semi_axis_x=disc_semi_axis_y * float(rng.uniform(0.90, 1.00)),
+        semi_axis_y=disc_semi_axis_y,
+        tilt_radians=float(rng.uniform(-pi / 8, pi / 8)),
+    )
+    mean, deviation = (
+        (_RATIO_MEAN_GLAUCOMA, _RATIO_DEVIATION_GLAUCOMA)
+        if glaucoma
+        else (_RATIO_MEAN_HEALTHY, _RATIO_DEVIATION_HEALTHY)
+    )
+    ratio = float(np.clip(rng.normal(mean, deviation), *_RATIO_RANGE))
+    return Outlines(disc=disc, cup=_cup_inside(disc, ratio, rng))
+
+
+def _random_outlines(width: int, height: int, rng: np.random.Generator) -> Outlines:
+    """Draw a disc anywhere in the image, with a cup of any size inside it."""
+    semi_axis_x, semi_axis_y = (min(width, height) * rng.uniform(1 / 16, 1 / 6, size=2)).tolist()
+    margin = max(semi_axis_x, semi_axis_y)
+    disc = Ellipse(
+        center_x=float(rng.uniform(margin, width - 1 - margin)),
+        center_y=float(rng.uniform(margin, height - 1 - margin)),
+        semi_axis_x=semi_axis_x,
+        semi_axis_y=semi_axis_y,
+        tilt_radians=float(rng.uniform(-pi / 2, pi / 2)),
+    )
+    # Ratios at both ends of what is possible: far from most eyes, whatever their class.
+    ratio = float(rng.uniform(0.10, 0.25) if rng.random() < 0.5 else rng.uniform(0.85, 0.95))
+    return Outlines(disc=disc, cup=_cup_inside(disc, ratio, rng))
+
+
+def _cup_inside(disc: Ellipse, ratio: float, rng: np.random.Generator) -> Ellipse:
+    """Draw a cup of a vertical ratio that lies wholly in the disc, with the disc's tilt.
+
+    In the frame in which the disc is the unit circle the cup's semi-axes are `ratio_x` and `ratio`, so
+    it lies inside as long as its centre is nearer than 1 − max(ratio_x, ratio).
+    """
+    ratio_x = ratio * float(rng.uniform(0.92, 1.05))
+    distance = 0.7 * (1 - max(ratio_x, ratio)) * sqrt(rng.random())
+    direction = float(rng.uniform(-pi, pi))
+    along_x = distance * cos(direction) * disc.semi_axis_x
+    along_y = distance * sin(direction) * disc.semi_axis_y
+    cosine, sine = cos(disc.tilt_radians), sin(disc.tilt_radians)
+    return Ellipse(
+        center_x=disc.center_x + along_x * cosine - along_y * sine,
+        center_y=disc.center_y + along_x * sine + along_y * cosine,
+        semi_axis_x=ratio_x * disc.semi_axis_x,
+        semi_axis_y=ratio * disc.semi_axis_y,
+        tilt_radians=disc.tilt_radians,
+    )
+
+
+def _draw_fovea(disc: Ellipse, eye: Eye, rng: np.random.Generator) -> Point:
+    """Draw the fovea: about 2.5 disc diameters temporal of the disc's centre and a little below it."""
+    temporal = -1.0 if eye is Eye.RIGHT else 1.0
+    diameter = 2 * disc.semi_axis_y
+    return Point(
+        x=disc.center_x + temporal * diameter * float(rng.uniform(2.35, 2.65)),
+        y=disc.center_y + diameter * float(rng.uniform(0.15, 0.45)),
+    )
+
+
+def _mask_of_majority(drawn: list[Outlines], width: int, height: int) -> NDArray[np.uint8]:
+    """Vote over the readers' discs and over their cups, each clipped to its disc."""
+    discs = [rasterise(outlines.disc, width, height) for outlines in drawn]
+    cups = [
+        intersection(rasterise(outlines.cup, width, height), disc)
+        for outlines, disc in zip(drawn, discs, strict=True)
+    ]
+    mask = np.full((height, width), ELSEWHERE_VALUE, dtype=np.uint8)
+    mask[majority_vote(discs, width, height, len(drawn))] = DISC_VALUE
+    mask[majority_vote(cups, width, height, len(drawn))] = CUP_VALUE
+    return mask
+
+
+def _moved(ellipse: Ellipse, shift_x: float, shift_y: float) -> Ellipse:
+    return replace(ellipse, center_x=ellipse.center_x + shift_x, center_y=ellipse.center_y + shift_y)
+
+
+def _inside(x: float, y: float, width: int, height: int) -> Point:
+    return Point(x=min(max(x, 0.0), width - 1.0), y=min(max(y, 0.0), height - 1.0))
+
+
+def _check_graders(graders: int) -> None:
+    if graders < 1:
+        raise ValueError(f"graders: expected at least 1, found {graders}")

@@ -1,0 +1,137 @@
+"""Flags, classes that overlap and volumes combined; and how two values compare."""
+
+import math
+
+import numpy as np
+import pytest
+
+from evaluation.annotators.combine import combine
+from evaluation.annotators.comparison import FieldAgreement
+from evaluation.annotators.masks import Rules
+from evaluation.core.form import CaseForm
+from evaluation.io.kinds.boxes import BoxList
+from evaluation.io.kinds.flags import FlagSet
+from evaluation.io.kinds.label_mask import LabelMask
+from evaluation.io.kinds.multilabel_mask import MultilabelMask
+from evaluation.io.kinds.number import Label
+from evaluation.io.kinds.point import Point, PointInImage
+from evaluation.io.kinds.volume import ConfidenceVolume, geometry_columns
+from evaluation.io.volumes.header import UPRIGHT, Geometry
+from evaluation.metrics.crop import Crop, box_of_content, crop
+
+CASE = CaseForm("V01", 4, 3)
+FOREGROUND = Rules(tie="foreground")
+
+
+@pytest.mark.parametrize(
+    ("values", "rules", "expected"),
+    [
+        ([1, 1, 0], Rules(), 1),
+        ([1, 0], Rules(), 0),
+        ([1, 0], FOREGROUND, 1),
+    ],
+)
+def test_labels(values, rules, expected):
+    assert combine(Label(), values, CASE, rules) == expected
+
+
+def test_flags_are_voted_by_those_who_give_them():
+    given = [(True, True, None, None), (True, False, None, False), (False, None, True, None)]
+    kind = FlagSet(("a", "b", "c", "d"))
+    assert combine(kind, given, CASE, Rules()) == (True, False, True, False)
+    assert combine(kind, given, CASE, FOREGROUND) == (True, True, True, False)
+    assert combine(kind, [(None,) * 4], CASE, Rules()) == (None,) * 4
+
+
+def test_classes_that_overlap_are_voted_one_by_one():
+    kind = MultilabelMask(("one", "two"))
+    square, dot = np.ones((2, 2), bool), np.ones((1, 1), bool)
+    nothing = Crop(np.zeros((0, 0), bool), 0, 0)
+    readers = [
+        (Crop(square, 0, 0), Crop(dot, 2, 3)),
+        (Crop(dot, 1, 1), Crop(dot, 2, 3)),
+        (nothing, nothing),
+    ]
+    found = combine(kind, readers, CASE, Rules())
+    expected = np.zeros((2, 3, 4), bool)
+    expected[0, 1, 1] = expected[1, 2, 3] = True
+    np.testing.assert_array_equal(found, expected)
+
+
+def planes(values):
+    return tuple(
+        Crop(plane[box.slices], box.top, box.left) for plane in values for box in [box_of_content(plane)]
+    )
+
+
+def test_confidences_are_averaged_voxel_by_voxel():
+    geometry = Geometry((2, 3, 4), (1.0, 1.0, 1.0), (0.0, 0.0, 0.0), UPRIGHT)
+    columns = geometry_columns(geometry)
+    case = CaseForm("V01", 4, 3, columns)
+    first, second = np.zeros((2, 3, 4), np.float32), np.zeros((2, 3, 4), np.float32)
+    first[0, 0, 0], second[0, 2, 3], second[0, 0, 0] = 0.25, 1.0, 0.75
+    found = combine(ConfidenceVolume(), [planes(first), planes(second)], case, Rules())
+    np.testing.assert_allclose(found.values, (first + second) / 2)
+    assert found.geometry == geometry
+    back = combine(ConfidenceVolume(), [planes(second), planes(first)], case, Rules())
+    np.testing.assert_array_equal(back.values, found.values)
+
+
+def test_boxes_are_not_combined():
+    with pytest.raises(TypeError, match="BoxList cannot be combined"):
+        combine(BoxList(("a",), with_confidence=True), [], CASE, Rules())
+
+
+def agreement(kind, *cases):
+    collected = FieldAgreement("field", kind)
+    for values in cases:
+        collected.add(values)
+    return {(a.measure, a.first, a.second): (a.value, a.cases) for a in collected.result()}
+
+
+def test_agreement_on_labels_leaves_out_who_said_nothing():
+    found = agreement(Label(), {"a": 1, "b": 1, "c": 0}, {"a": 0, "b": 0}, {"a": 1, "b": 0})
+    # Observed 2/3, by chance (2/3)(1/3) + (1/3)(2/3) = 4/9.
+    assert found["Cohen's kappa", "a", "b"] == (pytest.approx((2 / 3 - 4 / 9) / (5 / 9)), 3)
+    assert found["Cohen's kappa", "a", "c"] == (pytest.approx(0), 1)
+    assert found["Fleiss' kappa", "all", ""][1] == 3
+
+
+def test_agreement_on_points_where_both_see_one():
+    kind = PointInImage(may_be_invisible=True)
+    found = agreement(
+        kind,
+        {"a": Point(0, 3), "b": Point(4, 0)},
+        {"a": Point(0, 0), "b": Point(4, 0)},
+        {"a": Point(0, 0), "b": Point(0, 0)},
+    )
+    assert found["mean distance in pixels", "a", "b"] == (5.0, 1)
+    # Seen: yes yes, no yes, no no: observed 2/3, by chance (1/3)(2/3) + (2/3)(1/3).
+    assert found["visible: Cohen's kappa", "a", "b"] == (pytest.approx((2 / 3 - 4 / 9) / (5 / 9)), 3)
+
+
+def test_agreement_on_masks_where_somebody_drew_something():
+    kind = LabelMask({0: "lesion"}, 255)
+    empty = np.full((2, 2), 255, np.uint8)
+    one, two = empty.copy(), empty.copy()
+    one[0, 0] = two[0, 0] = two[0, 1] = 0
+    found = agreement(
+        kind,
+        {"a": crop(one, 255), "b": crop(two, 255)},
+        {"a": crop(empty, 255), "b": crop(empty, 255)},
+        {"a": crop(empty, 255), "b": crop(one, 255)},
+    )
+    # 2·1 / (1 + 2), none, 0.
+    assert found["mean lesion Dice", "a", "b"] == (pytest.approx((2 / 3 + 0) / 2), 2)
+    assert found["lesion present: Cohen's kappa", "a", "b"][1] == 3
+
+
+def test_agreement_on_classes():
+    kind = MultilabelMask(("one", "two"))
+    dot, nothing = Crop(np.ones((1, 1), bool), 0, 0), Crop(np.zeros((0, 0), bool), 0, 0)
+    found = agreement(
+        kind, {"a": (dot, nothing), "b": (dot, nothing)}, {"a": (nothing, dot), "b": (dot, dot)}
+    )
+    assert found["mean one Dice", "a", "b"] == (0.5, 2)
+    assert found["mean two Dice", "a", "b"] == (1.0, 1)
+    assert not any(math.isnan(value) for value, _ in found.values())

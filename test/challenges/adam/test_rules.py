@@ -1,0 +1,493 @@
+"""ADAM's rules, through the whole pipeline: expected values are the paper's, or come from hand arithmetic."""
+
+import csv
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from PIL import Image as PillowImage
+from sklearn.metrics import f1_score, roc_auc_score
+
+from evaluation.challenges.adam.rules import CHALLENGE, LESIONS, TITLES, AdamOptions
+from evaluation.core.aggregation import metric_values
+from evaluation.core.case_table import CaseTable
+from evaluation.core.challenge import fields_of
+from evaluation.core.fault import PhaseError
+from evaluation.core.form import CaseForm
+from evaluation.evaluate import Rejection, Result, evaluate
+from evaluation.io.kinds.point import Point
+from evaluation.metrics.crop import crop
+from evaluation.organiser.validate import validate_phase
+from evaluation.phase.manifest import scan
+from evaluation.phase.phase import load_phase
+from evaluation.phase.writer import SampleCase, write_phase
+from evaluation.platform.submission_writer import ArchiveWriter
+from test.repository import REPOSITORY
+
+TASKS = {task.name: task for task in CHALLENGE.tasks(AdamOptions())}
+STRUCTURES = tuple(TITLES)
+METRIC_OF_STRUCTURE = {name: "disc." if name == "disc" else f"lesions.{name}_" for name in STRUCTURES}
+
+
+def mask(*pixels, width=10, height=8):
+    """Return a mask with the given pixels (y, x) as the structure."""
+    image = np.full((height, width), 255, dtype=np.uint8)
+    for y, x in pixels:
+        image[y, x] = 0
+    return image
+
+
+def everything(width=10, height=8, **values):
+    """Return a value for every field: healthy and empty but for what is given."""
+    empty = {name: mask(width=width, height=height) for name in STRUCTURES}
+    return {"amd_risk": 0, "fovea": Point(5, 4), **empty, **values}
+
+
+@dataclass
+class Image:
+    reference: dict[str, Any] = field(default_factory=everything)
+    prediction: dict[str, Any] = field(default_factory=everything)
+    size: tuple[int, int] = (10, 8)
+    severity: str = ""
+
+
+@dataclass
+class Phase:
+    """Writes a phase and a submission, and scores the one against the other."""
+
+    folder: Path
+    images: list[Image]
+    tasks: tuple[str, ...] = tuple(TASKS)
+    options: str = ""
+    settings: str = ""
+
+    def __post_init__(self):
+        options = AdamOptions()
+        fields = fields_of(task for task in CHALLENGE.tasks(options) if task.name in self.tasks)
+        self.reference, self.submission = self.folder / "reference", self.folder / "submission"
+        configuration = (
+            f'challenge = "adam"\nname = "adam-test"\ntitle = "Test"\nsubmission = "archive"\n'
+            f"tasks = {list(self.tasks)}\n{self.settings}\n[options]\n{self.options}\n"
+        )
+        cases = [
+            SampleCase(
+                f"T{number}",
+                {"width": str(image.size[0]), "height": str(image.size[1]), "severity": image.severity},
+                image.reference,
+            )
+            for number, image in enumerate(self.images)
+        ]
+        write_phase(self.reference, configuration, fields, cases)
+        self.submission.mkdir()
+        writer = ArchiveWriter(self.submission, fields)
+        for number, image in enumerate(self.images):
+            writer.add(f"T{number}", image.prediction)
+        writer.close()
+
+    def load(self):
+        return load_phase(self.reference, scan(self.reference))
+
+    def evaluate(self):
+        return evaluate(self.load(), self.submission, workers=0)
+
+    def metrics(self):
+        result = self.evaluate()
+        assert isinstance(result, Result), result
+        return values_of(result)
+
+    def faults(self):
+        result = self.evaluate()
+        assert isinstance(result, Rejection)
+        return [str(fault) for fault in result.faults]
+
+
+def values_of(result):
+    return {
+        f"{task}.{name}": estimate.value
+        for task, metrics in result.metrics.aggregates.items()
+        for name, estimate in metrics.items()
+    }
+
+
+def test_the_components_of_the_ranking_are_those_of_the_paper():
+    known = {f"{task.name}.{metric.name}" for task in TASKS.values() for metric in task.metrics}
+    assert set(CHALLENGE.components) <= known
+    assert len(CHALLENGE.components) == 1 + 2 + 1 + 5 * 2
+    better = {
+        name: metric.better for task in TASKS.values() for metric in task.metrics for name in [metric.name]
+    }
+    assert {name for name, direction in better.items() if direction == "lower"} == {
+        "distance",
+        "distance_where_visible",
+        "distance_per_width",
+    }
+
+
+@pytest.mark.parametrize("structure", STRUCTURES)
+def test_dice_where_the_reference_has_the_structure_and_f1_over_all(structure, tmp_path):
+    images = [
+        # 2 of 3 pixels found: Dice 2·2 / (2 + 3)
+        Image(
+            everything(**{structure: mask((1, 1), (1, 2), (1, 3))}),
+            everything(**{structure: mask((1, 1), (1, 2))}),
+        ),
+        # overlooked: Dice 0
+        Image(everything(**{structure: mask((6, 6))}), everything()),
+        # imagined: no Dice
+        Image(everything(), everything(**{structure: mask((0, 0), (7, 9))})),
+        # found at another place: Dice 0, detected all the same
+        Image(everything(**{structure: mask((2, 2))}), everything(**{structure: mask((5, 5))})),
+        Image(),
+        Image(),
+    ]
+    prefix = METRIC_OF_STRUCTURE[structure]
+    metrics = Phase(tmp_path, images, ("disc", "lesions")).metrics()
+    assert metrics[f"{prefix}dice"] == pytest.approx((0.8 + 0 + 0) / 3)
+    # 2 found, 1 overlooked, 1 imagined
+    assert metrics[f"{prefix}f1"] == pytest.approx(2 * 2 / (2 * 2 + 1 + 1))
+    others = [METRIC_OF_STRUCTURE[name] for name in STRUCTURES if name != structure]
+    assert all(metrics[f"{other}f1"] == 1 and f"{other}dice" not in metrics for other in others)
+
+
+def test_fovea_with_visibility(tmp_path):
+    wide, narrow = (10, 8), (5, 8)
+    images = [
+        # neither sees it: distance 0
+        Image({"fovea": Point(0, 0)}, {"fovea": Point(0, 0)}, wide),
+        # said to be invisible: the distance to (0, 0), as the paper has it
+        Image({"fovea": Point(3, 4)}, {"fovea": Point(0, 0)}, wide),
+        # not visible and yet predicted
+        Image({"fovea": Point(0, 0)}, {"fovea": Point(0, 6)}, narrow),
+        Image({"fovea": Point(1, 1)}, {"fovea": Point(4, 5)}, narrow),
+    ]
+    metrics = Phase(tmp_path, images, ("fovea",)).metrics()
+    assert metrics == {
+        "fovea.distance": pytest.approx((0 + 5 + 6 + 5) / 4),
+        "fovea.distance_where_visible": pytest.approx((5 + 5) / 2),
+        "fovea.distance_per_width": pytest.approx((0 + 5 / 10 + 6 / 5 + 5 / 5) / 4),
+        # visible: 1 right, 1 imagined, 1 overlooked; invisible: the same the other way round
+        "fovea.visible_f1": pytest.approx(0.5),
+        "fovea.invisible_f1": pytest.approx(0.5),
+    }
+
+
+@pytest.mark.parametrize(
+    ("reference", "prediction", "visible_f1", "invisible_f1"),
+    [
+        (Point(0, 0), Point(0, 0), 1, 1),
+        (Point(0, 0), Point(0, 1), 0, 0),
+        (Point(1, 0), Point(0, 1), 1, 1),
+        (Point(1, 0), Point(0, 0), 0, 0),
+    ],
+)
+def test_only_both_coordinates_at_zero_say_invisible(
+    reference, prediction, visible_f1, invisible_f1, tmp_path
+):
+    metrics = Phase(tmp_path, [Image({"fovea": reference}, {"fovea": prediction})], ("fovea",)).metrics()
+    assert (metrics["fovea.visible_f1"], metrics["fovea.invisible_f1"]) == (visible_f1, invisible_f1)
+    assert ("fovea.distance_where_visible" in metrics) == (reference != Point(0, 0))
+
+
+def test_a_phase_without_a_lesion_has_f1_and_no_dice_of_it(tmp_path):
+    quiet = Phase(tmp_path / "quiet", [Image(), Image()], ("lesions",)).metrics()
+    assert quiet == {f"lesions.{lesion}_f1": 1 for lesion in LESIONS}
+    wrong = [Image(), Image(prediction=everything(scar=mask((1, 1))))]
+    assert Phase(tmp_path / "wrong", wrong, ("lesions",)).metrics() == quiet | {"lesions.scar_f1": 0}
+
+
+def test_sealing_says_which_metrics_do_not_exist(tmp_path):
+    images = [Image(everything(**{name: mask((1, 1)) for name in LESIONS if name != "other"}))]
+    ranked = Phase(tmp_path / "ranked", images, ("lesions",))
+    with pytest.raises(
+        PhaseError, match=r"lesions\.other_dice cannot exist: no case of this phase enters it"
+    ):
+        validate_phase(ranked.reference, scan(ranked.reference), workers=0)
+    chosen = Phase(tmp_path / "chosen", images, ("lesions",), settings='columns = ["lesions.drusen_dice"]')
+    notices = validate_phase(chosen.reference, scan(chosen.reference), workers=0).notices
+    assert notices == ("lesions.other_dice does not exist in this phase: no case enters it",)
+
+
+@pytest.mark.parametrize("risk", [-0.01, 1.01, 100])
+def test_a_risk_outside_zero_to_one_is_a_fault(risk, tmp_path):
+    images = [Image(everything(amd_risk=1), everything(amd_risk=0.5)), Image(prediction={"amd_risk": risk})]
+    faults = Phase(tmp_path, images, ("classification",)).faults()
+    place = "classification_results.csv, line 3, AMD Risk"
+    assert faults == [f"{place}: expected a finite number from 0 to 1, found {risk:.12g}"]
+
+
+@pytest.mark.parametrize("risk", [0, 1])
+def test_the_ends_of_the_range_are_risks(risk, tmp_path):
+    images = [Image(everything(amd_risk=1), {"amd_risk": risk}), Image(prediction={"amd_risk": 0.5})]
+    assert Phase(tmp_path, images, ("classification",)).metrics() == {"classification.auc": risk}
+
+
+@pytest.mark.parametrize("structure", STRUCTURES)
+def test_any_other_grey_value_is_a_fault(structure, tmp_path):
+    spoilt = mask((1, 1))
+    spoilt[2, 2], spoilt[3, 3] = 1, 254
+    images = [Image(prediction=everything(**{structure: spoilt})), Image()]
+    path = f"{'' if structure == 'disc' else 'lesions/'}{structure}/T0.png"
+    faults = Phase(tmp_path, images, ("disc", "lesions")).faults()
+    assert faults == [f"{path}: expected values 0 or 255 only, found 1, 254"]
+
+
+def test_all_faults_are_found_at_once(tmp_path):
+    phase = Phase(
+        tmp_path,
+        [Image(), Image(prediction=everything(disc=mask(width=9), fovea=Point(11, 4), amd_risk=2))],
+    )
+    (phase.submission / "lesions/scar/T1.png").unlink()
+    assert sorted(phase.faults()) == [
+        "classification_results.csv, line 3, AMD Risk: expected a finite number from 0 to 1, found 2",
+        "disc/T1.png: expected 10 × 8 pixels, found 9 × 8 pixels",
+        "fovea_location_results.csv, line 3, Fovea_X, Fovea_Y: expected x from 0 to 10, found x = 11",
+        "lesions/scar/T1.png: expected a file for this image, found none",
+    ]
+
+
+def test_each_missing_value_takes_the_worst_of_its_own_metrics(tmp_path):
+    shown = everything(amd_risk=1, **{name: mask((1, 1)) for name in STRUCTURES})
+    perfect = {name: shown[name] for name in ("disc", "drusen", "exudate", "other")}
+    # The second image has no structure. Its scar and other lesions are missing, as is all but the masks.
+    images = [
+        Image(shown, {**perfect, "amd_risk": 0.9, "fovea": Point(5, 4)}),
+        Image(everything(), {name: mask() for name in ("disc", "drusen", "exudate", "hemorrhage")}),
+    ]
+    metrics = Phase(tmp_path, images, settings='missing = "worst"').metrics()
+    assert metrics == {
+        "classification.auc": 0,
+        "disc.dice": 1,
+        "disc.f1": 1,
+        "fovea.distance": pytest.approx(math.hypot(10, 8) / 2),
+        "fovea.distance_where_visible": pytest.approx(math.hypot(10, 8) / 2),
+        "fovea.distance_per_width": pytest.approx(math.hypot(10, 8) / 10 / 2),
+        # one visible and found, the other visible and taken for the wrong decision
+        "fovea.visible_f1": pytest.approx(2 / 3),
+        "fovea.invisible_f1": 0,
+        "lesions.drusen_dice": 1,
+        "lesions.drusen_f1": 1,
+        "lesions.exudate_dice": 1,
+        "lesions.exudate_f1": 1,
+        # missing where there is a hemorrhage
+        "lesions.hemorrhage_dice": 0,
+        "lesions.hemorrhage_f1": 0,
+        # missing in both
+        "lesions.scar_dice": 0,
+        "lesions.scar_f1": 0,
+        # missing where there is none: a false positive
+        "lesions.other_dice": 1,
+        "lesions.other_f1": pytest.approx(2 / 3),
+    }
+
+
+masks = arrays(np.uint8, (3, 4), elements=st.sampled_from([0, 255])).map(lambda image: crop(image, 255))
+points = st.builds(Point, st.sampled_from([0.0, 1.5, 4.0]), st.sampled_from([0.0, 2.0, 3.0]), st.just(4))
+of_kind = {"amd_risk": st.sampled_from([0.0, 0.5, 1.0]), "fovea": points, **dict.fromkeys(STRUCTURES, masks)}
+one_image = st.fixed_dictionaries(
+    {
+        "reference": st.fixed_dictionaries({**of_kind, "amd_risk": st.sampled_from([0, 1])}),
+        "prediction": st.fixed_dictionaries(of_kind),
+    }
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data(), st.lists(one_image, min_size=1, max_size=4), st.sampled_from(sorted(TASKS)))
+def test_a_missing_prediction_improves_no_metric(data, images, task_name):
+    task, case = TASKS[task_name], CaseForm("T0", 4, 3)
+    rows = [task.score(image["prediction"], image["reference"]) for image in images]
+    position = data.draw(st.integers(0, len(images) - 1))
+    worse = list(rows)
+    worse[position] = task.worst(case, images[position]["reference"])
+    before, after = (
+        metric_values(task.metrics, CaseTable([str(i) for i in range(len(images))], table))
+        for table in (rows, worse)
+    )
+    assert worse[position].keys() == rows[position].keys()
+    for metric in task.metrics:
+        if math.isnan(before[metric.name]):
+            assert math.isnan(after[metric.name])
+        elif metric.better == "higher":
+            assert after[metric.name] <= before[metric.name]
+        else:
+            assert after[metric.name] >= before[metric.name] - 1e-12
+
+
+@pytest.mark.parametrize("task", sorted(TASKS))
+def test_a_phase_of_one_task_needs_nothing_of_the_others(task, tmp_path):
+    perfect = everything(amd_risk=1, **{name: mask((1, 1)) for name in STRUCTURES})
+    metrics = Phase(tmp_path, [Image(perfect, perfect), Image()], (task,)).metrics()
+    assert metrics == {f"{task}.{metric.name}": metric.best for metric in TASKS[task].metrics}
+
+
+@pytest.mark.parametrize("task", ["disc", "lesions"])
+def test_the_one_folder_of_a_phase_may_have_been_stripped_by_the_platform(task, tmp_path):
+    perfect = everything(**{name: mask((1, 1)) for name in STRUCTURES})
+    phase = Phase(tmp_path, [Image(perfect, perfect), Image()], (task,))
+    expected = phase.metrics()
+    outer = phase.submission / task
+    for path in sorted(outer.iterdir()):
+        path.rename(phase.submission / path.name)
+    outer.rmdir()
+    assert phase.metrics() == expected
+    (stray,) = sorted(phase.submission.rglob("T1.png"))[:1]
+    stray.rename(stray.with_name("T9.png"))
+    found = stray.with_name("T9.png").relative_to(phase.submission).as_posix()
+    assert [fault.split(":")[0] for fault in phase.faults()] == [found, f"{task}/{found.replace('T9', 'T1')}"]
+
+
+def test_with_tables_beside_them_no_folder_is_taken_for_stripped(tmp_path):
+    phase = Phase(tmp_path, [Image(), Image()], ("disc", "fovea"))
+    for path in sorted((phase.submission / "disc").iterdir()):
+        path.rename(phase.submission / path.name)
+    assert phase.faults() == ["disc/: expected 2 files, found none"]
+
+
+def test_folders_and_tables_have_the_names_that_the_phase_gives(tmp_path):
+    options = """
+        classification_file = "amd.csv"
+        fovea_file = "tables/fovea.csv"
+        folders = { disc = "Disc_Segmentations", scar = "Lesion_Segmentations/scar" }
+    """
+    perfect = everything(amd_risk=1, **{name: mask((1, 1)) for name in STRUCTURES})
+    phase = Phase(tmp_path, [Image(perfect, perfect), Image()], options=options)
+    submission = phase.submission
+    assert len(phase.faults()) == 2 + 2
+    (submission / "classification_results.csv").rename(submission / "amd.csv")
+    (submission / "tables").mkdir()
+    (submission / "fovea_location_results.csv").rename(submission / "tables/fovea.csv")
+    (submission / "disc").rename(submission / "Disc_Segmentations")
+    assert phase.faults() == ["Lesion_Segmentations/scar/: expected 2 files, found none"]
+    (submission / "Lesion_Segmentations").mkdir()
+    (submission / "lesions/scar").rename(submission / "Lesion_Segmentations/scar")
+    metrics = phase.metrics()
+    assert all(
+        metrics[f"{task.name}.{metric.name}"] == metric.best
+        for task in TASKS.values()
+        for metric in task.metrics
+    )
+    assert phase.load().form.options["folders"]["disc"] == "Disc_Segmentations"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ('folders = { drusen = "disc" }', "the folder of disc, 'disc', lies in that of drusen, 'disc'"),
+        ('folders = { drusen = "Disc/drusen" }', "the folder of drusen, 'Disc/drusen', lies in that of disc"),
+        ('folders = { cup = "cup" }', r"options\.folders\.cup"),
+        ('folders = { disc = "../disc" }', r"options\.folders\.disc: string should match pattern"),
+        ('folders = { disc = "/disc" }', r"options\.folders\.disc: string should match pattern"),
+        ('fovea_file = "fovea.xlsx"', r"options\.fovea_file: string should match pattern"),
+        ('fovea_file = "Classification_Results.csv"', "are both 'Classification_Results.csv'"),
+        ('disc_folder = "disc"', "unknown key options.disc_folder"),
+    ],
+)
+def test_names_that_cannot_be_told_apart_or_leave_the_submission_are_refused(options, message, tmp_path):
+    phase = Phase(tmp_path, [Image()], options=options)
+    with pytest.raises(PhaseError, match=message):
+        phase.load()
+
+
+def test_auc_of_each_severity_against_all_negatives(tmp_path):
+    """Table 11's columns, on the severities of the on-site set (section 2.1)."""
+    random = np.random.default_rng(11)
+    severities = ["early"] * 24 + ["middle"] * 9 + ["advanced dry"] * 3 + ["advanced wet"] * 53 + [""] * 311
+    images = []
+    for severity in severities:
+        amd = int(severity != "")
+        # Rounded, so that positives and negatives tie.
+        risk = float(np.clip(np.round(random.normal(0.3 + 0.3 * amd, 0.2), 2), 0, 1))
+        images.append(Image({"amd_risk": amd}, {"amd_risk": risk}, severity=severity))
+    settings = '[[subgroups]]\ncolumn = "severity"\ncompare = "positives"\n'
+    tasks = ("classification",)
+    shown = Phase(tmp_path / "all", images, tasks, settings="subgroup_minimum = 3\n" + settings)
+    found = shown.evaluate().metrics.subgroups["severity"]
+    risks = np.array([image.prediction["amd_risk"] for image in images])
+    expected = {}
+    for severity in sorted(set(severities) - {""}):
+        chosen = np.array([other in ("", severity) for other in severities])
+        amd = np.array([other == severity for other in severities])
+        auc = pytest.approx(roc_auc_score(amd[chosen], risks[chosen]))
+        expected[severity.replace(" ", "_")] = {"classification": {"auc": auc}}
+    assert found == expected
+    # By default fewer than ten of a class are not published.
+    default = Phase(tmp_path / "default", images, tasks, settings=settings)
+    assert set(default.evaluate().metrics.subgroups["severity"]) == {"early", "advanced_wet"}
+
+
+def test_positives_against_all_negatives_is_for_metrics_of_two_classes_only(tmp_path):
+    images = [
+        Image(everything(amd_risk=amd, disc=mask((1, 1))), everything(disc=mask((1, 1))), severity=severity)
+        for amd, severity in ((1, "early"), (1, "early"), (0, ""), (0, ""))
+    ]
+    settings = 'subgroup_minimum = 2\n[[subgroups]]\ncolumn = "severity"\ncompare = "positives"\n'
+    result = Phase(tmp_path, images, settings=settings).evaluate()
+    assert result.metrics.subgroups == {"severity": {"early": {"classification": {"auc": 0.5}}}}
+
+
+def test_the_f1_of_a_predictor_that_marks_every_image(tmp_path):
+    """TeamTiger's row of Table 9, from the on-site counts of Table 1."""
+    counts = {"drusen": 44, "exudate": 39, "hemorrhage": 23, "scar": 21, "other": 2}
+    published = {"drusen": 0.1982, "exudate": 0.1777, "hemorrhage": 0.1087, "scar": 0.0998, "other": 0.0100}
+    size = {"width": 6, "height": 5}
+    marked = {name: mask((2, 3), **size) for name in LESIONS}
+    images = [
+        Image(
+            {name: mask((2, 2), **size) if number < counts[name] else mask(**size) for name in LESIONS},
+            marked,
+            (6, 5),
+        )
+        for number in range(400)
+    ]
+    metrics = Phase(tmp_path, images, ("lesions",)).metrics()
+    assert {name: round(metrics[f"lesions.{name}_f1"], 4) for name in LESIONS} == published
+
+
+@pytest.mark.parametrize("name", ["adam-onsite", "adam-online"])
+def test_the_bundled_phases_have_the_values_that_other_libraries_compute(name):
+    reference, submission = REPOSITORY / "ground-truth" / name, REPOSITORY / "test/input" / name
+    result = evaluate(load_phase(reference, scan(reference)), submission, workers=0)
+    cases = rows_of(reference / "cases.csv", "name")
+    risks = rows_of(submission / "classification_results.csv", "FileName")
+    foveas = rows_of(submission / "fovea_location_results.csv", "ImageName")
+    names = sorted(cases)
+    true = np.array([[float(cases[name][f"fovea_{axis}"]) for axis in "xy"] for name in names])
+    predicted = np.array([[float(foveas[name][f"Fovea_{axis}"]) for axis in "XY"] for name in names])
+    distance = np.linalg.norm(true - predicted, axis=1)
+    visible, said = true.any(axis=1), predicted.any(axis=1)
+    expected = {
+        "classification.auc": roc_auc_score(
+            [int(cases[name]["amd"]) for name in names], [float(risks[name]["AMD Risk"]) for name in names]
+        ),
+        "fovea.distance": distance.mean(),
+        "fovea.distance_where_visible": distance[visible].mean(),
+        "fovea.distance_per_width": np.mean(distance / [float(cases[name]["width"]) for name in names]),
+        "fovea.visible_f1": f1_score(visible, said, zero_division=1),
+        "fovea.invisible_f1": f1_score(~visible, ~said, zero_division=1),
+    }
+    for structure in STRUCTURES:
+        folder = structure if structure == "disc" else f"lesions/{structure}"
+        pairs = [
+            [
+                np.asarray(PillowImage.open(root / folder / f"{name}.png")) == 0
+                for root in (reference, submission)
+            ]
+            for name in names
+        ]
+        scores = [f1_score(a.ravel(), b.ravel(), zero_division=0) for a, b in pairs if a.any()]
+        expected[f"{METRIC_OF_STRUCTURE[structure]}dice"] = np.mean(scores)
+        expected[f"{METRIC_OF_STRUCTURE[structure]}f1"] = f1_score(
+            [a.any() for a, _ in pairs], [b.any() for _, b in pairs], zero_division=1
+        )
+    assert values_of(result) == pytest.approx(expected)
+
+
+def rows_of(path, key):
+    with path.open(encoding="utf-8", newline="") as file:
+        return {row[key]: row for row in csv.DictReader(file)}

@@ -1,0 +1,62 @@
+"""Eq. 3 by hand on three voxels, and what holds for any annotations."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from evaluation.challenges.cysts.benchmark.accuracy import Accuracy, Similarity, marked_by_either
+
+planes = arrays(np.uint8, (3, 4), elements=st.integers(0, 5))
+
+
+def similarity(first, second, *levels):
+    found = Similarity()
+    found.add(np.asarray(first), np.asarray(second), marked_by_either(*levels))
+    return found.result()
+
+
+def test_by_hand():
+    first, second = np.array([[0.5, 1.0, 0.0]]), np.array([[1.0, 0.5, 0.5]])
+    levels = [np.array([[1, 5, 0]]), np.array([[5, 1, 1]])]
+    found = similarity(first, second, *levels)
+    # 2 (0.5 + 0.5 + 0) / (0.25 + 1 + 0 + 1 + 0.25 + 0.25)
+    assert found.overall == pytest.approx(2 / 2.75)
+    # Confidence 5: voxels 0 and 1, marked by one side each; confidence 1: all three.
+    assert found.by_confidence[5] == pytest.approx(2 / 2.5)
+    assert found.by_confidence[1] == pytest.approx(2 / 2.75)
+    assert math.isnan(found.by_confidence[3])
+
+
+def test_planes_are_pooled_not_averaged():
+    found = Similarity()
+    found.add(np.array([[1.0]]), np.array([[1.0]]), {1: np.array([[True]])})
+    found.add(np.array([[1.0]]), np.array([[0.0]]), {1: np.array([[True]])})
+    assert found.result().overall == pytest.approx(2 * 1 / (2 + 1))
+    assert found.result().by_confidence[1] == pytest.approx(2 / 3)
+
+
+def test_nothing_marked_by_anybody_is_alike():
+    empty = np.zeros((2, 2))
+    assert similarity(empty, empty, empty).overall == 1.0
+
+
+@pytest.mark.parametrize(("confidence", "weight"), [(4, 0.9), (3, 0.6), (0, 0.6)])
+def test_an_unknown_accuracy_is_the_overall_one(confidence, weight):
+    assert Accuracy(0.6, {3: math.nan, 4: 0.9}).weight(confidence) == weight
+
+
+@settings(max_examples=40, deadline=None)
+@given(planes, planes)
+def test_symmetric_and_one_for_equal_annotations(first, second):
+    one, other = first / 5, second / 5
+    forth, back = similarity(one, other, first, second), similarity(other, one, second, first)
+    assert forth.overall == pytest.approx(back.overall)
+    assert 0 <= forth.overall <= 1 + 1e-12
+    same = similarity(one, one, first, first)
+    assert same.overall == pytest.approx(1.0)
+    for confidence in np.unique(first[first > 0]):
+        assert same.by_confidence[confidence] == pytest.approx(1.0)

@@ -1,0 +1,67 @@
+"""Complementary readers, balanced workloads: by hand, and against trying everything."""
+
+import itertools
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaluation.challenges.cysts.benchmark.accuracy import Accuracy
+from evaluation.challenges.cysts.benchmark.assignment import assign, complementarity, pairs
+
+values = st.integers(0, 8).map(lambda eighths: eighths / 8)
+accuracies = st.builds(Accuracy, values, st.fixed_dictionaries(dict.fromkeys(range(1, 6), values)))
+
+
+def flat(value):
+    return Accuracy(value, dict.fromkeys(range(1, 6), value))
+
+
+def test_complementarity_by_hand():
+    first = Accuracy(0.5, {1: 0.4, 2: 0.5, 3: 0.6, 4: 0.7, 5: 0.8})
+    second = Accuracy(0.5, {1: 0.3, 2: 0.6, 3: 0.5, 4: 0.9, 5: 0.9})
+    assert complementarity(first, second) == pytest.approx(0.4 + 0.6 + 0.6 + 0.9 + 0.9)
+
+
+def test_three_readers_and_three_parts_as_in_the_paper():
+    readers = {"1": flat(0.9), "2": flat(0.1), "3": flat(0.5)}
+    assert assign(readers, 3) == (("1", "2"), ("2", "3"), ("1", "3"))
+
+
+def test_complementary_readers_are_paired():
+    low, high = {1: 0.9, 2: 0.9, 3: 0.5, 4: 0.1, 5: 0.1}, {1: 0.1, 2: 0.1, 3: 0.5, 4: 0.9, 5: 0.9}
+    readers = {"a": low, "b": low, "c": high, "d": high}
+    found = assign({name: Accuracy(0.5, of_reader) for name, of_reader in readers.items()}, 2)
+    # (a, c) and (b, d) are as good; the first in order pairs neighbours in the circle: b and c, a and d.
+    assert found == (("b", "c"), ("a", "d"))
+
+
+def test_pairs_of_four_readers():
+    assert pairs("abcd") == (("a", "b"), ("b", "c"), ("c", "d"), ("a", "d"), ("a", "c"), ("b", "d"))
+
+
+def test_one_reader_is_no_pair():
+    with pytest.raises(ValueError, match="at least 2"):
+        assign({"1": flat(1.0)}, 2)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(accuracies, min_size=2, max_size=4), st.integers(1, 4))
+def test_best_of_all_balanced_assignments(of_readers, parts):
+    readers = {f"r{i}": accuracy for i, accuracy in enumerate(of_readers)}
+    found = assign(readers, parts)
+
+    def loads(assignment):
+        counts = Counter(reader for pair in assignment for reader in pair)
+        return [counts[reader] for reader in readers]
+
+    def value(assignment):
+        return sum(complementarity(readers[one], readers[other]) for one, other in assignment)
+
+    assert len(found) == parts
+    assert max(loads(found)) - min(loads(found)) <= 1
+    everything = itertools.combinations_with_replacement(pairs(tuple(readers)), parts)
+    balanced = [choice for choice in everything if max(loads(choice)) - min(loads(choice)) <= 1]
+    assert value(found) == max(map(value, balanced))
+    assert found == next(choice for choice in balanced if value(choice) == value(found))

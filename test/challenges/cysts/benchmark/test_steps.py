@@ -1,0 +1,340 @@
+"""The cyst benchmark from files to files: every equation recomputed plainly, steps alone and together."""
+
+import csv
+import json
+import math
+import shutil
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+import SimpleITK
+from scipy import ndimage
+
+from evaluation.challenges.cysts.benchmark.steps import STEPS, Benchmark, run_step
+from evaluation.core.fault import PhaseError
+from evaluation.io.volumes.header import UPRIGHT, Geometry
+from evaluation.io.volumes.reader import write_volume
+from evaluation.organiser.validate import validate_phase
+from evaluation.phase.manifest import scan, seal
+from evaluation.phase.phase import load_phase
+from test.annotators.people import CystReaders, cyst_readers
+
+CONFIDENCES = (1, 2, 3, 4, 5)
+RUNS = ("run1", "run2")
+
+
+@pytest.fixture(scope="module")
+def given(tmp_path_factory):
+    return cyst_readers(tmp_path_factory.mktemp("cysts"), volumes=4)
+
+
+@pytest.fixture(scope="module")
+def built(given, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("built")
+    return run_all(Benchmark(given.folder, folder / "work", folder / "phase"))
+
+
+def run_all(benchmark: Benchmark, steps=STEPS) -> Benchmark:
+    for step in steps:
+        run_step(step, benchmark)
+    return benchmark
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def volume(path: Path):
+    return SimpleITK.GetArrayFromImage(SimpleITK.ReadImage(str(path)))
+
+
+def number(text: str) -> float:
+    return float(text) if text else math.nan
+
+
+def b_scans(given: CystReaders):
+    return [(row["volume"], int(row["b_scan"]) - 1) for row in rows(given.folder / "evaluation.csv")]
+
+
+def levels_of(given: CystReaders, reader: str, run: str, name: str, z: int):
+    return volume(given.folder / "evaluation" / reader / run / f"{name}.mha")[z]
+
+
+def plain_dice(first, second) -> float:
+    return 2 * (first * second).sum() / ((first**2).sum() + (second**2).sum())
+
+
+def test_distinctions_are_eq_1(given, built):
+    found = rows(built.work / "distinctions.csv")
+    assert {row["reader"] for row in found} == {*given.readers, "supervisor"}
+    steps = np.arange(-15, 16)
+    disc = steps[:, np.newaxis] ** 2 + steps**2 <= 225
+    for row in found[:: max(1, len(found) // 40)]:
+        name, z = row["volume"], int(row["b_scan"]) - 1
+        levels = levels_of(given, row["reader"], row["run"], name, z)
+        image = volume(given.folder / "images" / f"{name}.mha")
+        components, count = ndimage.label(levels == int(row["confidence"]), structure=np.ones((3, 3)))
+        before = sum(
+            ndimage.label(levels == c, structure=np.ones((3, 3)))[1] for c in range(1, int(row["confidence"]))
+        )
+        assert before < int(row["cyst"]) <= before + count
+        inside = components == int(row["cyst"]) - before
+        assert inside.sum() == int(row["pixels"])
+        ring = ndimage.binary_dilation(inside, structure=disc) & (levels == 0)
+        bins = np.linspace(image.min(), image.max(), 26)
+        inner, outer = (np.histogram(image[z][region], bins)[0] for region in (inside, ring))
+        overlap = np.minimum(inner / inner.sum(), outer / outer.sum()).sum()
+        assert float(row["distinction"]) == pytest.approx(1 - overlap, abs=1e-9)
+
+
+def test_transforms_give_every_reader_the_supervisors_mean_and_variance(given, built):
+    values = {}
+    for row in rows(built.work / "distinctions.csv"):
+        values.setdefault((row["reader"], int(row["confidence"])), []).append(number(row["distinction"]))
+    levels = {int(row["confidence"]): row for row in rows(built.work / "levels.csv")}
+    checked = 0
+    for row in rows(built.work / "transforms.csv"):
+        confidence = int(row["confidence"])
+        own = np.array(values.get((row["reader"], confidence), []))
+        assert int(row["cysts"]) == len(own[~np.isnan(own)])
+        if row["reader"] == "supervisor" or len(own) < 2 or np.nanvar(own) == 0:
+            continue
+        moved = float(row["a"]) * own + float(row["b"])
+        assert np.nanmean(moved) == pytest.approx(float(levels[confidence]["mean"]))
+        assert np.nanvar(moved) == pytest.approx(float(levels[confidence]["variance"]))
+        checked += 1
+    assert checked >= 8
+    found = [float(levels[c]["value"]) for c in CONFIDENCES]
+    assert found == sorted(found)
+
+
+@pytest.mark.parametrize("interval", ["level", "cyst"])
+def test_accuracy_and_reproducibility_are_eq_3(given, built, tmp_path, interval):
+    shutil.copytree(built.work, tmp_path / "work")
+    run_step("accuracy", Benchmark(given.folder, tmp_path / "work", None, interval))
+    level_values = np.array([0.0, *(float(row["value"]) for row in rows(built.work / "levels.csv"))])
+    maps = {
+        (row["reader"], int(row["confidence"])): (float(row["a"]), float(row["b"]))
+        for row in rows(built.work / "transforms.csv")
+    }
+    cysts = {}
+    for row in rows(built.work / "distinctions.csv"):
+        key = (row["reader"], row["run"], row["volume"], int(row["b_scan"]) - 1)
+        cysts.setdefault(key, []).append((int(row["confidence"]), number(row["distinction"])))
+
+    def values(reader, run):
+        planes, marks = [], []
+        for name, z in b_scans(given):
+            levels = levels_of(given, reader, run, name, z)
+            plane = level_values[levels]
+            if interval == "cyst":
+                of_plane = iter(cysts.get((reader, run, name, z), ()))
+                for c in CONFIDENCES:
+                    components, count = ndimage.label(levels == c, structure=np.ones((3, 3)))
+                    for component in range(1, count + 1):
+                        _, distinction = next(of_plane)
+                        a, b = maps[reader, c]
+                        if not math.isnan(distinction):
+                            plane[components == component] = np.clip(a * distinction + b, 0.01, 1)
+            planes.append(plane.ravel())
+            marks.append(levels.ravel())
+        return np.concatenate(planes), np.concatenate(marks)
+
+    of_readers = {r: [values(r, run) for run in RUNS] for r in (*given.readers, "supervisor")}
+    means = {r: (first[0] + second[0]) / 2 for r, (first, second) in of_readers.items()}
+    found = {(row["reader"], row["measure"]): row for row in rows(tmp_path / "work" / "accuracy.csv")}
+    for reader, ((first, first_marks), (second, second_marks)) in of_readers.items():
+        expected = plain_dice(first, second)
+        assert float(found[reader, "reproducibility"]["overall"]) == pytest.approx(expected)
+        if reader == "supervisor":
+            continue
+        row = found[reader, "accuracy"]
+        assert float(row["overall"]) == pytest.approx(plain_dice(means[reader], means["supervisor"]))
+        marks = [first_marks, second_marks, *(marks for _, marks in of_readers["supervisor"])]
+        for c in CONFIDENCES:
+            voxels = np.logical_or.reduce([of_run == c for of_run in marks])
+            value = number(row[f"confidence_{c}"])
+            if not voxels.any():
+                assert math.isnan(value)
+            else:
+                expected = plain_dice(means[reader][voxels], means["supervisor"][voxels])
+                assert value == pytest.approx(expected)
+    least = min(given.readers, key=lambda reader: float(found[reader, "reproducibility"]["overall"]))
+    assert least == "rough"
+
+
+def test_combination_is_eq_4(given, built):
+    values = np.array([0.0, *(float(row["value"]) for row in rows(built.work / "levels.csv"))])
+    weights = {}
+    for row in rows(built.work / "accuracy.csv"):
+        if row["measure"] == "accuracy":
+            own = [number(row[f"confidence_{c}"]) for c in CONFIDENCES]
+            overall = float(row["overall"])
+            weights[row["reader"]] = np.array([overall, *(overall if math.isnan(w) else w for w in own)])
+    for case in given.cases:
+        levels = {r: volume(given.folder / "annotations" / r / f"{case.name}.mha") for r in given.readers}
+        total = sum(weights[r][of_reader] for r, of_reader in levels.items())
+        weighted = sum(weights[r][of_reader] * values[of_reader] for r, of_reader in levels.items())
+        confidence = volume(built.output / "confidence" / f"{case.name}.mha")
+        np.testing.assert_allclose(confidence, weighted / total, atol=1e-6)
+        marked = np.logical_or.reduce([of_reader > 0 for of_reader in levels.values()])
+        level = volume(built.output / "level" / f"{case.name}.mha")
+        np.testing.assert_array_equal(level > 0, marked)
+        np.testing.assert_array_equal(confidence > 0, marked)
+        nearest = np.abs(confidence[marked][:, np.newaxis] - values[1:]).min(axis=1)
+        np.testing.assert_allclose(np.abs(values[level[marked]] - confidence[marked]), nearest, atol=1e-6)
+        for reader, of_reader in levels.items():
+            kept = volume(built.output / "readers" / reader / f"{case.name}.mha")
+            np.testing.assert_array_equal(kept, of_reader)
+
+
+def test_the_phase_can_be_sealed_and_has_the_images_geometry(given, built, tmp_path):
+    shutil.copytree(built.output, tmp_path / "phase")
+    validate_phase(tmp_path / "phase", scan(tmp_path / "phase"), workers=0)
+    seal(tmp_path / "phase", scan(tmp_path / "phase"))
+    phase = load_phase(tmp_path / "phase")
+    assert [case.name for case in phase.form.cases] == [case.name for case in given.cases]
+    assert {row.cells["vendor"] for row in phase.rows} == {case.vendor for case in given.cases}
+
+
+def test_parts_cover_the_volumes_and_pairs_the_parts(given, built):
+    parts = Counter(row["part"] for row in rows(built.work / "partition.csv"))
+    assert sorted(parts.values()) == [1, 1, 2]
+    pairs = {row["part"]: {row["reader_1"], row["reader_2"]} for row in rows(built.work / "assignment.csv")}
+    assert pairs.keys() == parts.keys()
+    assert sorted(Counter(r for pair in pairs.values() for r in pair).values()) == [2, 2, 2]
+
+
+def test_steps_alone_and_together_leave_the_same_files(given, built, tmp_path):
+    for step in STEPS:
+        # Every step in a run of its own: nothing but files leads from one to the next.
+        run_step(step, Benchmark(given.folder, tmp_path / "work", tmp_path / "phase"))
+    for one, other in ((built.work, tmp_path / "work"), (built.output, tmp_path / "phase")):
+        files = sorted(path.relative_to(one) for path in one.rglob("*") if path.is_file())
+        assert files == sorted(path.relative_to(other) for path in other.rglob("*") if path.is_file())
+        for path in files:
+            assert (one / path).read_bytes() == (other / path).read_bytes()
+    assert list(json.loads((built.work / "report.json").read_text())) == list(STEPS)
+
+
+def test_an_organiser_may_change_a_table_between_two_steps(given, built, tmp_path):
+    shutil.copytree(built.work, tmp_path / "work")
+    table = tmp_path / "work" / "assignment.csv"
+    changed = table.read_text().replace("high", "low").replace("low,low", "low,rough")
+    table.write_text(changed)
+    shutil.copytree(given.folder, tmp_path / "in")
+    shutil.rmtree(tmp_path / "in" / "annotations" / "high")
+    run_step("combination", Benchmark(tmp_path / "in", tmp_path / "work", tmp_path / "phase"))
+    report = json.loads((tmp_path / "work" / "report.json").read_text())
+    assert set(map(tuple, report["combination"]["readers_of_volumes"].values())) == {("low", "rough")}
+
+
+def test_equal_readers_are_reproduced(built, given, tmp_path):
+    """Whatever their weights: every voxel carries the value of the confidence that all gave it."""
+    shutil.copytree(given.folder, tmp_path / "in")
+    for reader in given.readers[1:]:
+        shutil.rmtree(tmp_path / "in" / "annotations" / reader)
+        shutil.copytree(
+            tmp_path / "in" / "annotations" / given.readers[0], tmp_path / "in" / "annotations" / reader
+        )
+    shutil.copytree(built.work, tmp_path / "work")
+    run_step("combination", Benchmark(tmp_path / "in", tmp_path / "work", tmp_path / "phase"))
+    values = np.array([0.0, *(float(row["value"]) for row in rows(built.work / "levels.csv"))])
+    for case in given.cases:
+        levels = volume(given.folder / "annotations" / given.readers[0] / f"{case.name}.mha")
+        confidence = volume(tmp_path / "phase" / "confidence" / f"{case.name}.mha")
+        np.testing.assert_array_equal(confidence, values[levels].astype(np.float32))
+
+
+def other_size(folder: Path):
+    path = next((folder / "evaluation" / "low" / "run1").iterdir())
+    path.write_bytes(
+        write_volume(
+            np.zeros((40, 9, 9), np.uint8), Geometry((40, 9, 9), (1, 1, 1), (0, 0, 0), UPRIGHT), ".mha"
+        )
+    )
+
+
+def other_confidence(folder: Path):
+    path = next((folder / "evaluation" / "low" / "run2").iterdir())
+    image = SimpleITK.ReadImage(str(path))
+    SimpleITK.WriteImage(image * 0 + 6, str(path))
+
+
+@pytest.mark.parametrize(
+    ("change", "step", "expected"),
+    [
+        (lambda f: (f / "evaluation.csv").unlink(), "distinction", "evaluation.csv: not found"),
+        (lambda f: (f / "evaluation.csv").write_text("volume\nV01\n"), "distinction", "'b_scan' is missing"),
+        (
+            lambda f: (f / "evaluation.csv").write_text("volume,b_scan\nV01,0\n"),
+            "distinction",
+            "expected a whole number from 1",
+        ),
+        (
+            lambda f: (f / "evaluation.csv").write_text("volume,b_scan\nV01,2\nV01,2\n"),
+            "distinction",
+            "stands twice",
+        ),
+        (
+            lambda f: (f / "evaluation.csv").write_text("volume,b_scan\nV01,9999\n"),
+            "distinction",
+            "expected B-scan 9999",
+        ),
+        (
+            lambda f: shutil.rmtree(f / "evaluation" / "supervisor"),
+            "distinction",
+            "supervisor: is not a folder",
+        ),
+        (
+            lambda f: (f / "evaluation" / "low" / "run2" / "V01.mha").unlink(),
+            "distinction",
+            "run2/V01: is missing",
+        ),
+        (other_size, "distinction", "pixels, found 9 × 9"),
+        (other_confidence, "distinction", "expected confidences 0 to 5, found 6"),
+        (lambda f: (f / "images" / "V01.mha").write_bytes(b"none"), "distinction", "V01.mha: expected"),
+        (
+            lambda f: (f / "volumes.csv").write_text("volume,vendor,quality_a\nV01,c,fine\nV02,c,good\n"),
+            "partition",
+            "line 3",
+        ),
+        (lambda f: (f / "volumes.csv").write_text("volume,vendor\n"), "partition", "expected volumes"),
+        (
+            lambda f: (f / "annotations" / "low" / "V01.mha").unlink(),
+            "combination",
+            "low/V01: is missing, which low was to annotate",
+        ),
+        (
+            lambda f: (f / "annotations" / "low").rename(f / "annotations" / "nobody"),
+            "combination",
+            "found 'nobody'",
+        ),
+    ],
+)
+def test_faults_name_file_and_place(given, built, tmp_path, change, step, expected):
+    shutil.copytree(given.folder, tmp_path / "in")
+    shutil.copytree(built.work, tmp_path / "work")
+    assignment = tmp_path / "work" / "assignment.csv"
+    assignment.write_text("part,reader_1,reader_2\n1,low,high\n2,low,high\n3,low,high\n")
+    change(tmp_path / "in")
+    with pytest.raises(PhaseError) as error:
+        run_step(step, Benchmark(tmp_path / "in", tmp_path / "work", tmp_path / "phase"))
+    assert expected in str(error.value)
+    assert not (tmp_path / "phase").exists()
+
+
+def test_changed_annotations_ask_for_the_first_step_again(given, built, tmp_path):
+    shutil.copytree(built.work, tmp_path / "work")
+    path = tmp_path / "work" / "distinctions.csv"
+    path.write_text("\n".join(path.read_text().splitlines()[:-1]) + "\n")
+    with pytest.raises(PhaseError, match="repeat the distinction step"):
+        run_step("accuracy", Benchmark(given.folder, tmp_path / "work", None))
+
+
+def test_a_step_without_those_before_it_says_which_table_is_missing(given, tmp_path):
+    with pytest.raises(PhaseError, match=r"distinctions\.csv: not found"):
+        run_step("transform", Benchmark(given.folder, tmp_path / "work", None))

@@ -1,0 +1,92 @@
+"""Eq. 2 by hand, its property (same mean and variance), and the supervisor's values."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from evaluation.challenges.cysts.benchmark.transform import (
+    Moments,
+    Transform,
+    fit,
+    isotonic,
+    moments_of,
+    supervisor_of,
+)
+from evaluation.core.fault import PhaseError
+
+distinctions = st.lists(st.floats(0, 1), min_size=2, max_size=8)
+
+
+@pytest.mark.parametrize(
+    ("reader", "supervisor", "a", "b"),
+    [
+        # Means 0.3 and 0.7, variances 0.01 and 0.04: a = 2, b = 0.7 − 2 · 0.3.
+        ([0.2, 0.4], [0.5, 0.9], 2.0, 0.1),
+        ([0.5, 0.9], [0.2, 0.4], 0.5, -0.05),
+        ([0.4, 0.4], [0.5, 0.9], 1.0, 0.3),
+        ([0.4], [0.5, 0.9], 1.0, 0.3),
+        ([], [0.5, 0.9], 1.0, 0.0),
+        ([math.nan, 0.2, 0.4], [0.5, 0.9, math.nan], 2.0, 0.1),
+    ],
+)
+def test_fit_by_hand(reader, supervisor, a, b):
+    found = fit(moments_of(reader), moments_of(supervisor))
+    assert (found.a, found.b) == (pytest.approx(a), pytest.approx(b))
+
+
+@settings(max_examples=50, deadline=None)
+@given(distinctions, distinctions)
+def test_transformed_distinctions_have_the_supervisors_mean_and_variance(reader, supervisor):
+    assume(np.var(reader) > 1e-6)
+    map_to = fit(moments_of(reader), moments_of(supervisor))
+    moved = map_to.a * np.array(reader) + map_to.b
+    assert np.mean(moved) == pytest.approx(np.mean(supervisor), abs=1e-9)
+    assert np.var(moved) == pytest.approx(np.var(supervisor), abs=1e-9)
+
+
+def test_moments_are_those_of_the_population():
+    found = moments_of([0.1, 0.2, 0.6])
+    assert found.count == 3
+    assert found.mean == pytest.approx(0.3)
+    assert found.variance == pytest.approx((0.04 + 0.01 + 0.09) / 3)
+    assert moments_of([0.1] * 10).variance == 0.0
+
+
+@pytest.mark.parametrize(("distinction", "expected"), [(0.5, 0.6), (-9, 0.01), (9, 1.0)])
+def test_transformed_values_are_clipped(distinction, expected):
+    assert Transform(1.0, 0.1)(distinction) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("values", "weights", "expected"),
+    [
+        ([0.1, 0.2, 0.3], [1, 1, 1], [0.1, 0.2, 0.3]),
+        ([0.3, 0.5, 0.4, 0.7], [1, 1, 1, 1], [0.3, 0.45, 0.45, 0.7]),
+        ([0.5, 0.4], [3, 1], [0.475, 0.475]),
+    ],
+)
+def test_isotonic_by_hand(values, weights, expected):
+    assert isotonic(values, weights).tolist() == pytest.approx(expected)
+
+
+def test_values_of_the_supervisors_levels():
+    found = supervisor_of({1: [0.2, 0.4], 2: [0.5, 0.7], 3: [0.5, 0.5], 4: [0.8, 0.9], 5: [1.0, 1.0]})
+    # 0.6 and 0.5 violate the order; both groups have two cysts.
+    assert [found.levels[c] for c in (1, 2, 3, 4, 5)] == pytest.approx([0.3, 0.55, 0.55, 0.85, 1.0])
+    assert found.pooled_with == {}
+
+
+def test_a_rare_confidence_is_pooled_with_the_nearest():
+    found = supervisor_of({1: [0.1], 2: [0.3, 0.5], 4: [0.6, 0.8], 5: []})
+    assert found.pooled_with == {1: 2, 3: 2, 5: 4}
+    assert found.moments[1].mean == pytest.approx((0.1 + 0.3 + 0.5) / 3)
+    assert found.moments[3] == Moments(2, pytest.approx(0.4), pytest.approx(0.01))
+    assert found.levels[5] == pytest.approx(0.7)
+
+
+def test_a_supervisor_who_marked_nothing_twice_is_a_fault():
+    with pytest.raises(PhaseError, match="at least two cysts"):
+        supervisor_of({1: [0.1], 2: [0.3, math.nan]})

@@ -1,0 +1,82 @@
+"""Eq. 4 by hand, and what holds for any readers."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from evaluation.challenges.cysts.benchmark.accuracy import Accuracy
+from evaluation.challenges.cysts.benchmark.weighting import Marks, combine, nearest_level
+
+LEVELS = {1: 0.2, 2: 0.4, 3: 0.6, 4: 0.8, 5: 1.0}
+VALUES = np.array([0.0, *LEVELS.values()])
+weights = st.floats(0.01, 1)
+accuracies = st.builds(Accuracy, weights, st.fixed_dictionaries(dict.fromkeys(LEVELS, weights)))
+marks = st.builds(
+    lambda levels, accuracy: Marks(levels, VALUES[levels], accuracy),
+    arrays(np.uint8, (3, 3), elements=st.integers(0, 5)),
+    accuracies,
+)
+
+
+def reader(levels, overall, **by_confidence):
+    levels = np.array([levels], dtype=np.uint8)
+    accuracy = Accuracy(overall, {int(name[1:]): value for name, value in by_confidence.items()})
+    return Marks(levels, VALUES[levels], accuracy)
+
+
+def test_by_hand():
+    first = reader([4, 4, 1, 0], 0.5, c4=0.9, c1=0.3)
+    second = reader([0, 2, 1, 0], 0.6, c2=0.3, c1=0.7)
+    expected = [
+        (0.9 * 0.8 + 0.6 * 0.0) / (0.9 + 0.6),
+        (0.9 * 0.8 + 0.3 * 0.4) / (0.9 + 0.3),
+        0.2,
+        0.0,
+    ]
+    assert combine([first, second])[0].tolist() == pytest.approx(expected)
+
+
+def test_no_weight_gives_zero():
+    assert combine([reader([3], 0.0, c3=0.0), reader([0], 0.0)]).tolist() == [[0.0]]
+
+
+def test_a_marked_voxel_stays_apart_from_an_unmarked_one():
+    # 0.01 · 0.2 / (0.01 + 1) is below the least value of a marked voxel.
+    assert combine([reader([1], 1.0, c1=0.01), reader([0], 1.0)]).tolist() == [[0.01]]
+
+
+@pytest.mark.parametrize(
+    ("confidence", "level"), [(0.01, 1), (0.29, 1), (0.31, 2), (0.8, 4), (0.95, 5), (1.0, 5), (0.0, 1)]
+)
+def test_nearest_level(confidence, level):
+    assert nearest_level(np.array([confidence]), np.array([True]), LEVELS).tolist() == [level]
+
+
+def test_level_is_zero_only_where_nobody_marked_and_the_lower_of_two_as_near():
+    levels = {1: 0.25, 2: 0.75, 3: 0.75, 4: 0.75, 5: 1.0}
+    found = nearest_level(np.array([0.0, 0.5, 0.75]), np.array([False, True, True]), levels)
+    assert found.tolist() == [0, 1, 2]
+
+
+@settings(max_examples=40, deadline=None)
+@given(marks, st.lists(accuracies, min_size=1, max_size=3))
+def test_equal_readers_are_reproduced(one, others):
+    readers = [one, *(Marks(one.levels, one.values, accuracy) for accuracy in others)]
+    np.testing.assert_array_equal(combine(readers), one.values)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(marks, min_size=2, max_size=4))
+def test_within_the_readers_range_and_in_any_order(readers):
+    found = combine(readers)
+    values = np.stack([reader.values for reader in readers])
+    marked = (values > 0).any(axis=0)
+    assert (found >= values.min(axis=0)).all()
+    assert (found <= np.maximum(values.max(axis=0), 0)).all()
+    np.testing.assert_array_equal(found > 0, marked)
+    for order in itertools.permutations(readers):
+        np.testing.assert_array_equal(combine(order), found)

@@ -1,0 +1,80 @@
+import numpy as np
+import pytest
+
+from evaluation.challenges.cysts.comparison import VolumeComparison
+from evaluation.challenges.cysts.confidence import weighted_dice
+from evaluation.metrics.crop import Crop, box_of_content
+
+SHAPE = (6, 20, 30)
+
+
+def compared(prediction, level, confidence, readers=(), across_planes=True):
+    comparison = VolumeComparison(SHAPE[2], 0.01, across_planes, len(readers))
+    for z in range(SHAPE[0]):
+        box = box_of_content(prediction[z])
+        plane = Crop(prediction[z][box.slices], box.top, box.left)
+        comparison.add(plane, level[z], confidence[z], [reader[z] for reader in readers])
+    return comparison.result()
+
+
+def random_volumes(seed, share=0.1):
+    rng = np.random.default_rng(seed)
+    level = np.where(rng.random(SHAPE) < share, rng.integers(1, 6, SHAPE), 0).astype(np.uint8)
+    confidence = np.where(level > 0, rng.random(SHAPE) * 0.9 + 0.1, 0).astype(np.float32)
+    prediction = np.where(rng.random(SHAPE) < share, rng.random(SHAPE), 0).astype(np.float32)
+    return prediction, level, confidence
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_counts_and_sums_are_those_of_whole_arrays(seed):
+    prediction, level, confidence = random_volumes(seed)
+    readers = [np.roll(level, shift, axis=2) for shift in (1, 2)]
+    found = compared(prediction, level, confidence, readers)
+    marked, a, b = prediction >= 0.01, prediction.astype(float), confidence.astype(float)
+    assert found.sums.product == pytest.approx((a * b).sum(), rel=1e-12)
+    assert found.sums.prediction_squared == pytest.approx((a * a).sum(), rel=1e-12)
+    assert found.sums.reference_squared == pytest.approx((b * b).sum(), rel=1e-12)
+    both = readers[0].astype(bool) & readers[1].astype(bool)
+    for counts, reference in zip(
+        (found.overlap, *found.of_readers, found.of_intersection), (level, *readers, both), strict=True
+    ):
+        expected = ((marked & (reference > 0)).sum(), marked.sum(), (reference > 0).sum())
+        assert (counts.intersection, counts.prediction, counts.reference) == expected
+    assert found.voxels.tolist() == [0, *(np.sum(level == c) for c in range(1, 6))]
+    assert found.found.tolist() == [0, *(np.sum(marked & (level == c)) for c in range(1, 6))]
+    values, voxels = np.unique(confidence[level > 0], return_counts=True)
+    np.testing.assert_array_equal(found.confidences, values)
+    np.testing.assert_array_equal(found.voxels_of_confidence, voxels)
+
+
+def test_equal_maps_reach_1_and_leave_nothing_false():
+    _, level, confidence = random_volumes(9)
+    found = compared(confidence, level, confidence)
+    assert weighted_dice(found.sums) == 1
+    assert found.false_components == 0
+    assert found.cysts[:, 0].sum() == 0
+
+
+def test_swapped_maps_have_the_same_weighted_dice():
+    a, _, b = random_volumes(4)
+    there = weighted_dice(compared(a, (b > 0).astype(np.uint8), b).sums)
+    back = weighted_dice(compared(b, (a > 0).astype(np.uint8), a).sums)
+    assert there == pytest.approx(back, rel=1e-14)
+
+
+def test_planes_are_kept_cut_to_what_is_marked():
+    prediction, level, confidence = (np.zeros(SHAPE, dtype) for dtype in ("f4", "u1", "f4"))
+    prediction[1] = 0.005  # below the threshold everywhere
+    prediction[1, 3:5, 7] = 1
+    found = compared(prediction, level, confidence)
+    assert found.predicted_planes[1].values.tolist() == [[True], [True]]
+    assert found.predicted_planes[1].box.slices == (slice(3, 5), slice(7, 8))
+    assert found.predicted_planes[0].box.is_empty
+    assert all(plane.box.is_empty for plane in found.reference_planes)
+
+
+def test_a_confidence_without_a_level_is_refused():
+    prediction, level, confidence = random_volumes(1)
+    confidence[0][level[0] == 0] = 0.5
+    with pytest.raises(ValueError, match="confidence 0 where the level is 0"):
+        compared(prediction, level, confidence)

@@ -1,0 +1,370 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from evaluation.challenges.cysts.rules import CHALLENGE, CystsOptions
+from evaluation.core.challenge import fields_of, references_of
+from evaluation.core.fault import FaultKind, PhaseError
+from evaluation.evaluate import Rejection, check, evaluate
+from evaluation.io.kinds.volume import Volume, geometry_columns
+from evaluation.io.volumes.header import UPRIGHT, Geometry
+from evaluation.organiser.validate import validate_phase
+from evaluation.phase.manifest import scan, seal
+from evaluation.phase.phase import load_phase
+from evaluation.phase.writer import SampleCase, write_phase
+from evaluation.platform.result_file import render
+from evaluation.platform.submission_writer import AlgorithmWriter, ArchiveWriter, InputImage
+from evaluation.summary import case_records
+
+SHAPE = (3, 4, 5)
+SPACING = (0.25, 0.5, 0.05)  # x, y, z: planes are nearer than 0.06 mm
+GEOMETRY = Geometry(SHAPE, SPACING, (0.0, 0.0, 0.0), UPRIGHT)
+VOXEL_MM3 = 0.25 * 0.5 * 0.05
+DIAGONAL_MM = math.hypot(3 * 0.05, 4 * 0.5, 5 * 0.25)
+VALUE = (0.0, 0.3, 0.4, 0.5, 0.6, 0.8)
+
+
+def levels(*cysts):
+    """A volume of levels; a cyst is (level, z, y, x) with slices or numbers."""
+    array = np.zeros(SHAPE, dtype=np.uint8)
+    for level, *place in cysts:
+        array[tuple(place)] = level
+    return array
+
+
+def confidence(of):
+    return np.array(VALUE, dtype=np.float32)[of]
+
+
+def phase_of(
+    folder,
+    references,
+    *,
+    options="",
+    geometry=GEOMETRY,
+    keys="",
+    readers=None,
+    columns=None,
+    submission="archive",
+):
+    """Write, seal and load a phase; references are volumes of levels by case name."""
+    names = tuple(dict.fromkeys(name for of_case in (readers or {}).values() for name in of_case))
+    fields = references_of(CHALLENGE.tasks(CystsOptions(readers=names)))
+    listed = f"readers = {list(names)}\n" if names else ""
+    write_phase(
+        folder,
+        f'challenge = "cysts"\nname = "tiny"\ntitle = "Tiny"\nsubmission = "{submission}"\n'
+        f"resamples = 0\n{keys}\n[options]\n{listed}{options}\n",
+        fields,
+        [
+            SampleCase(
+                name,
+                {**geometry_columns(geometry), **{c: v[name] for c, v in (columns or {}).items()}},
+                {
+                    "cysts": Volume(level, geometry),
+                    "confidence": Volume(confidence(level), geometry),
+                    **{f"reader_{r}": Volume(v, geometry) for r, v in (readers or {}).get(name, {}).items()},
+                },
+            )
+            for name, level in references.items()
+        ],
+    )
+    seal(folder, scan(folder))
+    return load_phase(folder)
+
+
+def submission_of(folder, volumes, extension=".mha", geometry=GEOMETRY):
+    writer = ArchiveWriter(folder, fields_of(CHALLENGE.tasks(CystsOptions())), {"cysts": extension})
+    folder.mkdir()
+    for name, values in volumes.items():
+        writer.add(name, {"cysts": Volume(values, geometry)})
+    return folder
+
+
+def row_of(tmp_path, reference, prediction, **arguments):
+    phase = phase_of(tmp_path / "phase", {"V1": reference}, **arguments)
+    volumes = {} if prediction is None else {"V1": prediction}
+    geometry = arguments.get("geometry", GEOMETRY)
+    result = evaluate(phase, submission_of(tmp_path / "submission", volumes, geometry=geometry), workers=0)
+    assert not isinstance(result, Rejection), result
+    return result.outcomes[0].rows["cysts"]
+
+
+# Two cysts: one of 2 voxels of level 4 and 2 of level 2 beside it, over two planes; one voxel of level 1.
+REFERENCE = levels((4, 0, 1, [1, 2]), (2, 1, 2, [1, 2]), (1, 2, 3, 4))
+
+
+def test_every_figure_by_hand(tmp_path):
+    # Marked: one voxel of level 4, one of level 2, and three elsewhere, of which two touch each other.
+    prediction = np.zeros(SHAPE, dtype=np.float32)
+    prediction[0, 1, 1], prediction[1, 2, 2] = 0.5, 1.0
+    prediction[2, 0, 0], prediction[2, 0, 1], prediction[0, 3, 4] = 0.25, 0.25, 0.25
+    row = row_of(tmp_path, REFERENCE, prediction)
+    product, predicted, true = 0.5 * 0.6 + 1 * 0.4, 0.25 + 1 + 3 * 0.0625, 2 * 0.36 + 2 * 0.16 + 0.09
+    expected = {
+        "weighted_dice": 2 * product / (predicted + true),
+        "product": product,
+        "prediction_squared": predicted,
+        "reference_squared": true,
+        # Masks by falling confidence: 2·1.2/(2 + 1.13), 2·2/(4 + 1.13), 2·2.3/(5 + 1.13): the second.
+        "highest_binary_weighted_dice": 4 / 5.13,
+        "dice": 4 / 10,
+        "precision": 2 / 5,
+        "recall": 2 / 5,
+        "recall_level_1": 0.0,
+        "recall_level_2": 0.5,
+        "recall_level_3": math.nan,
+        "recall_level_4": 0.5,
+        "recall_level_5": math.nan,
+        "detection_ratio": 0.5,
+        "detection_ratio_level_1": 0.0,
+        "detection_ratio_level_2": math.nan,  # its voxels belong to the cyst of level 4
+        "detection_ratio_level_3": math.nan,
+        "detection_ratio_level_4": 1.0,
+        "detection_ratio_level_5": math.nan,
+        "false_components": 2.0,
+        "volume_error_mm3": 0.0,
+    }
+    distances = {"hausdorff_95_mm", "mean_surface_distance_mm"}
+    arrays = {name: row.pop(name).tolist() for name in ("reference_confidences", "reference_voxels")}
+    by_confidence = dict(zip(*arrays.values(), strict=True))
+    assert by_confidence == {
+        float(np.float32(value)): voxels for value, voxels in ((0.3, 1), (0.4, 2), (0.6, 2))
+    }
+    assert set(row) == {*expected, *distances}
+    for name, value in expected.items():
+        assert row[name] == pytest.approx(value, rel=1e-6, nan_ok=True), name
+
+
+def test_distances_and_volume_by_hand(tmp_path):
+    row = row_of(tmp_path, levels((5, 0, 0, 0)), levels((1, 2, 3, [1, 2])))
+    near, far = math.hypot(0.1, 1.5, 0.25), math.hypot(0.1, 1.5, 0.5)
+    assert row["mean_surface_distance_mm"] == pytest.approx((near + far) / 2)
+    assert row["hausdorff_95_mm"] == pytest.approx(near)  # the 95th percentile of two is the first
+    assert row["volume_error_mm3"] == pytest.approx(VOXEL_MM3)
+
+
+def test_distant_b_scans_do_not_join_cysts(tmp_path):
+    geometry = Geometry(SHAPE, (0.25, 0.5, 0.06), (0, 0, 0), UPRIGHT)
+    row = row_of(tmp_path, REFERENCE, levels((1, 0, 1, 1)), geometry=geometry)
+    assert row["detection_ratio"] == pytest.approx(1 / 3)
+    assert row["detection_ratio_level_2"] == 0
+
+
+@pytest.mark.parametrize(
+    ("reference", "prediction", "expected"),
+    [
+        (
+            levels(),
+            levels(),
+            {"weighted_dice": 1, "dice": 1, "precision": 1, "recall": 1, "false_components": 0},
+        ),
+        (levels(), levels((1, 0, 0, 0)), {"weighted_dice": 0, "dice": 0, "precision": 0, "recall": 0}),
+        (levels((3, 0, 0, 0)), levels(), {"weighted_dice": 0, "dice": 0, "precision": 0, "recall": 0}),
+        (levels((3, 0, 0, 0)), levels(), {"detection_ratio": 0, "hausdorff_95_mm": DIAGONAL_MM}),
+        (levels(), levels((1, 0, 0, 0)), {"detection_ratio": math.nan, "hausdorff_95_mm": math.nan}),
+        (levels(), levels(), {"highest_binary_weighted_dice": 1, "mean_surface_distance_mm": math.nan}),
+    ],
+)
+def test_empty_volumes(tmp_path, reference, prediction, expected):
+    row = row_of(tmp_path, reference, prediction)
+    assert {name: row[name] for name in expected} == pytest.approx(expected, nan_ok=True)
+
+
+def test_readers_and_their_intersection(tmp_path):
+    first, second = levels((3, 0, 0, [0, 1, 2])), levels((1, 0, 0, [1, 2]), (5, 1, 1, 1))
+    prediction = levels((1, 0, 0, [1, 3]))
+    readers = {"V1": {"first": first, "second": second}}
+    row = row_of(tmp_path, levels((2, 0, 0, [0, 1, 2])), prediction, readers=readers)
+    # In common with the marked two: 1 of 3, 1 of 3, and 1 of the 2 that both marked.
+    assert [row[f"dice_{name}"] for name in ("first", "second", "intersection")] == [2 / 5, 2 / 5, 2 / 4]
+    assert [row[f"recall_{name}"] for name in ("first", "second", "intersection")] == pytest.approx(
+        [1 / 3, 1 / 3, 1 / 2]
+    )
+    assert row["precision_intersection"] == 0.5
+
+
+def test_a_volume_need_not_have_all_readers(tmp_path):
+    names = {"V1": {"first": REFERENCE}, "V2": {"second": levels()}}
+    phase = phase_of(tmp_path / "phase", {"V1": REFERENCE, "V2": REFERENCE}, readers=names)
+    marked = (REFERENCE > 0).astype(np.uint8)
+    result = evaluate(phase, submission_of(tmp_path / "sub", {"V1": marked, "V2": marked}), workers=0)
+    one, two = (outcome.rows["cysts"] for outcome in result.outcomes)
+    assert (one["dice_first"], one["dice_intersection"], two["dice_second"]) == (1, 1, 0)
+    assert math.isnan(one["dice_second"])
+    assert math.isnan(two["dice_first"])
+
+
+def test_a_voxel_is_marked_from_a_hundredth_on(tmp_path):
+    prediction = np.zeros(SHAPE, dtype=np.float32)
+    prediction[0, 1, 1], prediction[0, 1, 2] = 0.01, 0.009
+    assert row_of(tmp_path, REFERENCE, prediction)["recall"] == 1 / 5
+
+
+def test_another_threshold_is_an_option(tmp_path):
+    prediction = np.full(SHAPE, 0.3, dtype=np.float32)
+    row = row_of(tmp_path, REFERENCE, prediction, options="marked_from = 0.5\nsurface_distances = false")
+    assert row["recall"] == 0
+    assert "hausdorff_95_mm" not in row
+
+
+PREDICTIONS = arrays(np.float32, SHAPE, elements=st.sampled_from([0, 0, 0.005, 0.25, 1]))
+LEVELS = arrays(np.uint8, SHAPE, elements=st.sampled_from([0, 0, 0, 1, 3, 5]))
+
+
+@given(reference=LEVELS, prediction=PREDICTIONS)
+@settings(max_examples=25, deadline=None)
+def test_a_missing_volume_is_worse_than_any(tmp_path_factory, reference, prediction):
+    folder = tmp_path_factory.mktemp("phase")
+    other = levels((2, 1, 1, 1))
+    phase = phase_of(folder / "phase", {"V1": reference, "V2": other}, keys='missing = "worst"')
+    with_it = evaluate(phase, submission_of(folder / "a", {"V1": prediction, "V2": other.clip(0, 1)}), 0)
+    without = evaluate(phase, submission_of(folder / "b", {"V2": other.clip(0, 1)}), 0)
+    better, worse = (result.metrics.aggregates["cysts"] for result in (with_it, without))
+    assert set(better) == set(worse)
+    for metric in phase.tasks[0].metrics:
+        if metric.name in better:
+            change = worse[metric.name].value - better[metric.name].value
+            assert (change if metric.better == "higher" else -change) <= 1e-12, metric.name
+
+
+def test_figures_by_vendor_and_quality(tmp_path):
+    columns = {
+        "vendor": {"V1": "cirrus", "V2": "cirrus", "V3": "topcon"},
+        "quality": {"V1": "high", "V2": "low", "V3": "low"},
+    }
+    keys = 'subgroup_minimum = 1\n[[subgroups]]\ncolumn = "vendor"\n[[subgroups]]\ncolumn = "quality"'
+    phase = phase_of(
+        tmp_path / "phase", dict.fromkeys(("V1", "V2", "V3"), REFERENCE), keys=keys, columns=columns
+    )
+    perfect, nothing = confidence(REFERENCE), np.zeros(SHAPE, np.float32)
+    submission = submission_of(tmp_path / "sub", {"V1": perfect, "V2": nothing, "V3": perfect})
+    summary = evaluate(phase, submission, workers=0).metrics
+    of = {
+        (column, value): of_value["cysts"]
+        for column, values in summary.subgroups.items()
+        for value, of_value in values.items()
+    }
+    assert of["vendor", "cirrus"]["weighted_dice"] == 0.5
+    assert of["vendor", "topcon"]["weighted_dice"] == 1
+    assert of["quality", "low"]["recall_level_4"] == 0.5
+    # Pooled: 2·2·1.13 / (2·1.13 + 3·1.13) over all, 2·1.13 / (1.13 + 2·1.13) of Cirrus.
+    assert summary.aggregates["cysts"]["pooled_weighted_dice"].value == pytest.approx(4 / 5)
+    assert of["vendor", "cirrus"]["pooled_weighted_dice"] == pytest.approx(2 / 3)
+    assert list(summary.ranking.components["cysts"]) == [
+        "weighted_dice",
+        "detection_ratio",
+        "false_components",
+    ]
+
+
+def test_a_rejection_does_not_depend_on_labels(tmp_path):
+    volumes = {"V1": confidence(REFERENCE), "V2": np.full(SHAPE, 7, np.uint8)}
+    submission = submission_of(tmp_path / "sub", volumes)
+    other = levels((5, 2, 0, 0))
+    phases = [
+        phase_of(tmp_path / "one", {"V1": REFERENCE, "V2": other}),
+        phase_of(tmp_path / "two", {"V1": other, "V2": levels()}),
+    ]
+    rejections = [evaluate(phase, submission, workers=0) for phase in phases]
+    assert rejections[0] == rejections[1]
+    assert rejections[0].faults == check(phases[0].form, submission, workers=0).faults
+    assert [str(fault) for fault in rejections[0].faults] == [
+        "cysts/V2.mha: expected values from 0 to 1, found 7 in B-scan 1"
+    ]
+
+
+@pytest.mark.parametrize("extension", [".mha", ".nii.gz", ".tif"])
+def test_all_formats_give_the_same_figures(tmp_path, extension):
+    phase = phase_of(tmp_path / "phase", {"V1": REFERENCE})
+    submission = submission_of(tmp_path / "sub", {"V1": confidence(REFERENCE)}, extension)
+    row = evaluate(phase, submission, workers=0).outcomes[0].rows["cysts"]
+    assert row["weighted_dice"] == 1
+    assert row["detection_ratio"] == 1
+
+
+@pytest.mark.parametrize("extension", [".mha", ".tif"])
+def test_an_algorithm_phase_scores_like_the_archive(tmp_path, extension):
+    references = {"V1": REFERENCE, "V2": levels((3, 1, [0, 1], 2)), "V3": levels()}
+    draw = np.random.default_rng(7)
+    volumes = {name: draw.random(SHAPE, dtype=np.float32) * (level > 0) for name, level in references.items()}
+    volumes["V2"][0, 0, 0] = 0.5
+    archive = phase_of(tmp_path / "archive", references)
+    expected = evaluate(archive, submission_of(tmp_path / "zip", volumes), workers=0)
+    phase = phase_of(tmp_path / "phase", references, submission="algorithm")
+    fields = fields_of(CHALLENGE.tasks(CystsOptions()))
+    images = [InputImage(f"{name}.mha", (name,)) for name in volumes]
+    writer = AlgorithmWriter(tmp_path / "jobs", fields, images, "oct-volume", extension=extension)
+    for name, values in volumes.items():
+        writer.add(name, {"cysts": Volume(values, GEOMETRY)})
+    writer.close()
+    found = evaluate(phase, tmp_path / "jobs", workers=0)
+    assert not isinstance(found, Rejection), found
+    aggregates = found.metrics.aggregates
+    assert aggregates == expected.metrics.aggregates
+    assert 0 < aggregates["cysts"]["weighted_dice"].value < 1
+
+    path = next((tmp_path / "jobs").glob(f"*/output/images/*/*{extension}"))
+    path.write_bytes(b"no volume")
+    found = evaluate(phase, tmp_path / "jobs", workers=0)
+    assert isinstance(found, Rejection)
+    (fault,) = found.faults
+    assert (fault.kind, fault.file) == (FaultKind.UNREADABLE, str(path.relative_to(tmp_path / "jobs")))
+
+
+@pytest.mark.parametrize("folder", ["level", "confidence"])
+def test_a_reference_that_differs_from_the_sealed_one_stops_the_run(tmp_path, folder):
+    phase = phase_of(tmp_path / "phase", {"V1": REFERENCE})
+    path = tmp_path / "phase" / folder / "V1.mha"
+    data = path.read_bytes()
+    path.write_bytes(data.replace(b"CenterOfRotation = 0 0 0", b"CenterOfRotation = 0 0 1"))
+    assert path.read_bytes() != data
+    submission = submission_of(tmp_path / "sub", {"V1": confidence(REFERENCE)})
+    with pytest.raises(PhaseError, match=f"{folder}/V1.mha: differs from the sealed file"):
+        evaluate(phase, submission, workers=0)
+
+
+def sealed_with(tmp_path, **changed):
+    phase_of(tmp_path / "phase", {"V1": REFERENCE})
+    field = {field.name: field for field in references_of(CHALLENGE.tasks(CystsOptions()))}
+    for name, array in changed.items():
+        reference = field[name].reference
+        path = tmp_path / "phase" / reference.location.path("V1")
+        path.write_bytes(reference.kind.write_file(Volume(array, GEOMETRY), ".mha"))
+    return validate_phase(tmp_path / "phase", scan(tmp_path / "phase"), workers=0)
+
+
+@pytest.mark.parametrize(
+    ("changed", "problem"),
+    [
+        ({"cysts": REFERENCE + np.uint8(3)}, "level/V1.mha: expected whole numbers from 0 to 5, found 7"),
+        ({"confidence": confidence(REFERENCE) * 2}, "confidence/V1.mha: expected values 0 or from 0.01 to 1"),
+        ({"cysts": levels((4, 0, 1, [1, 2]))}, "confidence/V1.mha, B-scan 2: expected confidence 0 where"),
+        ({"confidence": np.zeros((3, 4, 6), np.float32)}, "confidence/V1.mha: expected 3 B-scans of 5 × 4"),
+    ],
+)
+def test_faults_of_a_reference_are_found_when_it_is_sealed(tmp_path, changed, problem):
+    with pytest.raises(PhaseError, match=problem):
+        sealed_with(tmp_path, **changed)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"marked_from": 0}, {"marked_from": 1.5}, {"readers": ["A"]}, {"readers": ["a", "a"]}, {"other": 1}],
+)
+def test_options_that_make_no_sense(options):
+    with pytest.raises(ValueError, match="validation error"):
+        CystsOptions.model_validate(options)
+
+
+def test_workers_change_nothing(tmp_path):
+    phase = phase_of(tmp_path / "phase", {f"V{i}": REFERENCE for i in range(4)})
+    submission = submission_of(tmp_path / "sub", {f"V{i}": confidence(REFERENCE) / (i + 1) for i in range(4)})
+    one, two = (
+        render(case_records(evaluate(phase, submission, workers)), organisers=True) for workers in (0, 2)
+    )
+    assert one == two

@@ -1,0 +1,244 @@
+"""EDD2020's figures on images worked out by hand, and what its options change."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from evaluation.challenges.edd2020.rules import CHALLENGE, Edd2020Options
+from evaluation.core.aggregation import metric_values
+from evaluation.core.case_table import CaseTable
+from evaluation.core.form import CaseForm
+from evaluation.io.kinds.boxes import Boxes
+
+BE, SUSPICIOUS, HGD, CANCER, POLYP = range(5)
+INSIDE, OUTSIDE = ({"set": name} for name in ("in-sample", "out-of-sample"))
+ONE, OTHER = (0, 0, 9, 9), (50, 50, 69, 69)
+
+
+def boxes(*rows):
+    return Boxes(np.array(rows, dtype=np.float64).reshape(-1, 6))
+
+
+def task(name, **options):
+    return next(task for task in CHALLENGE.tasks(Edd2020Options(**options)) if task.name == name)
+
+
+def values(images, name="detection", **options):
+    """Return the metrics of images (predicted boxes or None, reference boxes[, out of sample])."""
+    of_task = task(name, **options)
+    return metric_values(of_task.metrics, table_of(images, of_task))
+
+
+def table_of(images, of_task):
+    rows = []
+    for predicted, reference, *outside in images:
+        field = "generalisation_boxes" if outside == [True] else "detection_boxes"
+        true = {field: boxes(*((label, 1, *corners) for label, *corners in reference))}
+        if predicted is None:
+            form = CaseForm("E", 100, 100, OUTSIDE if outside == [True] else INSIDE)
+            rows.append(of_task.worst(form, true))
+        else:
+            rows.append(of_task.score({field: boxes(*predicted)}, true))
+    return CaseTable([f"E{number}" for number in range(len(rows))], rows)
+
+
+def test_figures_by_hand():
+    # BE: IoU 0.6 with one box of two (true up to threshold 0.60) and a less confident false one.
+    # polyp: one of one, exactly. HGD: never in the reference.
+    found = values(
+        [
+            (
+                [(BE, 0.9, 0, 0, 9, 5), (BE, 0.5, 80, 80, 89, 89), (POLYP, 0.8, *OTHER)],
+                [(BE, *ONE), (BE, *OTHER), (POLYP, *OTHER)],
+            ),
+            ([(HGD, 0.7, *ONE)], []),
+        ]
+    )
+    below = [True] * 8 + [False] * 3  # 0.25 to 0.60, and 0.65 to 0.75
+    maps = [(0.5 + 1) / 2 if true else 0.5 for true in below]
+    ious = [(0.6 / 2 + 1) / 2 if true else 0.5 for true in below]
+    with_missed = [(0.6 / 3 + 1) / 2 if true else 0.5 for true in below]
+    assert found["map_d"] == pytest.approx(np.mean(maps))
+    assert found["iou_d"] == pytest.approx(np.mean(ious))
+    assert found["iou_d_with_missed"] == pytest.approx(np.mean(with_missed))
+    assert found["score_d"] == pytest.approx(0.6 * np.mean(maps) + 0.4 * np.mean(ious))
+    assert found["sigma_score_d"] == pytest.approx(np.std(maps))
+    assert [found[f"map_{percent}"] for percent in (25, 50, 75)] == pytest.approx([0.75, 0.75, 0.5])
+    assert found["ap_BE"] == pytest.approx(0.5 * 8 / 11)
+    assert found["ap_polyp"] == 1
+    assert math.isnan(found["ap_HGD"])
+    assert found["boxes_of_absent_classes"] == 1
+
+
+def test_a_class_without_prediction_counts_zero():
+    found = values([([(BE, 0.9, *ONE)], [(BE, *ONE), (CANCER, *OTHER)])])
+    assert (found["map_d"], found["iou_d"]) == (0.5, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("options", "metric", "expected"),
+    [
+        # Of boxes 10 and 6 pixels high with inclusive corners, 9 and 5 without.
+        ({}, "map_d", 8 / 11),
+        ({"inclusive_corners": False}, "map_d", 7 / 11),
+        ({"iou_thresholds": (0.6,)}, "map_d", 1),
+        ({"iou_thresholds": (0.65, 0.6)}, "map_d", 0.5),
+        ({"iou_thresholds": (0.6,)}, "map_50", 1),
+        ({"iou_thresholds": (0.6,)}, "score_d", 0.6 + 0.4 * 0.6),
+        ({"iou_thresholds": (0.6,), "iou_of_score": "iou_d_with_missed"}, "score_d", 0.6 + 0.4 * 0.6),
+    ],
+)
+def test_options(options, metric, expected):
+    assert values([([(BE, 0.9, 0, 0, 9, 5)], [(BE, *ONE)])], **options)[metric] == pytest.approx(expected)
+
+
+def test_missed_boxes_can_enter_the_score():
+    images = [([(BE, 0.9, *ONE)], [(BE, *ONE), (BE, *OTHER)])]
+    assert values(images)["score_d"] == pytest.approx(0.6 * 0.5 + 0.4)
+    assert values(images, iou_of_score="iou_d_with_missed")["score_d"] == pytest.approx(0.6 * 0.5 + 0.4 * 0.5)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"classes": []},
+        {"classes": ["BE", "BE"]},
+        {"classes": ["a.b"]},
+        {"iou_thresholds": [0.5, 0.5]},
+        {"iou_thresholds": [0.0]},
+        {"iou_thresholds": [1.5]},
+        {"outside": "ignore"},
+        {"unknown": 1},
+    ],
+)
+def test_refused_options(options):
+    with pytest.raises(ValidationError):
+        Edd2020Options(**options)
+
+
+def test_thresholds_are_the_nearest_floats_of_their_decimals():
+    decimals = ("0.25", "0.30", "0.35", "0.40", "0.45", "0.50", "0.55", "0.60", "0.65", "0.70", "0.75")
+    assert Edd2020Options().iou_thresholds == tuple(map(float, decimals))
+
+
+def test_other_classes_of_the_family():
+    found = values([([(1, 0.9, *ONE)], [(1, *ONE)])], classes=["specularity", "blur"])
+    assert found["ap_blur"] == 1
+    assert math.isnan(found["ap_specularity"])
+
+
+def test_missing_image_by_hand():
+    image = ([(BE, 0.9, *ONE)], [(BE, *ONE)])
+    found = values([image, (None, [(BE, *ONE), (BE, *OTHER)])])
+    # One of three boxes is found, and each of the two missed counts as a prediction with IoU 0.
+    assert found["map_d"] == pytest.approx(1 / 3)
+    assert found["iou_d"] == pytest.approx(1 / 3)
+    assert values([image, ([], [(BE, *ONE), (BE, *OTHER)])])["iou_d"] == 1
+
+
+box = st.tuples(st.integers(0, 1), st.sampled_from([ONE, (0, 0, 9, 7), OTHER]))
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(st.tuples(st.lists(box, max_size=3), st.lists(box, max_size=3)), min_size=2, max_size=3),
+    st.randoms(use_true_random=False),
+)
+def test_a_missing_image_never_beats_a_present_one(images, random):
+    """Unless the present one holds more boxes of a class than there are, or false boxes for AP."""
+    present = [
+        (
+            [(label, random.random(), *corners) for label, corners in predicted],
+            [(label, *c) for label, c in true],
+        )
+        for predicted, true in images
+    ]
+    kept = values(present)
+    missing = values([(None, present[0][1]), *present[1:]])
+    empty = values([([], present[0][1]), *present[1:]])
+    if math.isnan(kept["map_d"]):
+        return
+    assert missing["map_d"] == empty["map_d"]
+    assert missing["iou_d"] <= empty["iou_d"] + 1e-12
+    predicted, true = images[0]
+    if all(
+        sum(label == of_class for label, _ in predicted) <= sum(label == of_class for label, _ in true)
+        for of_class in (0, 1)
+    ):
+        assert missing["iou_d"] <= kept["iou_d"] + 1e-12
+    if len(set(predicted)) == len(predicted) and set(predicted) <= set(true):
+        assert missing["map_d"] <= kept["map_d"] + 1e-12
+        assert missing["score_d"] <= kept["score_d"] + 1e-12
+
+
+def test_generalisation_by_hand():
+    # In sample: BE 1, polyp 0.5. Out of sample: BE 0.5, and HGD 1, which the first set lacks.
+    images = [
+        ([(BE, 0.9, *ONE), (POLYP, 0.9, *ONE)], [(BE, *ONE), (POLYP, *ONE), (POLYP, *OTHER)]),
+        ([(BE, 0.9, *ONE), (HGD, 0.9, *ONE)], [(BE, *ONE), (BE, *OTHER), (HGD, *ONE)], True),
+    ]
+    found = values(images, "generalisation")
+    assert found == {
+        "map_g": pytest.approx(0.75),
+        "dev_g": pytest.approx(0),
+        "dev_g_signed": pytest.approx(0),
+        "dev_g_common_classes": pytest.approx(0.5),
+    }
+    worse = values([images[0], (None, images[1][1], True)], "generalisation")
+    assert worse["map_g"] == 0
+    assert worse["dev_g"] == worse["dev_g_signed"] == pytest.approx(0.75)
+    better = values([(None, images[0][1]), images[1]], "generalisation")
+    assert better["dev_g_signed"] == pytest.approx(-0.75)
+
+
+def test_the_organiser_learns_which_classes_a_set_lacks():
+    images = [([], [(BE, *ONE), (POLYP, *ONE)]), ([], [(BE, *ONE), (HGD, *ONE)], True)]
+    generalisation = task("generalisation")
+    assert list(generalisation.notices(table_of(images, generalisation))) == [
+        "the in-sample set has no box of HGD, so that dev_g compares means over different classes",
+        "the out-of-sample set has no box of polyp, so that dev_g compares means over different classes",
+    ]
+    detection = task("detection")
+    assert list(detection.notices(table_of(images[:1], detection))) == [
+        f"the reference has no box of {name}; mAP is the mean over the other classes"
+        for name in ("suspicious", "HGD", "cancer")
+    ]
+
+
+def test_details_hold_the_curves():
+    detection = task("detection")
+    images = [([(BE, 0.9, *ONE), (BE, 0.8, 0, 0, 9, 5)], [(BE, *ONE), (BE, *OTHER)])]
+    details = detection.details(table_of(images, detection))
+    assert details["clipped_boxes"] == 0
+    assert len(details["precision_recall"]) == 5 * 11
+    assert details["precision_recall"][0] == {
+        "class": "BE",
+        "iou_threshold": 0.25,
+        "reference_boxes": 2,
+        "predicted_boxes": 2,
+        "confidence": [0.9],
+        "recall": [0.5],
+        "precision": [1.0],
+    }
+
+
+def test_deviation_of_the_segmentation_is_the_mean_of_four():
+    rows = [
+        dict.fromkeys(("precision", "recall", "f1", "f2", "score"), value) | {"recall": 1.0}
+        for value in (0.25, 0.75)
+    ]
+    metric = next(metric for metric in task("segmentation").metrics if metric.name == "sigma_score_s")
+    table = CaseTable(["E1", "E2"], rows)
+    # ddof = 0: 0.25 for three of the figures and 0 for the fourth.
+    assert metric_values([metric], table)["sigma_score_s"] == pytest.approx(3 * 0.25 / 4)
+
+
+def test_components_are_metrics():
+    known = {
+        f"{task.name}.{metric.name}" for task in CHALLENGE.tasks(Edd2020Options()) for metric in task.metrics
+    }
+    assert set(CHALLENGE.components) <= known

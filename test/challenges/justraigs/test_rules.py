@@ -1,0 +1,274 @@
+"""JustRAIGS against hand arithmetic, scikit-learn and the rules for missing results."""
+
+import json
+import math
+from dataclasses import asdict, replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import roc_auc_score, roc_curve
+
+from evaluation.challenges.justraigs.rules import CHALLENGE, FEATURES, JustraigsOptions
+from evaluation.core.aggregation import metric_values
+from evaluation.core.case_table import CaseTable
+from evaluation.evaluate import Rejection, evaluate
+from evaluation.metrics.intervals import wilson_interval
+from evaluation.platform.result_file import render
+from evaluation.summary import case_records
+from test.eyes import NONE, Eye, justraigs_phase, justraigs_submission
+
+TASKS = {task.name: task for task in CHALLENGE.tasks(JustraigsOptions())}
+
+
+def referral(likelihoods, referable) -> dict[str, float]:
+    task = TASKS["referral"]
+    rows = [
+        task.worst(None, {"likelihood": label})
+        if likelihood is None
+        else task.score({"likelihood": likelihood}, {"likelihood": label})
+        for likelihood, label in zip(likelihoods, referable, strict=True)
+    ]
+    return metric_values(task.metrics, CaseTable([str(i) for i in range(len(rows))], rows))
+
+
+def sensitivity(likelihoods, referable) -> float:
+    return referral(likelihoods, referable)["sensitivity_at_95_specificity"]
+
+
+# 20 negatives: exactly one false positive is allowed, since 19 of 20 are 95 %.
+NEGATIVES = [n / 100 for n in range(20)]
+KNOWN = {
+    "perfect": ([0.5] * 4, NEGATIVES, 1.0),
+    "constant": ([0.0] * 4, [0.0] * 20, 0.0),
+    "constant 1": ([1.0] * 4, [1.0] * 20, 0.0),
+    "one false positive is allowed": ([0.19, 0.185, 0.17, 0.5], NEGATIVES, 0.75),
+    "a tie straddles 5 %": ([0.18, 0.18, 0.17, 0.5], [*NEGATIVES[:18], 0.18, 0.18], 0.25),
+    "a tie with the one allowed": ([0.19, 0.19, 0.1, 0.5], NEGATIVES, 0.75),
+    "missing positives are never found": ([None, None, 0.5, 0.5], NEGATIVES, 0.5),
+    "one missing negative uses up the 5 %": ([0.19, 0.185, 0.195, 0.5], [*NEGATIVES[:19], None], 1.0),
+    "two missing negatives leave no threshold": ([0.5] * 4, [*NEGATIVES[:18], None, None], 0.0),
+}
+
+
+@pytest.mark.parametrize(("positives", "negatives", "expected"), KNOWN.values(), ids=KNOWN)
+def test_sensitivity_at_95_specificity(positives, negatives, expected):
+    labels = [1.0] * len(positives) + [0.0] * len(negatives)
+    assert sensitivity([*positives, *negatives], labels) == pytest.approx(expected)
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 30), st.integers(1, 80), st.integers(1, 40))
+def test_equals_the_curve_of_scikit_learn_with_all_its_points(seed, positives, negatives, distinct):
+    rng = np.random.default_rng(seed)
+    labels = np.repeat([1.0, 0.0], [positives, negatives])
+    scores = rng.integers(0, distinct + 1, labels.size) / distinct
+    false_positive_rate, true_positive_rate, _ = roc_curve(labels, scores, drop_intermediate=False)
+    true_negatives = np.rint((1 - false_positive_rate) * negatives)
+    expected = true_positive_rate[100 * true_negatives >= 95 * negatives].max()
+    found = referral(scores.tolist(), labels.tolist())
+    assert found["sensitivity_at_95_specificity"] == pytest.approx(expected)
+    assert found["auc"] == pytest.approx(roc_auc_score(labels, scores))
+
+
+@given(st.data())
+@settings(max_examples=40)
+def test_a_missing_result_improves_no_metric(data):
+    labels = [1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0]
+    scores = data.draw(st.lists(st.sampled_from([0.1, 0.4, 0.4, 0.8]), min_size=7, max_size=7))
+    position = data.draw(st.integers(0, 6))
+    before = referral(scores, labels)
+    after = referral([*scores[:position], None, *scores[position + 1 :]], labels)
+    assert all(after[name] <= before[name] for name in before)
+    flags = st.tuples(*[st.sampled_from([True, False, None])] * 10)
+    predicted, agreed = data.draw(flags), data.draw(flags)
+    task = TASKS["justification"]
+    given_row = task.score({"features": predicted}, {"features": agreed})
+    worst = task.worst(None, {"features": agreed})
+    assert all(math.isnan(worst[name]) or worst[name] >= given_row[name] for name in given_row)
+
+
+@pytest.mark.parametrize(
+    ("decision", "referable", "expected"),
+    [
+        (1, 1.0, (1, math.nan)),
+        (0, 1.0, (0, math.nan)),
+        (1, 0.0, (math.nan, 0)),
+        (0, 0.0, (math.nan, 1)),
+        (None, 1.0, (0, math.nan)),
+        (None, 0.0, (math.nan, 0)),
+        (1, math.nan, (math.nan, math.nan)),
+        (None, math.nan, (math.nan, math.nan)),
+    ],
+)
+def test_decisions(decision, referable, expected):
+    task, reference = TASKS["decision"], {"decision": referable}
+    row = task.worst(None, reference) if decision is None else task.score({"decision": decision}, reference)
+    assert (row["referred"], row["not_referred"]) == pytest.approx(expected, nan_ok=True)
+
+
+@pytest.mark.parametrize(("share", "eyes", "half_width"), [(0.8, 1559, 0.0198), (0.95, 8182, 0.0047)])
+def test_half_widths_of_the_design_document(share, eyes, half_width):
+    assert wilson_interval(share * eyes, eyes).half_width == pytest.approx(half_width, abs=5e-5)
+
+
+# 3 referable eyes, 2 others, 1 ungradable; the features 1010101010 in words: every other one.
+EYES = [
+    Eye("E1", "RG", 0.9, True, predicted=[True, False] * 5),
+    Eye("E2", "RG", 0.8, False, features="1111100000", predicted=[True] * 10),
+    Eye("E3", "RG", 0.1, True, second="0101010101", predicted=[True] * 10),
+    Eye("E4", "NRG", 0.3, False),
+    Eye("E5", "NRG", 0.2, True),
+    Eye("E6", "U", 0.95, True),
+]
+
+
+@pytest.fixture
+def phase(tmp_path):
+    return justraigs_phase(tmp_path / "phase", EYES)
+
+
+def result_of(phase, folder, eyes=EYES, **options):
+    result = evaluate(phase, justraigs_submission(folder, eyes, **options), 0)
+    assert not isinstance(result, Rejection), result
+    return result
+
+
+def values(result) -> dict[str, float]:
+    content = json.loads(render(asdict(result.metrics)))
+    found = {
+        f"{task}.{name}": estimate["value"]
+        for task, metrics in content["aggregates"].items()
+        for name, estimate in metrics.items()
+    }
+    return found | content["ranking"]["composites"]
+
+
+def test_a_small_phase_by_hand(phase, tmp_path):
+    found = values(result_of(phase, tmp_path / "submission"))
+    # E2's likelihood is above both negatives, E3's below; with 2 negatives no false positive is allowed.
+    assert found["referral.sensitivity_at_95_specificity"] == pytest.approx(2 / 3)
+    assert found["referral.auc"] == pytest.approx(4 / 6)
+    assert found["decision.sensitivity"] == pytest.approx(2 / 3)
+    assert found["decision.specificity"] == pytest.approx(1 / 2)
+    # E1 all right, E2 five of ten wrong, of E3 nothing is agreed.
+    assert found["justification.hamming_distance"] == pytest.approx((0 + 0.5) / 2)
+    assert found["justification.large_cup_error"] == pytest.approx(1 / 2)
+    assert found["justification.appearance_neuroretinal_rim_superiorly_error"] == 0
+    assert found["referral_and_justification_error"] == pytest.approx(1 / 3 + 0.25)
+
+
+def test_counts_of_the_reference_are_for_the_organiser_alone(phase, tmp_path):
+    result = result_of(phase, tmp_path / "submission")
+    details = case_records(result)["details"]
+    assert details["referral"] == {"referable": 3, "not_referable": 2, "ungradable": 1}
+    assert details["justification"]["without_agreed_label"] == 1
+    assert details["justification"]["large_cup_error_eyes"] == 2
+    public = render(asdict(result.metrics)).decode()
+    assert "ungradable" not in public
+    assert "without_agreed_label" not in public
+    assert '"expected": 6' in public
+
+
+def test_ungradable_eyes_change_nothing(phase, tmp_path):
+    other = [replace(eye, likelihood=0.0, decision=False) if eye.label == "U" else eye for eye in EYES]
+    assert values(result_of(phase, tmp_path / "a")) == values(result_of(phase, tmp_path / "b", other))
+
+
+def test_both_retinal_nerve_fibre_layer_defects_are_scored(phase, tmp_path):
+    wrong = list(EYES[0].predicted)
+    wrong[FEATURES.index("retinal nerve fiber layer defect inferiorly")] ^= True
+    eyes = [replace(EYES[0], predicted=wrong), *EYES[1:]]
+    found = values(result_of(phase, tmp_path / "submission", eyes))
+    assert found["justification.hamming_distance"] == pytest.approx((0.1 + 0.5) / 2)
+    assert found["justification.retinal_nerve_fiber_layer_defect_inferiorly_error"] == pytest.approx(1 / 2)
+    assert found["justification.retinal_nerve_fiber_layer_defect_superiorly_error"] == 0
+
+
+MISSING = {
+    "an object": ({"predicted": None}, "justification.hamming_distance", (1 + 0.5) / 2),
+    "a key": ({"predicted": [None, *[False, True, False] * 3]}, "justification.hamming_distance", None),
+    "a decision": ({"decision": None}, "decision.sensitivity", 1 / 3),
+    "a likelihood": ({"likelihood": None}, "referral.sensitivity_at_95_specificity", 1 / 3),
+}
+
+
+@pytest.mark.parametrize(("change", "metric", "expected"), MISSING.values(), ids=MISSING)
+def test_what_is_missing_is_wrong(phase, tmp_path, change, metric, expected):
+    found = values(result_of(phase, tmp_path / "submission", [replace(EYES[0], **change), *EYES[1:]]))
+    if expected is None:
+        # Of 1010101010 the first is missing and so wrong; F T F T F T F T F follow as F T F F T F F T F.
+        wrong = 1 + sum(a != b for a, b in zip("010101010", "010010010", strict=True))
+        expected = (wrong / 10 + 0.5) / 2
+    assert found[metric] == pytest.approx(expected)
+
+
+def test_a_stack_without_a_job_is_missing_for_all_its_eyes(phase, tmp_path):
+    result = result_of(phase, tmp_path / "submission", edit=lambda jobs: jobs[1:])
+    assert [bool(outcome.worst) for outcome in result.outcomes] == [True] * 3 + [False] * 3
+    found = values(result)
+    assert found["referral.sensitivity_at_95_specificity"] == 0
+    assert found["justification.hamming_distance"] == 1
+
+
+def test_a_job_without_an_output_is_missing_that_for_all_its_eyes(phase, tmp_path):
+    def drop_features(jobs):
+        jobs[0]["outputs"] = [o for o in jobs[0]["outputs"] if "features" not in o["socket"]["slug"]]
+
+    found = values(result_of(phase, tmp_path / "submission", edit=drop_features))
+    assert found["justification.hamming_distance"] == 1
+    assert found["referral.auc"] == pytest.approx(4 / 6)
+
+
+def test_with_missing_rejected_an_incomplete_submission_is_a_fault(tmp_path):
+    phase = justraigs_phase(tmp_path / "phase", EYES, keys={"missing": "reject"})
+    eyes = [replace(EYES[0], likelihood=None), *EYES[1:]]
+    rejection = evaluate(phase, justraigs_submission(tmp_path / "s", eyes), 0)
+    assert isinstance(rejection, Rejection)
+    (fault,) = rejection.faults
+    assert (fault.kind.value, fault.expected, fault.found) == ("missing", "a value", "null")
+    assert fault.field.endswith("socket multiple-referable-glaucoma-likelihoods, index 0")
+
+
+def test_the_specialist_alone_as_an_option():
+    plain, alone = JustraigsOptions(), JustraigsOptions(specialist_alone=True)
+    kinds = [
+        next(f for t in CHALLENGE.tasks(o) for f in t.fields if f.name == "features").reference.kind
+        for o in (plain, alone)
+    ]
+    assert [kind.specialist_alone for kind in kinds] == [False, True]
+
+
+def test_intervals_of_persons_and_of_wilson(tmp_path):
+    rng = np.random.default_rng(5)
+    eyes = [
+        Eye(
+            f"E{n:03d}",
+            "RG" if n < 40 else "NRG",
+            float(rng.random() + 0.4 * (n < 40)),
+            bool(n % 3),
+            predicted=NONE,
+            cluster=f"P{n // 2}",
+        )
+        for n in range(120)
+    ]
+    phase = justraigs_phase(tmp_path / "phase", eyes, size=40)
+    task = result_of(phase, tmp_path / "s", eyes, size=40).metrics.aggregates
+    found = task["referral"]["sensitivity_at_95_specificity"]
+    interval = found.confidence_interval
+    assert interval is not None
+    assert interval.lower <= found.value <= interval.upper
+    fixed = found.further_intervals["wilson_threshold_held_fixed"]
+    expected = wilson_interval(round(found.value * 40), 40)
+    assert (fixed.lower, fixed.upper) == pytest.approx((expected.lower, expected.upper))
+    decisions = task["decision"]["sensitivity"]
+    # 26 of the numbers 0 to 39 are no multiple of 3.
+    assert decisions.value == pytest.approx(26 / 40)
+    expected = wilson_interval(26, 40)
+    wilson = decisions.further_intervals["wilson"]
+    assert (wilson.lower, wilson.upper) == pytest.approx((expected.lower, expected.upper))
+    # Pairs of eyes as one: the interval of persons differs from that of eyes.
+    alone = justraigs_phase(tmp_path / "alone", [replace(eye, cluster="") for eye in eyes], size=40)
+    other = evaluate(alone, tmp_path / "s", 0).metrics.aggregates["referral"]
+    assert other["sensitivity_at_95_specificity"].confidence_interval != interval

@@ -1,0 +1,157 @@
+"""Scoring of single REFUGE images against masks worked out by hand, and the table of edge cases."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from pydantic import ValidationError
+
+from evaluation.challenges.refuge.rules import CHALLENGE, RefugeOptions, ranking
+from evaluation.core.case_table import CaseTable, WeightedCases
+from evaluation.core.form import CaseForm
+from evaluation.io.kinds.point import Point
+from evaluation.metrics.crop import crop
+
+SIGNS = {".": 255, "d": 128, "c": 0}
+
+
+def mask(*rows: str):
+    return crop(np.array([[SIGNS[sign] for sign in row] for row in rows], dtype=np.uint8), 255)
+
+
+def task(name: str, **options: str):
+    return next(task for task in CHALLENGE.tasks(RefugeOptions(**options)) if task.name == name)
+
+
+def score(predicted, true, **options: str):
+    return task("segmentation", **options).score({"segmentation": predicted}, {"segmentation": true})
+
+
+TRUE = mask(
+    ".....",
+    ".ddd.",
+    ".dcd.",
+    ".dcd.",
+    ".ddd.",
+    ".....",
+)
+EMPTY = mask(*["....."] * 6)
+
+
+def test_scores_of_a_small_mask_by_hand():
+    predicted = mask(
+        ".....",
+        ".....",
+        ".dcd.",
+        ".dcd.",
+        ".dcd.",
+        ".....",
+    )
+    # disc: 9 predicted, 12 true, 9 common; cup: 3, 2, 2; ratios 3/3 and 2/4.
+    assert score(predicted, TRUE) == {
+        "dice_disc": pytest.approx(2 * 9 / 21),
+        "dice_cup": pytest.approx(2 * 2 / 5),
+        "vertical_cup_to_disc_ratio_error": pytest.approx(0.5),
+        "reference_vertical_cup_to_disc_ratio": pytest.approx(0.5),
+    }
+
+
+EDGES = {
+    "identical": (TRUE, TRUE, 1.0, 1.0, 0.0),
+    "both empty": (EMPTY, EMPTY, 1.0, 1.0, 0.0),
+    "nothing predicted": (EMPTY, TRUE, 0.0, 0.0, 0.5),
+    "nothing to find": (TRUE, EMPTY, 0.0, 0.0, 0.5),
+    "disc without cup": (mask(".....", ".ddd.", ".ddd.", ".ddd.", ".ddd.", "....."), TRUE, 0.0, 1.0, 0.5),
+    "cup alone is disc as well": (
+        mask(".....", ".ccc.", ".ccc.", ".ccc.", ".ccc.", "....."),
+        TRUE,
+        2 * 2 / 14,
+        1.0,
+        0.5,
+    ),
+    "no cup on either side": (mask("dd...", "....."), mask("dd...", "....."), 1.0, 1.0, 0.0),
+}
+
+
+@pytest.mark.parametrize(("predicted", "true", "cup", "disc", "error"), EDGES.values(), ids=EDGES)
+def test_edges_of_the_segmentation(predicted, true, cup, disc, error):
+    row = score(predicted, true)
+    assert row["dice_cup"] == pytest.approx(cup)
+    assert row["dice_disc"] == pytest.approx(disc)
+    assert row["vertical_cup_to_disc_ratio_error"] == pytest.approx(error)
+
+
+def test_definitions_of_the_vertical_diameter_differ_on_a_slanted_disc():
+    slanted = mask("d....", "dc...", ".cd..", "..dd.", ".....", ".....")
+    upright = mask("ddd..", "dcd..", "dcd..", "ddd..", ".....", ".....")
+    # Slanted: two pixels of the disc at most in one column (0: 2, 1: 2, 2: 2), rows 0 to 3; cup 2 and 2.
+    assert score(slanted, upright)["vertical_cup_to_disc_ratio_error"] == pytest.approx(abs(2 / 2 - 2 / 4))
+    by_extent = score(slanted, upright, vertical_diameter="extent")
+    assert by_extent["vertical_cup_to_disc_ratio_error"] == pytest.approx(abs(2 / 4 - 2 / 4))
+
+
+def test_worst_rows_are_no_better_than_any_valid_prediction():
+    case = CaseForm("R0001", width=30, height=40)
+    assert task("fovea").worst(case, {}) == {"distance": 50.0}
+    worst = task("segmentation").worst(case, {"segmentation": TRUE})
+    assert worst["reference_vertical_cup_to_disc_ratio"] == pytest.approx(2 / 4)
+    for predicted in (TRUE, EMPTY, mask("ccccc"), mask("dddddc")):
+        row = score(predicted, TRUE)
+        assert row["dice_cup"] >= worst["dice_cup"]
+        assert row["dice_disc"] >= worst["dice_disc"]
+        assert row["vertical_cup_to_disc_ratio_error"] <= worst["vertical_cup_to_disc_ratio_error"]
+    missing = task("classification").worst
+    assert missing(case, {"glaucoma_risk": 1})["likelihood"] == -math.inf
+    assert missing(case, {"glaucoma_risk": 0})["likelihood"] == math.inf
+
+
+def test_fovea_distance_is_euclidean():
+    row = task("fovea").score({"fovea": Point(3.0, 4.5)}, {"fovea": Point(0.0, 0.5)})
+    assert row == {"distance": 5.0}
+
+
+def classification(likelihoods: list[float], labels: list[int], **options: str) -> dict[str, float]:
+    rows = [{"likelihood": x, "glaucoma": y} for x, y in zip(likelihoods, labels, strict=True)]
+    table = CaseTable([f"R{i}" for i in range(len(rows))], rows)
+    cases = WeightedCases(table, np.ones((1, len(rows))))
+    return {m.name: float(m.aggregate.values(cases)[0]) for m in task("classification", **options).metrics}
+
+
+def test_sensitivity_is_taken_at_a_specificity_of_at_least_85_percent():
+    # 20 negatives: three false positives are just allowed (17/20 = 0.85), four are not.
+    negatives = list(np.arange(20) / 100)
+    positives = [0.175, 0.165, 0.155, 0.5]  # above 2, 3 and 4 negatives, and above all
+    figures = classification(negatives + positives, [0] * 20 + [1] * 4)
+    assert figures["reference_sensitivity"] == Fraction(3, 4)
+
+
+def test_interpolated_sensitivity_lies_on_the_polyline():
+    # Two thresholds: (0, 0) → (1/2, 1/2) → (1, 1) since each score is shared by one of each class.
+    figures = classification([0.9, 0.9, 0.1, 0.1], [0, 1, 0, 1], sensitivity_at_specificity="interpolated")
+    assert figures["reference_sensitivity"] == pytest.approx(0.15)
+    assert classification([0.9, 0.9, 0.1, 0.1], [0, 1, 0, 1])["reference_sensitivity"] == 0.0
+
+
+@pytest.mark.parametrize("definition", ["step", "interpolated"])
+def test_perfect_classifier_has_sensitivity_one(definition):
+    figures = classification([0.1, 0.2, 0.8, 0.9], [0, 0, 1, 1], sensitivity_at_specificity=definition)
+    assert figures == {"auc": 1.0, "reference_sensitivity": 1.0}
+
+
+def test_ranking_weights_are_exact_decimals_and_options():
+    # As a float, 0.35 is no decimal number; the paper's printed Eq. 3 is an option.
+    options = RefugeOptions.model_validate({"weights": {"dice_cup": 0.25, "dice_disc": 0.35}})
+    scheme = ranking(options)
+    assert [term.weight for term in scheme.boards[1].terms] == [
+        Fraction(1, 4),
+        Fraction(7, 20),
+        Fraction(2, 5),
+    ]
+    assert scheme.phases == {"offline": Fraction(3, 10), "onsite": Fraction(7, 10)}
+    with pytest.raises(ValidationError, match="greater than or equal to 0"):
+        RefugeOptions.model_validate({"weights": {"dice_cup": -1}})
+
+
+def test_the_ranking_uses_the_components():
+    assert ranking(RefugeOptions()).metrics == CHALLENGE.components

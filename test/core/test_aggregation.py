@@ -1,0 +1,290 @@
+from math import inf, nan
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.metrics import roc_auc_score
+
+from evaluation.core.aggregation import Resampling, Subset, estimate, metric_values, subgroup_values
+from evaluation.core.case_table import CaseTable
+from evaluation.core.challenge import Task
+from evaluation.core.metric import Aggregate, Metric, auc_of, f1_of_presence_of, mean_of, sum_of
+from evaluation.metrics.intervals import Interval, bootstrap_weights
+
+AUC = Metric("auc", "AUC", auc_of("score", "label"), best=1, worst=0)
+DICE = Metric("dice", "Dice", mean_of("dice"), best=1, worst=0)
+F1 = Metric("f1", "F1", f1_of_presence_of("predicted", "label"), best=1, worst=0)
+TASK = Task("task", "Task", (), lambda p, r: {}, lambda c, r: {}, (AUC, DICE))
+COUNT = 60
+
+
+def table(count=COUNT, **changed):
+    rng = np.random.default_rng(5)
+    label = np.arange(count) % 3 == 0
+    columns = {
+        "label": label.astype(float),
+        "score": np.round(rng.normal(size=count) + label, 1),
+        "dice": rng.uniform(size=count),
+        **changed,
+    }
+    columns = {name: np.asarray(values, dtype=float) for name, values in columns.items()}
+    rows = [{name: float(values[i]) for name, values in columns.items()} for i in range(count)]
+    return CaseTable([f"V{i:03}" for i in range(count)], rows)
+
+
+def resampling(fewest_cases=10, resamples=400, clusters=None, seed=3):
+    return Resampling(seed, resamples, fewest_cases, clusters)
+
+
+def test_values_and_spread():
+    cases = table()
+    found = estimate(TASK, cases, resampling(), full_detail=True)
+    assert found["auc"].value == pytest.approx(roc_auc_score(cases["label"], cases["score"]), abs=1e-12)
+    dice = found["dice"]
+    assert dice.value == pytest.approx(cases["dice"].mean())
+    assert dice.standard_deviation == pytest.approx(stats.tstd(cases["dice"]))
+    quartiles = (dice.first_quartile, dice.median, dice.third_quartile)
+    assert quartiles == pytest.approx(stats.scoreatpercentile(cases["dice"], [25, 50, 75]))
+    assert found["auc"].standard_deviation is None
+    assert found["auc"].median is None
+
+
+def test_quartiles_are_published_only_in_full_detail():
+    dice = estimate(TASK, table(), resampling(), full_detail=False)["dice"]
+    assert dice.standard_deviation is not None
+    assert (dice.first_quartile, dice.median, dice.third_quartile) == (None, None, None)
+
+
+def loop(cases, strata, statistic, resamples=400, clusters=None, seed=3):
+    """Return the interval by repeating the cases of each resample and calling the oracle on them."""
+    values = []
+    for weights in bootstrap_weights(strata, clusters, seed, resamples):
+        for row in weights.astype(int):
+            drawn = np.repeat(np.arange(len(cases)), row)
+            values.append(statistic(drawn))
+    return np.percentile(values, [2.5, 97.5])
+
+
+def interval_of(found):
+    interval = found.confidence_interval
+    assert interval.half_width == pytest.approx((interval.upper - interval.lower) / 2)
+    return interval.lower, interval.upper
+
+
+def test_intervals_agree_with_a_loop_over_resamples():
+    cases = table()
+    found = estimate(TASK, cases, resampling(), full_detail=False)
+    label, score, dice = cases["label"], cases["score"], cases["dice"]
+    auc = loop(cases, label.astype(int), lambda drawn: roc_auc_score(label[drawn], score[drawn]))
+    assert interval_of(found["auc"]) == pytest.approx(tuple(auc), abs=1e-12)
+    mean = loop(cases, np.zeros(COUNT, int), lambda drawn: dice[drawn].mean())
+    assert interval_of(found["dice"]) == pytest.approx(tuple(mean), abs=1e-12)
+    assert (
+        found["auc"].confidence_interval.lower < found["auc"].value < found["auc"].confidence_interval.upper
+    )
+
+
+def test_an_interval_is_about_that_of_scipys_bootstrap():
+    cases = table()
+    oracle = stats.bootstrap(
+        (cases["dice"],), np.mean, n_resamples=4000, method="percentile", random_state=1
+    ).confidence_interval
+    found = estimate(TASK, cases, resampling(resamples=4000), full_detail=False)["dice"]
+    assert interval_of(found) == pytest.approx((oracle.low, oracle.high), abs=0.008)
+
+
+def test_clusters_are_drawn_whole():
+    cases = table()
+    clusters = np.arange(COUNT) // 3
+    found = estimate(TASK, cases, resampling(clusters=clusters), full_detail=False)
+    dice = cases["dice"]
+    expected = loop(cases, np.zeros(COUNT, int), lambda drawn: dice[drawn].mean(), clusters=clusters)
+    assert interval_of(found["dice"]) == pytest.approx(tuple(expected), abs=1e-12)
+    # One value in every cluster: 60 cases tell no more than 20.
+    same = np.repeat(cases["dice"][::3], 3)
+    wide = estimate(TASK, table(dice=same), resampling(clusters=clusters), full_detail=False)["dice"]
+    narrow = estimate(TASK, table(dice=same), resampling(), full_detail=False)["dice"]
+    assert wide.confidence_interval.half_width > 1.4 * narrow.confidence_interval.half_width
+
+
+def test_equal_seeds_pair_the_teams_of_a_phase():
+    # Where one team is better by 0.1 in every case, so is it in every resample.
+    cases = table()
+    other = table(dice=cases["dice"] + 0.1)
+    first, second = (estimate(TASK, t, resampling(), full_detail=False)["dice"] for t in (cases, other))
+    assert interval_of(second) == pytest.approx([end + 0.1 for end in interval_of(first)])
+    third = estimate(TASK, cases, resampling(seed=4), full_detail=False)["dice"]
+    assert interval_of(third) != interval_of(first)
+
+
+@pytest.mark.parametrize(
+    ("positives", "fewest", "with_interval"),
+    [(10, 10, True), (9, 10, False), (9, 9, True), (3, 4, False), (2, 2, True)]
+)  # fmt: skip
+def test_an_interval_needs_enough_cases_of_every_stratum(positives, fewest, with_interval):
+    label = (np.arange(COUNT) < positives).astype(float)
+    found = estimate(TASK, table(label=label), resampling(fewest), full_detail=False)
+    assert (found["auc"].confidence_interval is not None) == with_interval
+    assert found["dice"].confidence_interval is not None
+
+
+def test_undefined_cases_do_not_count_for_an_interval():
+    dice = np.where(np.arange(COUNT) < 9, 0.5, nan)
+    found = estimate(TASK, table(dice=dice), resampling(10), full_detail=True)["dice"]
+    assert (found.value, found.confidence_interval, found.standard_deviation) == (0.5, None, 0)
+
+
+def test_clusters_count_for_an_interval_not_their_cases():
+    clusters = np.arange(COUNT) // 10
+    found = estimate(TASK, table(), resampling(10, clusters=clusters), full_detail=False)["dice"]
+    assert found.confidence_interval is None
+    found = estimate(TASK, table(), resampling(6, clusters=clusters), full_detail=False)["dice"]
+    assert found.confidence_interval is not None
+
+
+def test_no_resamples_no_interval():
+    found = estimate(TASK, table(), resampling(resamples=0), full_detail=False)
+    assert all(estimate.confidence_interval is None for estimate in found.values())
+
+
+def test_a_metric_that_does_not_exist_is_left_out():
+    cases = table(label=np.zeros(COUNT))
+    assert list(estimate(TASK, cases, resampling(), full_detail=True)) == ["dice"]
+    values = metric_values(TASK.metrics, cases)
+    assert np.isnan(values["auc"])
+    assert values["dice"] == pytest.approx(cases["dice"].mean())
+    empty = CaseTable([], [])
+    assert estimate(TASK, empty, resampling(), full_detail=True) == {}
+
+
+def test_one_case_has_no_standard_deviation():
+    found = estimate(TASK, table(1), resampling(), full_detail=True)["dice"]
+    assert found.standard_deviation is None
+    assert found.median == found.value
+
+
+def test_missing_results_are_worse_than_every_other():
+    cases = table(4, label=[1, 1, 0, 0], score=[-inf, 0.9, 0.8, inf], dice=[0, 1, 1, 0])
+    # Of four pairs, (0.9, 0.8) alone is in order.
+    assert metric_values(TASK.metrics, cases) == {"auc": 0.25, "dice": 0.5}
+
+
+def test_further_intervals():
+    metric = Metric(
+        "dice", "Dice", mean_of("dice"), 1, 0, fixed_intervals=lambda cases: {"wilson": Interval(0.2, 0.8)}
+    )
+    task = Task("task", "Task", (), TASK.score, TASK.worst, (metric,))
+    found = estimate(task, table(4), resampling(), full_detail=False)["dice"]
+    assert found.confidence_interval is None
+    assert found.further_intervals["wilson"].half_width == pytest.approx(0.3)
+
+
+def test_a_subgroup_has_the_values_of_its_cases_alone():
+    cases = table()
+    members = np.arange(COUNT) < 45
+    found = subgroup_values(TASK.metrics, cases, Subset(members), 10)
+    assert found == pytest.approx(
+        {
+            "auc": roc_auc_score(cases["label"][members], cases["score"][members]),
+            "dice": cases["dice"][members].mean(),
+        }
+    )
+
+
+def test_positives_of_a_subgroup_against_all_negatives():
+    cases = table()
+    members = np.arange(COUNT) < 45
+    entering = (members & (cases["label"] == 1)) | (cases["label"] == 0)
+    assert entering.sum() == 15 + 40
+    found = subgroup_values(TASK.metrics, cases, Subset(members, against_all_negatives=True), 10)
+    assert found == pytest.approx({"auc": roc_auc_score(cases["label"][entering], cases["score"][entering])})
+
+
+@pytest.mark.parametrize(
+    ("size", "against_all", "expected"),
+    [
+        (30, False, {"auc", "dice"}),  # 10 positives, 20 negatives
+        (29, False, {"auc", "dice"}),
+        (27, False, {"dice"}),  # 9 positives
+        (27, True, set()),
+        (28, True, {"auc"}),
+        (9, False, set()),
+        (10, False, {"dice"}),
+        (0, False, set()),
+    ],
+)
+def test_a_subgroup_needs_enough_cases_of_each_class(size, against_all, expected):
+    subset = Subset(np.arange(COUNT) < size, against_all)
+    assert set(subgroup_values(TASK.metrics, table(), subset, 10)) == expected
+
+
+def test_a_subgroup_of_one_class_has_no_auc():
+    cases = table()
+    positives = cases["label"] == 1
+    assert set(subgroup_values(TASK.metrics, cases, Subset(positives), 1)) == {"dice"}
+
+
+def test_undefined_cases_do_not_count_in_a_subgroup():
+    cases = table(dice=np.where(np.arange(COUNT) < 9, 0.5, nan))
+    everyone = np.ones(COUNT, dtype=bool)
+    assert "dice" not in subgroup_values(TASK.metrics, cases, Subset(everyone), 10)
+    assert subgroup_values(TASK.metrics, cases, Subset(everyone), 9)["dice"] == 0.5
+
+
+def test_f1_of_presence_is_resampled_over_all_cases():
+    predicted = (np.arange(COUNT) % 4 == 0).astype(float)
+    cases = table(predicted=predicted)
+    task = Task("task", "Task", (), TASK.score, TASK.worst, (F1,))
+    found = estimate(task, cases, resampling(), full_detail=False)["f1"]
+    label = cases["label"]
+
+    def f1(drawn):
+        hits = (predicted[drawn] * label[drawn]).sum()
+        return 2 * hits / (predicted[drawn].sum() + label[drawn].sum())
+
+    assert found.value == pytest.approx(f1(np.arange(COUNT)))
+    assert interval_of(found) == pytest.approx(tuple(loop(cases, np.zeros(COUNT, int), f1)), abs=1e-12)
+
+
+def one_stratum(cases):
+    return np.zeros(len(cases), dtype=np.int64)
+
+
+def in_the_first_case(cases):
+    return np.where(cases.weights[:, 0] > 0, 1.0, nan)
+
+
+def task_of(aggregate):
+    return Task("task", "", (), lambda p, r: {}, lambda c, r: {}, (Metric("m", "", aggregate, 1, 0),))
+
+
+def test_a_value_that_some_resamples_lack_has_no_interval():
+    task = task_of(Aggregate(in_the_first_case, one_stratum))
+    found = estimate(task, table(), resampling(), full_detail=False)["m"]
+    assert found.value == 1
+    assert found.confidence_interval is None
+
+
+@pytest.mark.parametrize(
+    ("most_cases", "asked_for", "exists"),
+    [(None, None, True), (COUNT - 1, None, False), (COUNT, None, True), (COUNT - 1, COUNT, True)],
+)
+def test_slow_intervals_are_left_out_above_a_number_of_cases(most_cases, asked_for, exists):
+    task = task_of(Aggregate(mean_of("dice").values, one_stratum, most_cases=most_cases))
+    found = estimate(task, table(), Resampling(0, 60, 2, most_cases=asked_for), full_detail=False)["m"]
+    assert (found.confidence_interval is not None) == exists
+
+
+def test_a_subgroup_without_a_value_is_left_out():
+    metrics = task_of(Aggregate(in_the_first_case, one_stratum)).metrics
+    for member, expected in ((0, {"m": 1.0}), (1, {})):
+        subset = Subset(np.arange(COUNT) == member)
+        assert subgroup_values(metrics, table(), subset, fewest_cases=1) == expected
+
+
+def test_sums_leave_out_undefined_cases():
+    cases = table(3, dice=[1.0, nan, 2.0])
+    total = Metric("total", "", sum_of("dice"), 0, inf)
+    assert metric_values([total], cases) == {"total": 3.0}
+    assert sum_of("dice").strata(cases).tolist() == [0, -1, 0]
+    assert np.isnan(metric_values([total], table(2, dice=[nan, nan]))["total"])

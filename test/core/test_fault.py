@@ -1,0 +1,66 @@
+import pickle
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaluation.core.fault import Fault, FaultKind, FormFault, ReadError, printable
+
+
+@pytest.mark.parametrize(
+    ("fault", "text"),
+    [
+        (
+            Fault(FaultKind.WRONG_VALUE, "disc/V0012.png", "value 0 or 255", "7"),
+            "disc/V0012.png: expected value 0 or 255, found 7",
+        ),
+        (Fault(FaultKind.MALFORMED, "a.csv", "a number", "x", line=3),
+         "a.csv, line 3: expected a number, found x"),
+        (
+            Fault(FaultKind.MALFORMED, "a.csv", "a number", "x", 3, "Risk"),
+            "a.csv, line 3, Risk: expected a number, found x",
+        ),
+        (Fault(FaultKind.MALFORMED, "a.json", "a number", "x", field="[2]"),
+         "a.json, [2]: expected a number, found x"),
+        (Fault(FaultKind.UNKNOWN, "a\nb\x1b[31m.png", "e", "\ud800"),
+         r"a\nb\x1b[31m.png: expected e, found \ud800"),
+    ],
+)  # fmt: skip
+def test_words_of_a_fault(fault, text):
+    assert str(fault) == text
+
+
+@settings(max_examples=100)
+@given(st.text(st.characters(), max_size=300), st.integers(3, 200))
+def test_printable_text_is_one_line_that_can_be_encoded(text, limit):
+    shown = printable(text, limit)
+    assert len(shown) <= limit
+    assert shown.isprintable()
+    shown.encode("utf-8")
+    assert shown.splitlines() in ([shown], [])
+    if text.isprintable() and len(text) <= limit:
+        assert shown == text
+
+
+def test_a_long_path_keeps_both_ends():
+    shown = printable("segmentation/" + "x" * 500 + "/V0001.png")
+    assert len(shown) == 120
+    assert shown.startswith("segmentation/xxx")
+    assert shown.endswith("xxx/V0001.png")
+
+
+def test_a_read_error_gets_its_file_later():
+    error = ReadError(FaultKind.MALFORMED, "a number", "x", 4)
+    assert error.fault("a.csv", "Risk") == Fault(FaultKind.MALFORMED, "a.csv", "a number", "x", 4, "Risk")
+
+
+def test_a_form_fault_carries_one_or_many():
+    one, two = (Fault(FaultKind.MISSING, name, "a file", "none") for name in ("a", "b"))
+    assert FormFault(one).faults == (one,)
+    assert FormFault(iter([one, two])).faults == (one, two)
+    assert str(FormFault([one, two])) == "a: expected a file, found none; b: expected a file, found none"
+
+
+def test_faults_cross_into_other_processes():
+    fault = Fault(FaultKind.MISSING, "a", "a file", "none", 1, "x")
+    assert pickle.loads(pickle.dumps(fault)) == fault

@@ -1,0 +1,73 @@
+import numpy as np
+import pytest
+
+from evaluation.core.fault import FormFault
+from evaluation.core.form import CaseForm
+from evaluation.core.source import FileSource
+from evaluation.core.variant import Variant
+from evaluation.io.kinds.multilabel_mask import MultilabelMask
+from evaluation.io.tiff_channels import write_channels
+from evaluation.metrics.crop import Crop
+
+KIND = MultilabelMask(("BE", "HGD", "polyp"))
+
+
+class Files:
+    def __init__(self, data):
+        self.data = data
+
+    def read(self, path, limit_bytes, may_be_empty=False):
+        return memoryview(self.data)
+
+
+def read(values):
+    return KIND.read(
+        FileSource("semantic_masks/E1_mask.tif"), CaseForm("E1", 5, 4), Files(write_channels(values))
+    )
+
+
+def test_each_class_is_a_region_of_its_own():
+    mask = np.zeros((3, 4, 5), bool)
+    mask[0, 1:3, 2:5] = True
+    mask[2, 2, 2] = True
+    regions = KIND.read(FileSource("m.tif"), CaseForm("E1", 5, 4), Files(KIND.write_file(mask, ".tif")))
+    assert [(region.values.shape, (region.top, region.left)) for region in regions] == [
+        ((2, 3), (1, 2)),
+        ((0, 0), (0, 0)),
+        ((1, 1), (2, 2)),
+    ]
+    assert all(region.values.all() for region in regions)
+
+
+def test_other_values_are_faults_of_their_channels():
+    values = np.zeros((3, 4, 5), np.uint8)
+    values[0, 0, 0], values[0, 1, 1], values[2, 3, 4] = 1, 255, 128
+    with pytest.raises(FormFault) as caught:
+        read(values)
+    assert list(map(str, caught.value.faults)) == [
+        "semantic_masks/E1_mask.tif, channel BE: expected values 0 or 255 only, found 1 "
+        "(a 0/1 mask? Write 255 for 1)",
+        "semantic_masks/E1_mask.tif, channel polyp: expected values 0 or 255 only, found 128",
+    ]
+
+
+def test_another_size_is_a_fault():
+    with pytest.raises(FormFault, match="expected 5 × 4 pixels, found 6 × 4 pixels"):
+        read(np.zeros((3, 4, 6), np.uint8))
+
+
+def test_variants_for_a_rehearsal():
+    kind, case = MultilabelMask(("a", "b")), CaseForm("E1", 4, 3)
+    reference = (Crop(np.ones((2, 2), bool), 1, 1), Crop(np.zeros((0, 0), bool)))
+
+    def images(variant):
+        return [region.in_image(3, 4) for region in kind.rehearse(reference, case, variant)]
+
+    perfect, inverted, near, empty = map(
+        images, (Variant.PERFECT, Variant.INVERTED, Variant.NEAR, Variant.EMPTY)
+    )
+    assert perfect[0].sum() == 4
+    assert [(one ^ other).all() for one, other in zip(perfect, inverted, strict=True)] == [True, True]
+    assert np.argwhere(near[0] ^ perfect[0]).tolist() == [[1, 3]]
+    assert not near[1].any()
+    assert not any(image.any() for image in empty)

@@ -1,0 +1,186 @@
+import re
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+
+from evaluation.core.fault import FaultKind, FormFault, PhaseError
+from evaluation.core.form import CaseForm
+from evaluation.core.source import CellsSource, FileSource
+from evaluation.core.variant import Variant
+from evaluation.io.kinds.volume import (
+    ConfidenceVolume,
+    ReferenceVolume,
+    Volume,
+    geometry_columns,
+    geometry_of,
+)
+from evaluation.io.volumes.header import UPRIGHT, Geometry
+from evaluation.metrics.crop import Box
+from evaluation.workers.case_runner import SubmissionFiles
+
+GEOMETRY = Geometry((2, 3, 4), (0.5, 0.25, 0.125), (1.0, 2.0, 3.0), UPRIGHT)
+COLUMNS = geometry_columns(GEOMETRY)
+CASE = CaseForm("V1", 4, 3, COLUMNS)
+WHOLE = Box(0, 3, 0, 4)
+
+
+def values(at=None, value=0.0, dtype=np.float32):
+    array = np.zeros((2, 3, 4), dtype=dtype)
+    if at is not None:
+        array[at] = value
+    return array
+
+
+def read(tmp_path, array, kind=None, geometry=GEOMETRY, extension=".mha", case=CASE):
+    kind = kind or ConfidenceVolume()
+    path = f"V1{extension}"
+    (tmp_path / path).write_bytes(ConfidenceVolume().write_file(Volume(array, geometry), extension))
+    value = kind.read(FileSource(path), case, SubmissionFiles(str(tmp_path)))
+    return list(value.planes()) if isinstance(kind, ReferenceVolume) else value
+
+
+@pytest.mark.parametrize(
+    ("extension", "dtype", "kept"),
+    [
+        *((extension, "f4", np.float32) for extension in (".mha", ".nii.gz", ".tif")),
+        *((extension, "u1", np.uint8) for extension in (".mha", ".nii.gz", ".tif")),
+        *((extension, "f8", np.float32) for extension in (".mha", ".nii.gz")),
+    ],
+)
+def test_a_volume_is_kept_cut_to_its_content(tmp_path, extension, dtype, kept):
+    array = values((1, 2, slice(1, 3)), 1, dtype)
+    empty, plane = read(tmp_path, array, extension=extension)
+    assert empty.box.is_empty
+    assert plane.box == Box(2, 3, 1, 3)
+    assert plane.values.dtype == kept
+    np.testing.assert_array_equal(plane.within(WHOLE), array[1])
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype", "found"),
+    [
+        (1.5, "f4", "1.5 in B-scan 2"),
+        (-0.25, "f4", "-0.25 in B-scan 2"),
+        (np.nan, "f4", "nan in B-scan 2"),
+        (np.inf, "f8", "inf in B-scan 2"),
+        (255, "u1", "255 in B-scan 2"),
+        (-1, "i2", "-1 in B-scan 2"),
+    ],
+)
+def test_values_beyond_0_to_1_are_faults(tmp_path, value, dtype, found):
+    with pytest.raises(FormFault) as error:
+        read(tmp_path, values((1, 0, 0), value, dtype))
+    (fault,) = error.value.faults
+    assert (fault.kind, fault.file) == (FaultKind.WRONG_VALUE, "V1.mha")
+    assert (fault.expected, fault.found) == ("values from 0 to 1", found)
+
+
+def test_all_faults_of_the_geometry_are_told_before_any_voxel(tmp_path):
+    other = Geometry((2, 3, 4), (0.5, 0.3, 0.125), (1.0, 2.0, 4.0), UPRIGHT)
+    with pytest.raises(FormFault) as error:
+        read(tmp_path, values((1, 0, 0), 99.0), geometry=other)
+    assert [fault.found for fault in error.value.faults] == ["0.5, 0.3, 0.125 mm", "1, 2, 4 mm"]
+
+
+def test_a_stack_has_a_size_only(tmp_path):
+    assert read(tmp_path, values(), geometry=Geometry((2, 3, 4)), extension=".tif")
+    with pytest.raises(
+        FormFault, match="expected 2 B-scans of 4 × 3 pixels, found 3 B-scans of 4 × 3 pixels"
+    ):
+        read(tmp_path, np.zeros((3, 3, 4), np.uint8), extension=".tif")
+
+
+def test_an_empty_cell_is_not_compared(tmp_path):
+    case = CaseForm("V1", 4, 3, {**COLUMNS, "origin_mm": "", "direction": ""})
+    assert read(tmp_path, values(), geometry=Geometry((2, 3, 4), GEOMETRY.spacing_mm, (9, 9, 9)), case=case)
+
+
+def test_a_file_larger_than_any_such_volume_is_not_read(tmp_path):
+    (tmp_path / "V1.mha").write_bytes(bytes((1 << 20) + 8 * 24 + 1))
+    with pytest.raises(FormFault, match="at most") as error:
+        ConfidenceVolume().read(FileSource("V1.mha"), CASE, SubmissionFiles(str(tmp_path)))
+    assert error.value.faults[0].kind == FaultKind.TOO_LARGE
+
+
+LEVELS, CONFIDENCES = ReferenceVolume(0, 5, whole=True), ReferenceVolume(0.01, 1, whole=False)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "dtype", "expected"),
+    [
+        (LEVELS, 5, "u1", None),
+        (LEVELS, 5, "f4", None),
+        (LEVELS, 6, "u1", "whole numbers from 0 to 5"),
+        (LEVELS, 2.5, "f4", "whole numbers from 0 to 5"),
+        (CONFIDENCES, 0.01, "f4", None),
+        (CONFIDENCES, 0.005, "f4", "values 0 or from 0.01 to 1"),
+        (CONFIDENCES, np.nan, "f4", "values 0 or from 0.01 to 1"),
+        (CONFIDENCES, 2, "u1", "values 0 or from 0.01 to 1"),
+    ],
+)
+def test_values_of_a_reference(tmp_path, kind, value, dtype, expected):
+    array = values((1, 1, 1), value, dtype)
+    if expected is None:
+        read(tmp_path, array, kind)
+    else:
+        with pytest.raises(FormFault, match=re.escape(expected)):
+            read(tmp_path, array, kind)
+
+
+def test_a_reference_is_not_opened_before_its_planes_are_asked_for():
+    class Closed:
+        def read(self, path, limit_bytes):
+            raise AssertionError
+
+        @contextmanager
+        def open(self, path, limit_bytes):
+            raise AssertionError
+
+    assert LEVELS.read(FileSource("V1.mha"), CASE, Closed()).path == "V1.mha"
+
+
+def test_the_columns_of_a_geometry_read_back():
+    assert geometry_of(CASE) == GEOMETRY
+
+
+@pytest.mark.parametrize(
+    ("column", "text", "expected"),
+    [
+        ("b_scans", "", "expected a number of B-scans, found ''"),
+        ("b_scans", "2.5", "expected a number of B-scans, found '2.5'"),
+        ("spacing_mm", "1 1", "expected 3 numbers parted by spaces, found '1 1'"),
+        ("spacing_mm", "1 0 1", "expected three lengths, found '1 0 1'"),
+        ("direction", "1 0 0", "expected 9 numbers parted by spaces, found '1 0 0'"),
+        ("origin_mm", "a b c", "expected 3 numbers parted by spaces, found 'a b c'"),
+    ],
+)
+def test_faults_of_the_case_table(column, text, expected):
+    with pytest.raises(PhaseError, match=re.escape(f"cases.csv, V1, {column}: {expected}")):
+        geometry_of(CaseForm("V1", 4, 3, {**COLUMNS, column: text}))
+
+
+def test_a_volume_does_not_lie_in_a_table():
+    with pytest.raises(TypeError):
+        ConfidenceVolume().read(CellsSource(("1",), "a.csv", 2, ("x",)), CASE, SubmissionFiles("."))
+
+
+def test_variants_for_a_rehearsal(tmp_path):
+    array = values()
+    array[1, 1, 0:2] = 0.5
+    (tmp_path / "V1.mha").write_bytes(ConfidenceVolume().write_file(Volume(array, GEOMETRY), ".mha"))
+    reference = ReferenceVolume(0.01, 1, whole=False).read(
+        FileSource("V1.mha"), CASE, SubmissionFiles(str(tmp_path))
+    )
+    derived = {
+        variant: np.array(
+            [plane.within(WHOLE) for plane in ConfidenceVolume().rehearse(reference, CASE, variant)]
+        )
+        for variant in Variant
+    }
+    np.testing.assert_array_equal(derived[Variant.PERFECT], array)
+    np.testing.assert_array_equal(derived[Variant.EMPTY], values())
+    np.testing.assert_array_equal(derived[Variant.INVERTED], array == 0)
+    assert np.argwhere(derived[Variant.NEAR] != array).tolist() == [[1, 1, 2]]
+    assert derived[Variant.NEAR][1, 1, 2] == 0.5
+    assert ConfidenceVolume().pixels(CASE) == 24

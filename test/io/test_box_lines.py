@@ -1,0 +1,144 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaluation.io.box_lines import BoxFormat, read_box_lines, write_box_lines
+from evaluation.io.size import Size
+
+CLASSES = {"BE": 0, "HGD": 1}
+PREDICTED, REFERENCE = BoxFormat(CLASSES, True), BoxFormat(CLASSES, False)
+CLIPPED = BoxFormat(CLASSES, True, clip=True)
+SIZE = Size(100, 50)
+
+
+def read(text, form=PREDICTED, most=1000):
+    data = text if isinstance(text, bytes) else text.encode()
+    return read_box_lines(memoryview(data), form, SIZE, most)
+
+
+GOOD = {
+    "integers": ("BE 0.5 1 2 3 4\n", [(0, 0.5, 1, 2, 3, 4)]),
+    "decimals": ("HGD .25 1.5 2. 3e1 4.0\n", [(1, 0.25, 1.5, 2, 30, 4)]),
+    "no final line end": ("BE 1 0 0 100 50", [(0, 1, 0, 0, 100, 50)]),
+    "Windows line ends": ("BE 1 0 0 1 1\r\nBE 0 0 0 1 1\r\n", [(0, 1, 0, 0, 1, 1), (0, 0, 0, 0, 1, 1)]),
+    "tabs and further spaces": ("\tBE  0.5\t1 2 3 4 \n", [(0, 0.5, 1, 2, 3, 4)]),
+    "blank lines": ("\n \nBE 0.5 1 2 3 4\n\n", [(0, 0.5, 1, 2, 3, 4)]),
+    "byte order mark": (b"\xef\xbb\xbfBE 0.5 1 2 3 4", [(0, 0.5, 1, 2, 3, 4)]),
+    "a point": ("BE 0.5 7 7 7 7", [(0, 0.5, 7, 7, 7, 7)]),
+    "empty": ("", []),
+    "tiny confidence": ("BE 9.9e-05 1 2 3 4", [(0, 9.9e-05, 1, 2, 3, 4)]),
+}
+
+
+@pytest.mark.parametrize(("text", "rows"), GOOD.values(), ids=GOOD)
+def test_good_files(text, rows):
+    lines = read(text)
+    assert (lines.rows, lines.problems, lines.clipped) == (rows, [], 0)
+
+
+BAD = {
+    "BE 0.5 1 2 3": "expected 6 fields (class confidence x1 y1 x2 y2), found 5",
+    "BE 0.5 1 2 3 4 5": "expected 6 fields (class confidence x1 y1 x2 y2), found 7",
+    "BE,0.5,1,2,3,4": "expected 6 fields (class confidence x1 y1 x2 y2), found 1",
+    "polyp 0.5 1 2 3 4": 'expected a class (BE, HGD), found "polyp"',
+    "be 0.5 1 2 3 4": 'expected a class (BE, HGD), found "be"',
+    "BE 1.5 1 2 3 4": "expected confidence from 0 to 1, found 1.5",
+    "BE -1e-9 1 2 3 4": "expected confidence from 0 to 1, found -1e-09",
+    "BE nan 1 2 3 4": 'expected confidence a finite number, found "nan"',
+    "BE inf 1 2 3 4": 'expected confidence a finite number, found "inf"',
+    "BE 1e999 1 2 3 4": 'expected confidence a finite number, found "1e999"',
+    "BE 0.5 1_0 2 30 4": 'expected x1 a finite number, found "1_0"',
+    "BE 0.5 1 ٢ 3 4": 'expected y1 a finite number, found "٢"',
+    "BE 0.5 1 2 0x3 4": 'expected x2 a finite number, found "0x3"',
+    "BE 0.5 3 2 1 4": "expected x1 ≤ x2, found x1 = 3, x2 = 1",
+    "BE 0.5 1 4 3 2": "expected y1 ≤ y2, found y1 = 4, y2 = 2",
+    "BE 0.5 -1 2 3 4": "expected x1 from 0 to 100, found -1",
+    "BE 0.5 1 2 100.5 4": "expected x2 from 0 to 100, found 100.5",
+    "BE 0.5 1 2 3 51": "expected y2 from 0 to 50, found 51",
+    "BE 0.5 1 2 3 1e400": 'expected y2 a finite number, found "1e400"',
+    "BE\x0b0.5 1 2 3 4": "expected 6 fields (class confidence x1 y1 x2 y2), found 5",
+    "BE\r0.5 1 2 3 4": "expected 6 fields (class confidence x1 y1 x2 y2), found 5",
+    "BE\xa00.5 1 2 3 4": "expected 6 fields (class confidence x1 y1 x2 y2), found 5",
+}
+
+
+@pytest.mark.parametrize(("line", "message"), BAD.items(), ids=map(repr, BAD))
+def test_a_malformed_line(line, message):
+    lines = read(f"BE 0.5 1 2 3 4\n{line}\nHGD 0.5 1 2 3 4\n")
+    assert [(problem.line, str(problem)) for problem in lines.problems] == [(2, message)]
+    assert [row[0] for row in lines.rows] == [0, 1]
+
+
+def test_every_fault_of_every_line_is_listed():
+    lines = read("XX 2 -1 2 3 99\nBE 0.5 1 2\n\nBE x 5 y 1 4\n")
+    assert [(problem.line, problem.expected) for problem in lines.problems] == [
+        (1, "a class (BE, HGD)"),
+        (1, "confidence from 0 to 1"),
+        (1, "x1 from 0 to 100"),
+        (1, "y2 from 0 to 50"),
+        (2, "6 fields (class confidence x1 y1 x2 y2)"),
+        (4, "confidence a finite number"),
+        (4, "y1 a finite number"),
+        (4, "x1 ≤ x2"),
+    ]
+
+
+def test_reference_lines_have_no_confidence():
+    assert read("BE 1 2 3 4", REFERENCE).rows == [(0, 1.0, 1, 2, 3, 4)]
+    assert [str(p) for p in read("BE 0.5 1 2 3 4", REFERENCE).problems] == [
+        "expected 5 fields (class x1 y1 x2 y2), found 6"
+    ]
+
+
+def test_clipping_moves_corners_to_the_border_and_counts_boxes():
+    lines = read("BE 0.5 -5 -1 120 60\nBE 0.5 1 2 3 4\nBE 0.5 1 2 101 4\nBE 0.5 150 2 160 4", CLIPPED)
+    assert lines.rows == [
+        (0, 0.5, 0, 0, 100, 50),
+        (0, 0.5, 1, 2, 3, 4),
+        (0, 0.5, 1, 2, 100, 4),
+        (0, 0.5, 100, 2, 100, 4),
+    ]
+    assert (lines.clipped, lines.problems) == (3, [])
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("BE 0.5 9 2 -3 4", "x1 ≤ x2"),
+        ("BE 1.5 -9 2 3 4", "confidence from 0 to 1"),
+        ("XX 0.5 -9 2 3 4", "a class (BE, HGD)"),
+    ],
+)
+def test_clipping_makes_nothing_else_right(line, expected):
+    lines = read(line, CLIPPED)
+    assert [problem.expected for problem in lines.problems] == [expected]
+    assert lines.rows == []
+
+
+def test_reading_ends_after_the_most_boxes():
+    assert len(read("BE 0.5 1 2 3 4\n" * 3 + "\n\n", most=3).rows) == 3
+    lines = read("BE 0.5 1 2 3 4\n" * 5, most=3)
+    assert [(problem.line, str(problem)) for problem in lines.problems] == [
+        (4, "expected at most 3 lines, found more")
+    ]
+
+
+coordinate = st.floats(0, 50)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 1), st.floats(0, 1), coordinate, coordinate, coordinate, coordinate))
+)
+def test_written_boxes_are_read_back_the_same(boxes):
+    rows = [(c, p, min(a, b), min(d, e), max(a, b), max(d, e)) for c, p, a, b, d, e in boxes]
+    data = write_box_lines([list(row) for row in rows], PREDICTED)
+    assert read(data).rows == rows
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text("BEHGD 01.5e-_x\t\r\n", max_size=60))
+def test_every_line_with_text_is_a_box_or_a_problem(text):
+    lines = read(text)
+    expected = {n for n, line in enumerate(text.split("\n"), start=1) if line.removesuffix("\r").strip(" \t")}
+    assert len(lines.rows) + len({problem.line for problem in lines.problems}) == len(expected)

@@ -1,0 +1,70 @@
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaluation.core.fault import FaultKind, ReadError
+from evaluation.io.json_files import parse_json
+
+DEEP = 64
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "line"),
+    [
+        (b"", FaultKind.MALFORMED, 1),
+        (b'{"a": 1,\n}', FaultKind.MALFORMED, 2),
+        (b"[1] [2]", FaultKind.MALFORMED, 1),
+        (b'{"a": 1, "b": {"c": 1, "c": 1}}', FaultKind.DUPLICATE, None),
+        (b"[NaN]", FaultKind.MALFORMED, None),
+        (b"[-Infinity]", FaultKind.MALFORMED, None),
+        (b"[1e999]", FaultKind.MALFORMED, None),
+        (b"[" + b"9" * 401 + b"]", FaultKind.TOO_LARGE, None),
+        (b"[" + b"9" * 100_000 + b"]", FaultKind.TOO_LARGE, None),
+        (b"\n" + b"[" * (DEEP + 1) + b"]" * (DEEP + 1), FaultKind.TOO_LARGE, 2),
+        (b"[" * 1_000_000, FaultKind.TOO_LARGE, 1),
+        (b'{"a":' * 1_000_000, FaultKind.TOO_LARGE, 1),
+        (b'["' + b'\\"[' * 200_000, FaultKind.MALFORMED, 1),
+        (b'["\\ud800"]', FaultKind.MALFORMED, None),
+        (b'{"\\uDFFF": 1}', FaultKind.MALFORMED, None),
+        (b'["\xed\xa0\x80"]', FaultKind.UNREADABLE, 1),
+        (b'[1,\n"\xff"]', FaultKind.UNREADABLE, 2),
+        ("[1]".encode("utf-16"), FaultKind.UNREADABLE, 1),
+        (b'["\0"]', FaultKind.MALFORMED, 1),
+    ],
+    ids=range(19),
+)
+def test_refuses(text, kind, line):
+    with pytest.raises(ReadError) as caught:
+        parse_json(memoryview(text))
+    assert (caught.value.kind, caught.value.line) == (kind, line)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        (b"\xef\xbb\xbf[1]", [1]),
+        (b"[" * DEEP + b"]" * DEEP, json.loads("[" * DEEP + "]" * DEEP)),
+        (json.dumps(["[" * 1000, '"' + "{" * 1000]).encode(), ["[" * 1000, '"' + "{" * 1000]),
+        (json.dumps([[]] * 1000).encode(), [[]] * 1000),
+        (b'["\\ud83d\\ude00"]', ["😀"]),
+        (b"[" + b"9" * 400 + b"]", [10**400 - 1]),
+    ],
+    ids=range(6),
+)
+def test_accepts(text, value):
+    assert parse_json(memoryview(text)) == value
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=10,
+)
+
+
+@settings(max_examples=50, deadline=None)
+@given(VALUES, st.booleans())
+def test_reads_what_python_writes(value, ascii_only):
+    assert parse_json(memoryview(json.dumps(value, ensure_ascii=ascii_only).encode())) == value

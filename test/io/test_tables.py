@@ -1,0 +1,151 @@
+import csv
+import io
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaluation.core.fault import FaultKind
+from evaluation.io.tables import ColumnSpec, read_table
+
+COLUMNS = (ColumnSpec("FileName", ("ImageName",)), ColumnSpec("Glaucoma Risk"))
+V1, V2 = ("V0001.jpg", "0.9"), ("V0002.jpg", "-1e-3")
+
+
+def read(text, columns=COLUMNS, most_rows=100):
+    return read_table(
+        memoryview(text if isinstance(text, bytes) else text.encode()), columns, most_rows=most_rows
+    )
+
+
+def summary(table):
+    return [(problem.kind, problem.line, problem.found) for problem in table.problems]
+
+
+PLAIN = "FileName,Glaucoma Risk\nV0001.jpg,0.9\nV0002.jpg,-1e-3\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        (PLAIN, [2, 3]),
+        (PLAIN.rstrip(), [2, 3]),
+        (PLAIN.encode("utf-8-sig"), [2, 3]),
+        (PLAIN.encode("utf-16"), [2, 3]),
+        (b"\xfe\xff" + PLAIN.encode("utf-16-be"), [2, 3]),
+        (PLAIN.replace("\n", "\r\n"), [2, 3]),
+        (PLAIN.replace("\n", "\r"), [2, 3]),
+        (PLAIN.replace(",", ";"), [2, 3]),
+        (PLAIN.replace(",", "\t"), [2, 3]),
+        (PLAIN.replace("\n", "\n\n"), [3, 5]),
+        ("\n\n , \n" + PLAIN, [5, 6]),
+        (PLAIN.replace("FileName,Glaucoma Risk", ' imagename , "GLAUCOMA_risk"'), [2, 3]),
+        ("Glaucoma Risk,id,filename\n0.9,1,V0001.jpg\n-1e-3,2,V0002.jpg", [2, 3]),
+        ("Name,Score\nV0001.jpg,0.9\nV0002.jpg,-1e-3", [2, 3]),
+        ("V0001.jpg,0.9\nV0002.jpg,-1e-3", [1, 2]),
+        ('FileName,Comment,Glaucoma Risk\nV0001.jpg,"one, ""two""\nthree",0.9\nV0002.jpg,,-1e-3,,', [2, 4]),
+    ],
+    ids=range(16),
+)
+def test_reads_the_same_two_rows(text, lines):
+    table = read(text)
+    assert table.problems == ()
+    assert [row.cells for row in table.rows] == [V1, V2]
+    assert [row.line for row in table.rows] == lines
+
+
+@pytest.mark.parametrize(
+    ("text", "problems", "rows"),
+    [
+        ("", [(FaultKind.UNREADABLE, None, "no row")], []),
+        ("\n \n", [(FaultKind.UNREADABLE, None, "no row")], []),
+        ("FileName,Risk\na,1", [(FaultKind.MISSING, 1, '"FileName", "Risk"')], []),
+        ("FileName,ImageName,Glaucoma Risk\na,a,1", [(FaultKind.DUPLICATE, 1, "2 times")], []),
+        (
+            PLAIN + "V3\nV4,1\nV5,1,2\n",
+            [(FaultKind.MALFORMED, 4, "1"), (FaultKind.MALFORMED, 6, "3")],
+            [2, 3, 5],
+        ),
+        ("a.jpg,0,5\nb.jpg,1\n", [(FaultKind.MALFORMED, 1, "3")], [2]),
+        (PLAIN + "V\xff,1\nV4,1\n", [], [2, 3, 4, 5]),
+        (PLAIN.encode() + b"V\xff,1\nV4,1\n", [(FaultKind.UNREADABLE, 4, "other bytes")], [2, 3, 5]),
+        (PLAIN.encode() + b"V\xed\xa0\x80,1\n", [(FaultKind.UNREADABLE, 4, "other bytes")], [2, 3]),
+        (PLAIN + "V\0,1\nV4,1\n", [(FaultKind.UNREADABLE, 4, "a NUL character")], [2, 3, 5]),
+        (PLAIN.encode("utf-16") + b"\x00\xd8,\0", [(FaultKind.UNREADABLE, 4, "other bytes")], [2, 3]),
+        (
+            PLAIN + '"V3,1\nV4,1\n',
+            [(FaultKind.MALFORMED, 4, "a quotation mark out of place or an overlong field")],
+            [2, 3],
+        ),
+        (
+            PLAIN + '"V"3,1\nV4,1\n',
+            [(FaultKind.MALFORMED, 4, "a quotation mark out of place or an overlong field")],
+            [2, 3],
+        ),
+        (
+            PLAIN + "V" * 200_000 + ",1\n",
+            [(FaultKind.MALFORMED, 4, "a quotation mark out of place or an overlong field")],
+            [2, 3],
+        ),
+    ],
+    ids=range(14),
+)
+def test_every_problem_is_named(text, problems, rows):
+    table = read(text)
+    assert summary(table) == problems
+    assert [row.line for row in table.rows] == rows
+
+
+def test_a_missing_column_says_what_was_expected():
+    (problem,) = read("FileName,Risk\na,1").problems
+    assert str(problem) == 'expected column "Glaucoma Risk", found "FileName", "Risk"'
+
+
+def test_utf_16_without_mark_is_called_by_its_nul_characters():
+    table = read(PLAIN.encode("utf-16-le"))
+    assert {problem.found for problem in table.problems} == {"a NUL character"}
+    assert table.rows == ()
+
+
+@pytest.mark.parametrize("row", [b"V,1\n", b"V\n", b"\xff,1\n", b"V,1,2,3\n"])
+def test_a_million_rows_end_at_the_limit(row):
+    table = read(b"FileName,Glaucoma Risk\n" + row * 1_000_000, most_rows=3)
+    assert (table.problems[-1].kind, table.problems[-1].line) == (FaultKind.TOO_LARGE, 5)
+    assert len(table.rows) + len(table.problems) <= 5
+
+
+def test_cells_are_text_and_nothing_else():
+    cells = ("=cmd|' /C calc'!A0", "{0.__class__}%s")
+    assert read(f"FileName,Glaucoma Risk\n{cells[0]},{cells[1]}\n").rows[0].cells == cells
+
+
+def test_one_column_alone():
+    assert [row.cells for row in read("0.5\n1\n", (ColumnSpec("Risk"),)).rows] == [("0.5",), ("1",)]
+    assert [row.cells for row in read("Score\n1\n", (ColumnSpec("Risk"),)).rows] == [("1",)]
+
+
+CELLS = st.text(st.characters(codec="utf-8", exclude_characters="\0\ufffd\r"), min_size=1, max_size=8).map(
+    str.strip
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.tuples(CELLS.filter(bool), CELLS), max_size=8),
+    st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]),
+)
+def test_reads_what_python_writes(rows, encoding):
+    file = io.StringIO(newline="")
+    csv.writer(file, quoting=csv.QUOTE_ALL).writerows([("FileName", "Glaucoma Risk"), *rows])
+    table = read(file.getvalue().encode(encoding))
+    assert table.problems == ()
+    assert [row.cells for row in table.rows] == rows
+
+
+@pytest.mark.parametrize("mark", ["sep=,", "SEP=;", "sep=\t"])
+def test_a_line_for_spreadsheets_is_named(mark):
+    table = read(f"{mark}\n{PLAIN}")
+    (problem,) = table.problems
+    assert (problem.kind, problem.line) == (FaultKind.MALFORMED, 1)
+    assert problem.hint == "only spreadsheets understand this line: remove it"
+    assert table.rows == ()

@@ -1,0 +1,69 @@
+"""Kappa against published examples, scikit-learn and by hand."""
+
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import cohen_kappa_score
+
+from evaluation.metrics.agreement import cohen_kappa, fleiss_kappa
+
+two_readers = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("abc")), min_size=2, max_size=20)
+
+
+def test_cohen_by_hand():
+    # 20 both yes, 15 both no, 5 and 10 apart: observed 0.7, by chance 0.5 · 0.6 + 0.5 · 0.4 = 0.5.
+    first = ["yes"] * 25 + ["no"] * 25
+    second = ["yes"] * 20 + ["no"] * 5 + ["yes"] * 10 + ["no"] * 15
+    assert cohen_kappa(first, second) == pytest.approx(0.4)
+
+
+@pytest.mark.parametrize(("first", "second"), [([], []), (["a", "a"], ["a", "a"])])
+def test_cohen_does_not_exist_without_two_categories(first, second):
+    assert math.isnan(cohen_kappa(first, second))
+
+
+@settings(max_examples=40, deadline=None)
+@given(two_readers)
+def test_cohen_is_scikit_learns(cases):
+    first, second = zip(*cases, strict=True)
+    if len({*first, *second}) > 1:
+        assert cohen_kappa(first, second) == pytest.approx(cohen_kappa_score(first, second))
+        assert cohen_kappa(second, first) == pytest.approx(cohen_kappa(first, second))
+
+
+def test_fleiss_published_example():
+    # Ten subjects, fourteen raters, five categories; Fleiss' kappa 0.210 (the usual textbook table).
+    table = [
+        [0, 0, 0, 0, 14],
+        [0, 2, 6, 4, 2],
+        [0, 0, 3, 5, 6],
+        [0, 3, 9, 2, 0],
+        [2, 2, 8, 1, 1],
+        [7, 7, 0, 0, 0],
+        [3, 2, 6, 3, 0],
+        [2, 5, 3, 2, 2],
+        [6, 5, 2, 1, 0],
+        [0, 2, 2, 3, 7],
+    ]
+    ratings = [[category for category, count in enumerate(row) for _ in range(count)] for row in table]
+    assert fleiss_kappa(ratings) == pytest.approx(0.210, abs=5e-4)
+
+
+@pytest.mark.parametrize(
+    ("ratings", "expected"),
+    [
+        ([["a", "a"], ["b", "b"]], 1.0),
+        # Observed 0; by chance ½.
+        ([["a", "b"], ["a", "b"]], -1.0),
+        # A case with one reader does not enter.
+        ([["a", "a"], ["b", "b"], ["a"]], 1.0),
+        # Shares of agreeing pairs 1/3 and 1; 2 and 3 of 5 ratings are "a" and "b".
+        ([["a", "a", "b"], ["b", "b"]], (2 / 3 - 13 / 25) / (12 / 25)),
+        ([["a", "a"]], math.nan),
+        ([], math.nan),
+    ],
+)
+def test_fleiss_by_hand(ratings, expected):
+    assert fleiss_kappa(ratings) == pytest.approx(expected, nan_ok=True)

@@ -1,0 +1,66 @@
+"""A challenge with one fault, which its option chooses; without a fault its rehearsal holds."""
+
+import math
+
+from evaluation.core.challenge import Challenge, Options, Task
+from evaluation.core.field import CaseColumns, Field, Reference, Socket, TableColumns
+from evaluation.core.metric import Metric, mean_of
+from evaluation.io.kinds.number import Label
+
+
+class FaultyOptions(Options):
+    fault: str = "none"
+
+
+def _tasks(options):
+    fault = options.fault
+
+    def score(prediction, reference):
+        correct = float(prediction["decision"] == reference["decision"])
+        if fault == "exception":
+            raise ZeroDivisionError("by design")
+        if fault == "prediction in the denominator" and not prediction["decision"]:
+            correct = math.nan
+        return {
+            "accuracy": 0.5 if fault == "constant" else 2 * correct if fault == "range" else correct,
+            "error": 1.0 - correct,
+        }
+
+    def worst(case, reference):
+        # Right where nothing is to be found: a missing result scored as an empty prediction.
+        accuracy = {
+            "missing is empty": float(not reference["decision"]),
+            "missing is half right": 0.5,
+            "missing leaves the mean": math.nan,
+            "constant": 0.5,
+        }.get(fault, 0.0)
+        return {"accuracy": accuracy, "error": 0.0 if fault == "worst row" else 1.0}
+
+    best, least = (0, 1) if fault == "direction" else (1, 0)
+    return (
+        Task(
+            "decisions",
+            "Decisions",
+            (DECISION,),
+            score,
+            worst,
+            (
+                Metric("accuracy", "Accuracy", mean_of("accuracy"), best=best, worst=least),
+                Metric("error", "Error", mean_of("error"), best=0, worst=1),
+            ),
+        ),
+    )
+
+
+DECISION = Field(
+    "decision",
+    "Decision",
+    Label(),
+    TableColumns(("decisions.csv",), "Name", ("Decision",)),
+    Socket("decision", "decision.json"),
+    Reference(Label(), CaseColumns(("decision",))),
+)
+
+CHALLENGE = Challenge(
+    "faulty", "A faulty challenge", FaultyOptions, _tasks, components=("decisions.accuracy",)
+)

@@ -1,0 +1,142 @@
+"""The rehearsal of phases: of the bundled ones, and of challenges with a fault of their own."""
+
+from pathlib import Path
+
+import pytest
+
+import evaluation.challenges
+from evaluation.core.fault import PhaseError
+from evaluation.core.form import CaseForm
+from evaluation.organiser import rehearsal as run
+from evaluation.organiser.rehearsal import rehearse
+from evaluation.phase.manifest import scan
+from evaluation.phase.phase import Phase, load_phase
+from test.phases import FIELDS, loaded_phase, tiny_cases
+from test.repository import REPOSITORY
+
+PHASES = sorted(REPOSITORY.glob("ground-truth/*/phase.toml"))
+
+
+@pytest.mark.parametrize("path", PHASES, ids=lambda path: path.parent.name)
+def test_every_bundled_phase_holds(path):
+    phase = load_phase(path.parent, scan(path.parent))
+    result = rehearse(phase)
+    assert result.problems == ()
+    names = {f"{task.name}.{metric.name}" for task in phase.tasks for metric in task.metrics}
+    names |= {composite.name for composite in phase.challenge.composites_of(phase.tasks)}
+    assert set(result.figures) == names
+    for figures in result.figures.values():
+        assert len(figures) == 6 + 4  # no kind lacks a variant
+
+
+def test_figures_of_a_tiny_phase(tmp_path):
+    # 4 cases of 16 × 12 pixels, half of them glaucomatous; a disc of 36 pixels of which 6 are the cup.
+    result = rehearse(loaded_phase(tmp_path / "phase"))
+    assert result.problems == ()
+    assert result.cases == 4
+    auc = result.figures["classification.auc"]
+    assert (auc["perfect"], auc["empty"], auc["inverted"], auc["missing"]) == (1.0, 0.5, 0.0, 0.0)
+    disc = result.figures["segmentation.dice_disc"]
+    assert disc["perfect"] == 1.0
+    assert disc["near-perfect"] == pytest.approx(2 * 36 / (36 + 37))
+    assert disc["empty"] == disc["inverted"] == disc["missing"] == 0.0
+    assert disc["perfect, half missing"] == 0.5
+    # The foveas lie at x = 3, 4, 5, 6 and y = 5.5; shuffled they are 1, 1, 1 and 3 pixels off.
+    fovea = result.figures["fovea.distance"]
+    assert (fovea["perfect"], fovea["near-perfect"], fovea["shuffled"]) == (0.0, 1.0, 1.5)
+    assert fovea["missing"] == 20.0
+    assert fovea["perfect, half missing"] == 10.0
+
+
+def test_a_metric_that_no_case_enters_is_named(tmp_path):
+    phase = loaded_phase(tmp_path / "phase", tiny_cases(4, positives=0), keys={"score": "fovea.distance"})
+    result = rehearse(phase)
+    assert result.problems == ()
+    assert result.untried == ("classification.auc", "classification.reference_sensitivity")
+
+
+@pytest.fixture
+def faulty(monkeypatch, tmp_path):
+    """Return a function from a fault to a phase of the challenge that has it."""
+    folder = str(Path(__file__).parent / "challenges")
+    monkeypatch.setattr(evaluation.challenges, "__path__", [*evaluation.challenges.__path__, folder])
+
+    def phase(fault: str) -> Phase:
+        (tmp_path / "cases.csv").write_text("name,decision\nA,1\nB,0\nC,1\nD,0\nE,1\nF,1\n")
+        (tmp_path / "phase.toml").write_text(
+            'challenge = "faulty"\nname = "faulty"\ntitle = "Faulty"\nsubmission = "archive"\n'
+            f'[options]\nfault = "{fault}"\n'
+        )
+        return load_phase(tmp_path, scan(tmp_path))
+
+    return phase
+
+
+def test_a_challenge_without_a_fault(faulty):
+    assert rehearse(faulty("none")).problems == ()
+
+
+@pytest.mark.parametrize(
+    ("fault", "problem"),
+    [
+        ("direction", "decisions.accuracy: the perfect submission gets 1, not the best value 0"),
+        ("worst row", "decisions.error: the missing submission gets 0 and beats the inverted one with 1"),
+        ("missing is empty", "decisions.accuracy: the missing submission gets 0.333333 and beats the inv"),
+        ("missing is half right", "decisions.accuracy: the missing submission gets 0.5 and beats the inv"),
+        (
+            "missing leaves the mean",
+            "decisions.accuracy: exists for the perfect submission and not for the missing one",
+        ),
+        (
+            "prediction in the denominator",
+            "decisions.accuracy: exists for the perfect submission and not for the empty one",
+        ),
+        ("constant", "decisions.accuracy: the missing submission gets the same as the perfect one, 0.5"),
+        ("range", "decisions.accuracy: the perfect submission gets 2, outside 0 to 1"),
+    ],
+)
+def test_a_fault_is_caught_and_names_the_metric(faulty, fault, problem):
+    problems = rehearse(faulty(fault)).problems
+    assert any(found.startswith(problem) for found in problems), problems
+    metric = problem.partition(":")[0]
+    if fault != "prediction in the denominator":  # which spoils both metrics
+        assert {found.partition(":")[0] for found in problems} == {metric}
+
+
+def test_a_score_that_fails_names_case_and_submission(faulty):
+    with pytest.raises(PhaseError, match="case A of the perfect submission cannot be scored") as raised:
+        rehearse(faulty("exception"))
+    assert "ZeroDivisionError: by design" in str(raised.value)
+
+
+def test_a_reference_that_cannot_be_read_is_named(tmp_path):
+    phase = loaded_phase(tmp_path / "phase")
+    (tmp_path / "phase" / "masks" / "V0002.png").write_bytes(b"altered")
+    with pytest.raises(PhaseError, match=r"masks/V0002.png: differs from the sealed file"):
+        rehearse(phase)
+
+
+@pytest.mark.parametrize(
+    ("count", "size", "chosen"),
+    [
+        (3, 0, [0, 1, 2]),
+        (4, 10, [0, 1, 2, 3]),  # 400 pixels are allowed
+        (8, 10, [0, 2, 4, 6]),  # and 7 cases
+        (5, 10, [0, 1, 2, 3]),
+        (4, 1000, [0, 2]),
+        (1, 1000, [0]),
+        (7, 0, [0, 1, 2, 3, 4, 5, 6]),
+        (14, 0, [0, 2, 4, 6, 8, 10, 12]),
+    ],
+)
+def test_a_large_phase_is_rehearsed_on_cases_spread_over_it(monkeypatch, count, size, chosen):
+    monkeypatch.setattr(run, "_MOST_PIXELS", 400)
+    monkeypatch.setattr(run, "_MOST_CASES", 7)
+    cases = [CaseForm(f"C{number}", size, size) for number in range(count)]
+    masks = [field for field in FIELDS if field.name in ("segmentation", "fovea")]
+    assert run._choose(cases, masks) == chosen
+
+
+def test_shuffled_predictions_come_from_cases_of_the_same_size():
+    cases = [CaseForm(name, size, size) for name, size in zip("ABCDE", (4, 8, 4, 4, 6), strict=True)]
+    assert run._partners(cases) == [2, 1, 3, 0, 4]

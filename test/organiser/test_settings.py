@@ -1,0 +1,195 @@
+"""The settings of a phase on the platform, held against a real metrics.json."""
+
+import dataclasses
+import json
+from functools import reduce
+from pathlib import Path
+
+import pytest
+
+from evaluation.core.fault import PhaseError
+from evaluation.evaluate import Result, evaluate
+from evaluation.organiser.settings import least_metrics, platform_settings, public_paths, warnings_of
+from evaluation.phase.manifest import scan
+from evaluation.phase.phase import Phase, load_phase
+from evaluation.platform.result_file import render
+from test.phases import loaded_phase, refuge_submission
+from test.repository import REPOSITORY
+
+PHASES = sorted(REPOSITORY.glob("ground-truth/*/phase.toml"))
+
+# What the platform's own schema of the further columns allows.
+COLUMN_KEYS = {"title", "path", "order", "error_path", "exclude_from_ranking"}
+
+
+def metrics_of(phase: Phase, submission: Path) -> dict:
+    result = evaluate(phase, submission, 0)
+    assert isinstance(result, Result)
+    return json.loads(render(dataclasses.asdict(result.metrics)))
+
+
+def looked_up(metrics: dict, path: str) -> object:
+    """Look a dotted path up as the platform does."""
+    return reduce(lambda value, key: value[key], path.split("."), metrics)
+
+
+@pytest.mark.parametrize("path", PHASES, ids=lambda path: path.parent.name)
+def test_every_path_is_a_number_in_a_real_result(path):
+    phase = load_phase(path.parent, scan(path.parent))
+    settings = platform_settings(phase, least_metrics(phase, 0))
+    metrics = metrics_of(phase, REPOSITORY / "test" / "input" / path.parent.name)
+    columns = settings["extra_results_columns"]
+    paths = [settings["score_jsonpath"], *(column["path"] for column in columns)]
+    errors = [settings["score_error_jsonpath"], *(column.get("error_path", "") for column in columns)]
+    assert len(set(paths)) == len(paths)
+    for found in [*paths, *filter(None, errors)]:
+        assert type(looked_up(metrics, found)) in (int, float), found
+    for value, error in zip(paths, errors, strict=True):
+        figure = looked_up(metrics, value.removesuffix(".value"))
+        # A composite is a plain number, without an interval.
+        assert bool(error) <= (isinstance(figure, dict) and "confidence_interval" in figure)
+    assert set(public_paths(least_metrics(phase, 0))) <= set(public_paths(metrics))
+
+
+@pytest.mark.parametrize("path", PHASES, ids=lambda path: path.parent.name)
+def test_values_that_the_platform_accepts(path):
+    phase = load_phase(path.parent, scan(path.parent))
+    settings = platform_settings(phase, least_metrics(phase, 0))
+    assert set(settings) == {
+        "score_title",
+        "score_jsonpath",
+        "score_error_jsonpath",
+        "score_default_sort",
+        "score_decimal_places",
+        "extra_results_columns",
+        "scoring_method_choice",
+        "result_display_choice",
+        "display_all_metrics",
+    }
+    assert 0 < len(settings["score_title"]) <= 32
+    assert max(len(settings["score_jsonpath"]), len(settings["score_error_jsonpath"])) <= 255
+    assert settings["score_default_sort"] in ("asc", "desc")
+    assert settings["scoring_method_choice"] in ("abs", "avg", "med")
+    assert settings["result_display_choice"] in ("all", "rec", "bst")
+    titles = [settings["score_title"]]
+    for column in settings["extra_results_columns"]:
+        assert {"title", "path", "order"} <= set(column) <= COLUMN_KEYS
+        assert column["order"] in ("asc", "desc")
+        assert 0 < len(column["title"]) <= 64
+        assert max(len(column["path"]), len(column.get("error_path", ""))) <= 255
+        titles.append(column["title"])
+    assert len(set(titles)) == len(titles)
+
+
+def test_refuge(tmp_path):
+    # 24 cases, half of them glaucomatous: enough of each class for an interval.
+    phase = loaded_phase(tmp_path / "phase", 24)
+    settings = platform_settings(phase, least_metrics(phase, 0))
+    assert settings["score_title"] == "AUC"
+    assert settings["score_jsonpath"] == "aggregates.classification.auc.value"
+    assert settings["score_error_jsonpath"] == (
+        "aggregates.classification.auc.confidence_interval.half_width"
+    )
+    assert settings["score_default_sort"] == "desc"
+    orders = {column["path"]: column["order"] for column in settings["extra_results_columns"]}
+    assert orders == {
+        "aggregates.segmentation.dice_cup.value": "desc",
+        "aggregates.segmentation.dice_disc.value": "desc",
+        "aggregates.segmentation.vertical_cup_to_disc_ratio_error.value": "asc",
+    }
+
+
+def test_what_the_phase_asks_for(tmp_path):
+    keys = {"score": "fovea.distance", "columns": ["segmentation.dice_cup"]}
+    phase = loaded_phase(tmp_path / "phase", keys=keys, tables='[digits]\n"fovea.distance" = 1')
+    settings = platform_settings(phase, least_metrics(phase, 0))
+    assert settings["score_jsonpath"] == "aggregates.fovea.distance.value"
+    assert settings["score_default_sort"] == "asc"
+    assert settings["score_decimal_places"] == 1
+    # Four cases are too few for an interval.
+    assert settings["score_error_jsonpath"] == ""
+    (column,) = settings["extra_results_columns"]
+    assert column == {
+        "title": "Dice of the cup",
+        "path": "aggregates.segmentation.dice_cup.value",
+        "order": "desc",
+    }
+
+
+def test_columns_that_are_shown_and_not_ranked(tmp_path):
+    keys = {"columns": ["segmentation.dice_disc"], "unranked_columns": ["fovea.distance"]}
+    phase = loaded_phase(tmp_path / "phase", keys=keys, tables='[titles]\n"fovea.distance" = "Fovea [px]"')
+    settings = platform_settings(phase, least_metrics(phase, 0))
+    assert settings["extra_results_columns"] == [
+        {"title": "Dice of the disc", "path": "aggregates.segmentation.dice_disc.value", "order": "desc"},
+        {
+            "title": "Fovea [px]",
+            "path": "aggregates.fovea.distance.value",
+            "order": "asc",
+            "exclude_from_ranking": True,
+        },
+    ]
+    # The platform ranks a submission without a column that is not ranked.
+    assert phase.form.optional_tasks == ("fovea",)
+
+
+@pytest.mark.parametrize(
+    ("title", "problem"),
+    [
+        (
+            '"classification.auc" = "' + "x" * 33 + '"',
+            "score_title: string should have at most 32 char",
+        ),
+        ('"segmentation.dice_cup" = ""', "columns.0.title: string should have at least 1 character"),
+        (
+            '"segmentation.dice_cup" = "' + "x" * 65 + '"',
+            "columns.0.title: string should have at most 64 characters",
+        ),
+    ],
+)
+def test_titles_that_the_platform_does_not_take(tmp_path, title, problem):
+    phase = loaded_phase(tmp_path / "phase", tables=f"[titles]\n{title}")
+    with pytest.raises(PhaseError) as raised:
+        platform_settings(phase, least_metrics(phase, 0))
+    assert problem in raised.value.problems[0]
+    assert raised.value.problems[-1] == "[titles] in phase.toml renames a metric"
+
+
+@pytest.mark.parametrize(
+    ("tables", "warnings"),
+    [
+        (
+            "",
+            [
+                "the page shows 4 decimals of every figure: submissions that differ beyond look the same and "
+                "still take different ranks, in every column ([digits] in phase.toml rounds a figure)"
+            ],
+        ),
+        ('[digits]\n"classification.auc" = 3\n"segmentation.dice_cup" = 3', []),
+        (
+            '[digits]\n"classification.auc" = 2\n"segmentation.dice_cup" = 3',
+            [
+                "the page shows 2 decimals of every figure: submissions that differ beyond look the same and "
+                "still take different ranks, in segmentation.dice_cup "
+                "([digits] in phase.toml rounds a figure)"
+            ],
+        ),
+        (
+            '[digits]\n"classification.auc" = 3\n"segmentation.dice_cup" = 3\n'
+            '[titles]\n"segmentation.dice_cup" = "AUC"',
+            [],  # the tasks' titles tell them apart
+        ),
+    ],
+)
+def test_warnings(tmp_path, tables, warnings):
+    phase = loaded_phase(tmp_path / "phase", keys={"columns": ["segmentation.dice_cup"]}, tables=tables)
+    assert warnings_of(phase, platform_settings(phase, least_metrics(phase, 0))) == warnings
+
+
+def test_public_are_the_keys_that_every_submission_has(tmp_path):
+    phase = loaded_phase(tmp_path / "phase")
+    least = set(public_paths(least_metrics(phase, 0)))
+    whole = set(public_paths(metrics_of(phase, refuge_submission(tmp_path / "submission"))))
+    assert least < whole
+    # The fovea is the task that a submission may leave out.
+    assert whole - least == {path for path in whole if ".fovea." in path}

@@ -1,0 +1,122 @@
+import shutil
+
+import numpy as np
+import pytest
+
+from evaluation.core.fault import PhaseError
+from evaluation.io.kinds.label_mask import LabelMask
+from evaluation.organiser.validate import validate_phase
+from evaluation.phase.manifest import scan
+from test.phases import refuge_phase, replace_in, tiny_cases
+
+
+def validated(folder):
+    return validate_phase(folder, scan(folder), workers=0)
+
+
+def problems_of(folder):
+    with pytest.raises(PhaseError) as caught:
+        validated(folder)
+    return list(caught.value.problems)
+
+
+def written(tmp_path, cases=4, **arguments):
+    return refuge_phase(tmp_path / "phase", cases, sealed=False, **arguments)
+
+
+def test_a_phase_without_faults(tmp_path):
+    validation = validated(written(tmp_path))
+    assert validation.notices == ()
+    assert [case.name for case in validation.phase.cases.forms] == [case.name for case in tiny_cases()]
+
+
+def test_every_fault_of_the_reference_at_once(tmp_path):
+    folder = written(tmp_path)
+    masks = folder / "masks"
+    (masks / "V0001.png").write_bytes(b"no image")
+    pixels = np.full((12, 16), 255, np.uint8)
+    pixels[3, 4] = 77
+    kind = LabelMask({0: "cup", 128: "disc"}, 255)
+    (masks / "V0002.png").write_bytes(kind.write_file(pixels, ".png"))
+    (masks / "V0003.png").write_bytes(kind.write_file(pixels[:, :10], ".png"))
+    replace_in(folder / "cases.csv", "V0001,16,12,1,3.0", "V0001,16,12,yes,-3")
+    replace_in(folder / "cases.csv", "V0004,16,12,0,6.0,5.5", "V0004,16,12,,,5.5")
+    assert problems_of(folder) == [
+        'cases.csv, line 2, glaucoma: expected 0 or 1, found "yes"',
+        "masks/V0001.png: expected a PNG image, found other content",
+        "cases.csv, line 2, fovea_x, fovea_y: expected x from 0 to 16, found x = -3",
+        "masks/V0002.png: expected values 0 or 128 or 255 only, found 77",
+        "masks/V0003.png: expected 16 × 12 pixels, found 10 × 12 pixels",
+        "cases.csv, line 5, glaucoma: expected 0 or 1, found nothing",
+        "cases.csv, line 5, fovea_x: expected a finite number, found nothing",
+    ]
+
+
+@pytest.mark.parametrize("positives", [0, 4])
+def test_a_score_that_cannot_exist_is_a_fault(tmp_path, positives):
+    folder = written(tmp_path, tiny_cases(4, positives))
+    assert problems_of(folder) == [
+        "phase.toml: classification.auc cannot exist: no case of this phase enters it"
+    ]
+
+
+def test_a_column_that_cannot_exist_is_a_fault(tmp_path):
+    folder = written(
+        tmp_path,
+        tiny_cases(4, 0),
+        keys={"score": "segmentation.dice_cup", "columns": ["classification.reference_sensitivity"]},
+    )
+    assert problems_of(folder) == [
+        "phase.toml: classification.reference_sensitivity cannot exist: no case of this phase enters it"
+    ]
+
+
+def test_another_metric_that_cannot_exist_is_a_notice(tmp_path):
+    folder = written(tmp_path, tiny_cases(4, 0), keys={"score": "fovea.distance", "columns": []})
+    assert validated(folder).notices == (
+        "classification.auc does not exist in this phase: no case enters it",
+        "classification.reference_sensitivity does not exist in this phase: no case enters it",
+    )
+
+
+def test_subgroups_are_checked_with_the_metrics_and_the_reference(tmp_path):
+    folder = written(
+        tmp_path,
+        columns={"age": ["40", "fifty", "nan", ""], "site": ["A+", "A-", "b", "b"]},
+        tables="[[subgroups]]\ncolumn = 'age'\nbins = [45]\n[[subgroups]]\ncolumn = 'site'",
+    )
+    (folder / "masks" / "V0004.png").write_bytes(b"")
+    assert problems_of(folder) == [
+        "masks/V0004.png: expected a PNG image, found an empty file",
+        "cases.csv, line 3, age: expected a number for the bins, found 'fifty'",
+        "cases.csv, line 4, age: expected a number for the bins, found 'nan'",
+        "cases.csv: site: 'A+', 'A-' have the same key 'a'",
+    ]
+
+
+def test_published_cases_need_keys_of_their_own(tmp_path):
+    folder = written(tmp_path, keys={"publish_cases": True})
+    for old, new in (("V0001", "V.1"), ("V0002", "V_1")):
+        replace_in(folder / "cases.csv", f"{old},", f"{new},")
+        (folder / "masks" / f"{old}.png").rename(folder / "masks" / f"{new}.png")
+    assert problems_of(folder) == [
+        "cases.csv: cases V.1, V_1 cannot be published: they have the same key V_1"
+    ]
+    replace_in(folder / "phase.toml", "publish_cases = true", "publish_cases = false")
+    assert validated(folder).notices == ()
+
+
+def test_nothing_is_written(tmp_path):
+    folder = written(tmp_path)
+    before = shutil.copytree(folder, tmp_path / "before")
+    validated(folder)
+    assert scan(folder) == scan(before)
+    assert not (folder / "manifest.json").exists()
+
+
+def test_a_file_that_changed_after_the_scan_is_found_out(tmp_path):
+    folder = written(tmp_path)
+    scanned = scan(folder)
+    shutil.copy(folder / "masks" / "V0001.png", folder / "masks" / "V0002.png")
+    with pytest.raises(PhaseError, match=r"masks/V0002\.png: differs from the sealed file"):
+        validate_phase(folder, scanned, workers=0)

@@ -1,0 +1,35 @@
+import pytest
+
+from evaluation.challenges.refuge.rules import CHALLENGE, RefugeOptions
+from evaluation.phase.config import PhaseConfig
+from evaluation.phase.leaderboard_metrics import optional_tasks, platform_metrics
+from evaluation.phase.registry import select_tasks
+
+SEGMENTATION = (
+    "segmentation.dice_cup",
+    "segmentation.dice_disc",
+    "segmentation.vertical_cup_to_disc_ratio_error",
+)
+
+
+@pytest.mark.parametrize(
+    ("keys", "metrics"),
+    [
+        ({}, ("classification.auc", *SEGMENTATION)),
+        ({"tasks": ("segmentation",)}, SEGMENTATION),
+        ({"tasks": ("fovea",)}, ("fovea.distance",)),
+        ({"tasks": ("segmentation", "fovea")}, SEGMENTATION),
+        ({"score": "segmentation.dice_cup"},
+         ("segmentation.dice_cup", "classification.auc", *SEGMENTATION[1:])),
+        ({"columns": ()}, ("classification.auc",)),
+        ({"columns": ("fovea.distance",) * 2}, ("classification.auc", "fovea.distance")),
+        ({"score": "fovea.distance", "columns": ("fovea.distance",)}, ("fovea.distance",)),
+    ],
+)  # fmt: skip
+def test_metrics_of_the_leaderboard(keys, metrics):
+    config = PhaseConfig(challenge="refuge", name="r", title="", submission="archive", **keys)
+    tasks = select_tasks(CHALLENGE, RefugeOptions(), config.tasks)
+    assert platform_metrics(config, CHALLENGE, tasks) == metrics
+    needs_fovea = "fovea.distance" in metrics
+    has_fovea = "fovea" in {task.name for task in tasks}
+    assert optional_tasks(config, CHALLENGE, tasks) == (("fovea",) if has_fovea and not needs_fovea else ())

@@ -1,0 +1,179 @@
+from dataclasses import astuple, replace
+from math import cos, pi, sin
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaluation.synthesis.ellipses import Ellipse, Patch, intersection, jitter, majority_vote, rasterise
+
+ellipses = st.builds(
+    Ellipse,
+    center_x=st.floats(-20, 60),
+    center_y=st.floats(-20, 60),
+    semi_axis_x=st.floats(0.3, 40),
+    semi_axis_y=st.floats(0.3, 40),
+    tilt_radians=st.floats(-2 * pi, 2 * pi),
+)
+
+
+def mask_of(text):
+    return np.array([[character == "#" for character in row] for row in text.split()])
+
+
+def in_image(patch, width, height):
+    mask = np.zeros((height, width), dtype=bool)
+    mask[patch.top : patch.bottom, patch.left : patch.right] = patch.values
+    return mask
+
+
+def quadratic_form(ellipse, width, height):
+    """Value at every pixel in the ellipse's own frame: below 1 inside, above 1 outside."""
+    y, x = np.mgrid[:height, :width]
+    x, y = x - ellipse.center_x, y - ellipse.center_y
+    along = x * cos(ellipse.tilt_radians) + y * sin(ellipse.tilt_radians)
+    across = y * cos(ellipse.tilt_radians) - x * sin(ellipse.tilt_radians)
+    return (along / ellipse.semi_axis_x) ** 2 + (across / ellipse.semi_axis_y) ** 2
+
+
+BY_HAND = {
+    "circle of radius 2, border included": (
+        Ellipse(2, 2, 2, 2),
+        5,
+        5,
+        "..#.. .###. ##### .###. ..#..",
+    ),
+    "wide": (Ellipse(3, 1, 3, 1), 7, 3, "...#... ####### ...#..."),
+    "a quarter turn makes it tall": (Ellipse(1, 3, 3.01, 1.01, pi / 2), 3, 7, ".#. .#. .#. ### .#. .#. .#."),
+    "positive tilt goes right and down": (
+        Ellipse(2, 2, 3, 0.5, pi / 4),
+        5,
+        5,
+        "#.... .#... ..#.. ...#. ....#",
+    ),
+    "negative tilt goes right and up": (
+        Ellipse(2, 2, 3, 0.5, -pi / 4),
+        5,
+        5,
+        "....# ...#. ..#.. .#... #....",
+    ),
+    "clipped at the first corner": (Ellipse(0, 0, 2, 2), 4, 3, "###. ##.. #..."),
+    "clipped at the last corner": (Ellipse(3, 2, 2, 2), 4, 3, "...# ..## .###"),
+    "covers a tiny image": (Ellipse(0, 0, 9, 9), 2, 1, "##"),
+    "one pixel": (Ellipse(0, 0, 0.1, 0.1), 1, 1, "#"),
+    "between the pixels": (Ellipse(0.5, 0.5, 0.4, 0.4), 2, 2, ".. .."),
+    "outside, right": (Ellipse(10, 1, 2, 2), 3, 3, "... ... ..."),
+    "outside, above": (Ellipse(1, -10, 2, 2), 3, 3, "... ... ..."),
+}
+
+
+@pytest.mark.parametrize(("ellipse", "width", "height", "expected"), BY_HAND.values(), ids=BY_HAND.keys())
+def test_rasterise_by_hand(ellipse, width, height, expected):
+    np.testing.assert_array_equal(
+        in_image(rasterise(ellipse, width, height), width, height), mask_of(expected)
+    )
+
+
+@settings(max_examples=150, deadline=None)
+@given(ellipse=ellipses, width=st.integers(1, 50), height=st.integers(1, 50))
+def test_rasterise_agrees_with_the_quadratic_form(ellipse, width, height):
+    mask = in_image(rasterise(ellipse, width, height), width, height)
+    form = quadratic_form(ellipse, width, height)
+    assert mask[form < 1 - 1e-6].all()
+    assert not mask[form > 1 + 1e-6].any()
+
+
+@pytest.mark.parametrize(("width", "height"), [(2124, 2056), (1634, 1634)])
+def test_rasterise_at_real_size_touches_only_the_bounding_box(width, height):
+    ellipse = Ellipse(width * 0.7, height * 0.5, 150.3, 170.9, 0.3)
+    patch = rasterise(ellipse, width, height)
+    assert patch.values.sum() == pytest.approx(pi * 150.3 * 170.9, rel=1e-3)
+    # The extents of a tilted ellipse: twice the root of the summed squares of the projected semi-axes.
+    assert patch.values.shape[1] == pytest.approx(2 * np.hypot(150.3 * cos(0.3), 170.9 * sin(0.3)), abs=1)
+    assert patch.values.shape[0] == pytest.approx(2 * np.hypot(150.3 * sin(0.3), 170.9 * cos(0.3)), abs=1)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [(0, 0, 0, 1, 0), (0, 0, 1, -1, 0), (0, 0, np.inf, 1, 0), (np.nan, 0, 1, 1, 0), (0, 0, 1, 1, np.inf)],
+)
+def test_ellipse_refuses(values):
+    with pytest.raises(ValueError, match=r"ellipse: expected (a )?finite"):
+        Ellipse(*values)
+
+
+@settings(max_examples=50, deadline=None)
+@given(first=ellipses, second=ellipses)
+def test_intersection_is_that_of_the_masks(first, second):
+    patches = rasterise(first, 40, 30), rasterise(second, 40, 30)
+    common = in_image(patches[0], 40, 30) & in_image(patches[1], 40, 30)
+    np.testing.assert_array_equal(in_image(intersection(*patches), 40, 30), common)
+
+
+def test_jitter_of_nothing_changes_nothing():
+    ellipse = Ellipse(10, 20, 3, 4, 0.1)
+    assert jitter(ellipse, np.random.default_rng(1), 0.0) == ellipse
+
+
+def test_jitter_has_the_stated_deviations():
+    rng = np.random.default_rng(5)
+    drawn = np.array([astuple(jitter(Ellipse(100, 200, 10, 20, 0.5), rng, 0.1)) for _ in range(4000)])
+    drawn[:, 2:4] = np.log(drawn[:, 2:4])
+    np.testing.assert_allclose(drawn.mean(axis=0), [100, 200, np.log(10), np.log(20), 0.5], atol=0.15)
+    np.testing.assert_allclose(drawn.std(axis=0), [1, 2, 0.1, 0.1, 0.1], rtol=0.05)
+    assert np.abs(np.corrcoef(drawn.T) - np.eye(5)).max() < 0.07
+
+
+def test_jitter_is_determined_by_the_seed():
+    ellipse = Ellipse(10, 20, 3, 4, 0.1)
+    first, again, other = (jitter(ellipse, np.random.default_rng(seed), 0.1) for seed in (1, 1, 2))
+    assert first == again
+    assert first != other
+
+
+ROW = {
+    "left": Patch(mask_of("##"), top=0, left=0),
+    "middle": Patch(mask_of("##"), top=0, left=1),
+    "all": Patch(mask_of("####"), top=0, left=0),
+    "none": Patch(np.zeros((0, 0), dtype=bool), top=0, left=3),
+}
+
+
+@pytest.mark.parametrize(
+    ("names", "graders", "expected"),
+    [
+        (["left"], 1, "##.."),
+        (["left", "middle", "all"], 3, "###."),  # votes 2 3 2 1 of 3
+        (["left", "middle"], 2, ".#.."),  # votes 1 2 1 0: half is no majority
+        (["left", "middle", "all"], 4, ".#.."),  # votes 2 3 2 1 of 4
+        (["left", "middle", "all"], 7, "...."),  # three of seven
+        (["left", "left", "all", "none", "none"], 5, "##.."),
+        (["none"], 1, "...."),
+        ([], 3, "...."),
+    ],
+)
+def test_majority_vote_by_hand(names, graders, expected):
+    voted = majority_vote([ROW[name] for name in names], 4, 1, graders)
+    np.testing.assert_array_equal(voted, mask_of(expected))
+
+
+def test_majority_vote_places_the_patch():
+    voted = majority_vote([Patch(mask_of("## .#"), top=2, left=1)], 5, 6, 1)
+    np.testing.assert_array_equal(voted, mask_of("..... ..... .##.. ..#.. ..... ....."))
+
+
+def test_majority_vote_counts_beyond_a_byte():
+    voted = majority_vote([ROW["left"]] * 300, 4, 1, 301)
+    np.testing.assert_array_equal(voted, mask_of("##.."))
+
+
+def test_majority_vote_refuses_more_patches_than_graders():
+    with pytest.raises(ValueError, match="expected at most 1 patches, one a grader, found 2"):
+        majority_vote([ROW["left"], ROW["all"]], 4, 1, 1)
+
+
+@pytest.mark.parametrize("moved", [{"left": -1}, {"left": 3}, {"top": -1}, {"top": 1}])
+def test_majority_vote_refuses_a_patch_outside(moved):
+    with pytest.raises(ValueError, match="expected patches inside 4 × 1 pixels"):
+        majority_vote([replace(ROW["left"], **moved)], 4, 1, 1)
