@@ -51,7 +51,7 @@ def open_readers(folder: Path) -> ReadersFolder:
         raise PhaseError(f"{folder / READERS}: is not a folder")
     configuration = read_configuration(folder)
     challenge, tasks = configuration.challenge, configuration.tasks
-    cases = read_cases(folder, challenge.form_columns, challenge.case_choices)
+    cases = read_cases(folder, challenge.form_columns)
     fused = tuple(field for field in fields_of(tasks) if not _is_kept(field, cases))
     if problems := _problems(fused, cases):
         raise PhaseError(*problems)

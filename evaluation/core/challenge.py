@@ -14,6 +14,7 @@ from evaluation.core.field import AnyField, Field, HiddenField
 from evaluation.core.form import CaseForm
 from evaluation.core.metric import Metric
 from evaluation.core.scheme import Scheme
+from evaluation.core.worst import worst_row
 
 Values = Mapping[str, Any]
 
@@ -42,29 +43,31 @@ def form_option(default: Any) -> Any:
 class Task:
     """A part of a challenge that is scored by itself.
 
-    ``score`` takes the values of the fields by name, submitted and reference, and returns the case's row of
-    columns. ``worst`` returns the row of a case whose result is missing or failed: the metrics' worst
-    values, never those of an empty prediction. Its cases are those that have at least one of its fields.
-    ``hidden`` are labels that scoring needs beside those of the fields.
+    Its cases are those that have at least one of its fields. ``score`` takes the values of the fields by
+    name, submitted and reference, and returns the case's row of columns. It is called where any of the case's
+    fields was submitted; of several, it returns the columns that follow from those that were, and the others
+    take their worst values. ``worst`` returns the columns of a case whose result is missing or failed that do
+    not follow from the metrics, see `worst_row`; by default all do.
 
-    With ``independent_fields`` no column depends on two fields: ``score`` is given those that were submitted
-    and returns their columns, and only the columns of the missing ones take their worst values.
+    ``hidden`` are labels that scoring needs beside those of the fields; they are no fields, since nothing of
+    them is submitted. A submission may hold nothing at all of an ``optional`` task.
 
     A task without fields scores how long the algorithm ran for a case: the values are its ``run_seconds``.
 
     ``details`` returns what the organiser's per-case file holds beside the columns, the points of a curve for
-    example, or counts that only the reference knows; ``notices`` what an organiser should know of a
-    reference, one sentence each.
+    example, or counts that only the reference knows. ``notices`` returns what an organiser should know of a
+    reference before hosting it, one sentence each: where metrics exist and yet do not mean what their titles
+    say, as a mean over classes of which the reference lacks one. Of metrics that do not exist, it is known.
     """
 
     name: str
     title: str
     fields: tuple[Field, ...]
     score: Callable[[Values, Values], Row]
-    worst: Callable[[CaseForm, Values], Row]
     metrics: tuple[Metric, ...]
+    worst: Callable[[CaseForm, Values], Row] = lambda case, reference: {}
     hidden: tuple[HiddenField, ...] = ()
-    independent_fields: bool = False
+    optional: bool = False
     details: Callable[[CaseTable], Mapping[str, Any]] = lambda table: {}
     notices: Callable[[CaseTable], Sequence[str]] = lambda table: ()
 
@@ -72,16 +75,21 @@ class Task:
         """Return the fields that a case has; none where the case is not of this task."""
         return tuple(field for field in self.fields if field.cases(case))
 
+    def worst_row(self, case: CaseForm, reference: Values) -> Row:
+        """Return all columns of a case whose result is missing or failed, see `evaluation.core.worst`."""
+        return worst_row(self.metrics, self.worst(case, reference))
+
 
 @dataclass(frozen=True)
-class CaseChoice:
-    """An optional public column of the case table with the values that it may hold.
+class FormColumn:
+    """A column of the case table that participants know.
 
-    The first value is that of a case whose cell is empty, or of all where there is no such column.
+    With ``values`` a cell holds one of these, and the first where it is empty or the table has no such
+    column; without, a phase needs the column and its cells hold any text.
     """
 
-    column: str
-    values: tuple[str, ...]
+    name: str
+    values: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -111,8 +119,7 @@ class Challenge:
     ``components`` names the metrics ("task.metric") that its ranking uses. ``score`` names the metric or
     composite that is the default score of the platform's leaderboard, else it is the first component.
     ``ranking`` makes its scheme of the options; without one, the mean of the components' ranks decides.
-    ``form_columns`` are the columns of the case table that participants know; ``case_choices`` are further
-    ones that a phase can do without.
+    ``form_columns`` are the columns of the case table that participants know, beside name and size.
     """
 
     name: str
@@ -121,9 +128,7 @@ class Challenge:
     tasks: Callable[[Any], tuple[Task, ...]]
     components: tuple[str, ...]
     missing: Literal["reject", "worst"] = "reject"
-    form_columns: tuple[str, ...] = ()
-    case_choices: tuple[CaseChoice, ...] = ()
-    optional_tasks: tuple[str, ...] = ()
+    form_columns: tuple[FormColumn, ...] = ()
     composites: tuple[Composite, ...] = ()
     score: str | None = None
     ranking: Callable[[Any], Scheme] | None = None

@@ -127,8 +127,8 @@ class Field:
 
     The check, the form, scoring, samples, ensembles and the description of the format all use this one
     declaration. ``archive`` says where it lies in a predictions phase, ``socket`` in an algorithm phase.
-    ``cases`` chooses by their form the cases that have the field. ``rehearsed_from`` names the reference that
-    a perfect prediction repeats, where that is not the field's own.
+    ``cases`` chooses by their form the cases that have the field. The reference is what a perfect prediction
+    says; what else scoring needs are hidden fields.
     """
 
     name: str
@@ -138,7 +138,6 @@ class Field:
     socket: Socket
     reference: Reference
     cases: Callable[[CaseForm], bool] = every_case
-    rehearsed_from: str | None = None
 
 
 @dataclass(frozen=True)
@@ -148,7 +147,6 @@ class HiddenField:
     name: str
     reference: Reference
     cases: Callable[[CaseForm], bool] = every_case
-    rehearsed_from: str | None = None
 
 
 AnyField = Field | HiddenField

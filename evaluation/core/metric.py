@@ -98,6 +98,11 @@ class Metric:
         return "higher" if self.best > self.worst else "lower"
 
 
+def mean_metric(name: str, title: str, best: float, worst: float, ordered: bool = True) -> Metric:
+    """Return the metric that is the mean of the column of its own name."""
+    return Metric(name, title, mean_of(name), best, worst, ordered=ordered)
+
+
 def mean_of(column: str) -> Aggregate:
     """Return the mean of a column over the cases for which it is defined."""
     return Aggregate(

@@ -132,7 +132,7 @@ class _Stage:
 
     def _derive(self, case: CaseForm, reference: ReferenceValues, variant: Variant) -> Predictions:
         values = {
-            field.name: field.kind.rehearse(reference[field.rehearsed_from or field.name], case, variant)
+            field.name: field.kind.rehearse(reference[field.name], case, variant)
             for field in self._fields
             if field.cases(case)
         }

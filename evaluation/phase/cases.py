@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evaluation.core.challenge import CaseChoice
+from evaluation.core.challenge import FormColumn
 from evaluation.core.fault import PhaseError
 from evaluation.core.form import CaseForm, CaseRow, name_key
 
@@ -25,7 +25,7 @@ class Cases:
     columns: tuple[str, ...]
 
 
-def read_cases(folder: Path, form_columns: Sequence[str], choices: Sequence[CaseChoice] = ()) -> Cases:
+def read_cases(folder: Path, form_columns: Sequence[FormColumn]) -> Cases:
     """Return the case table of a phase folder, sorted by name. Raises `PhaseError` listing every fault."""
     path = folder / FILE_NAME
     try:
@@ -37,14 +37,13 @@ def read_cases(folder: Path, form_columns: Sequence[str], choices: Sequence[Case
         raise PhaseError(f"{FILE_NAME}: not found in {folder}") from None
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise PhaseError(f"{FILE_NAME}: cannot be read: {error}") from None
+    needed = ("name", *(column.name for column in form_columns if not column.values))
     problems = [
         f"{FILE_NAME}: column {name!r} stands {count} times"
         for name, count in Counter(header).items()
         if count > 1
     ]
-    problems += [
-        f"{FILE_NAME}: column {name!r} is missing" for name in ("name", *form_columns) if name not in header
-    ]
+    problems += [f"{FILE_NAME}: column {name!r} is missing" for name in needed if name not in header]
     problems += [
         f"{FILE_NAME}, line {line}: expected {len(header)} cells, found {len(cells)}"
         for line, cells in rows
@@ -52,14 +51,14 @@ def read_cases(folder: Path, form_columns: Sequence[str], choices: Sequence[Case
     ]
     if not rows:
         problems.append(f"{FILE_NAME}: holds no case")
-    if not {"name", *form_columns} <= set(header):
+    if not set(needed) <= set(header):
         raise PhaseError(*problems)
     table = [
         CaseRow(line, dict(zip(header, map(str.strip, cells), strict=True)))
         for line, cells in rows
         if len(cells) == len(header)
     ]
-    forms = [_case_form(row, form_columns, choices, problems) for row in table]
+    forms = [_case_form(row, form_columns, problems) for row in table]
     keys = [name_key(form.name) for form in forms]
     for key, count in Counter(keys).items():
         if count > 1:
@@ -71,9 +70,7 @@ def read_cases(folder: Path, form_columns: Sequence[str], choices: Sequence[Case
     return Cases(tuple(forms[i] for i in order), tuple(table[i] for i in order), header)
 
 
-def _case_form(
-    row: CaseRow, form_columns: Sequence[str], choices: Sequence[CaseChoice], problems: list[str]
-) -> CaseForm:
+def _case_form(row: CaseRow, form_columns: Sequence[FormColumn], problems: list[str]) -> CaseForm:
     name = row.cells["name"]
     if not name or "/" in name or name.startswith(".") or not name.isprintable():
         problems.append(f"{FILE_NAME}, line {row.line}: {name!r} is not a name for a case")
@@ -86,12 +83,13 @@ def _case_form(
             )
             text = "0"
         sizes[column] = int(text)
-    columns = {column: row.cells[column] for column in form_columns}
-    for choice in choices:
-        text = columns[choice.column] = row.cells.get(choice.column) or choice.values[0]
-        if text not in choice.values:
-            expected = " or ".join(choice.values)
+    columns = {}
+    for declared in form_columns:
+        text = row.cells.get(declared.name, "") or next(iter(declared.values), "")
+        if declared.values and text not in declared.values:
+            expected = " or ".join(declared.values)
             problems.append(
-                f"{FILE_NAME}, line {row.line}, {choice.column}: expected {expected}, found {text!r}"
+                f"{FILE_NAME}, line {row.line}, {declared.name}: expected {expected}, found {text!r}"
             )
+        columns[declared.name] = text
     return CaseForm(name, sizes["width"], sizes["height"], columns)

@@ -14,7 +14,7 @@ def platform_metrics(config: PhaseConfig, challenge: Challenge, tasks: Sequence[
     What `phase.toml` names, else the challenge's score and the components of its ranking in these tasks;
     never what it only shows.
     """
-    compulsory = [task for task in tasks if task.name not in challenge.optional_tasks]
+    compulsory = [task for task in tasks if not task.optional]
     known = {f"{task.name}.{metric.name}" for task in compulsory for metric in task.metrics}
     components = [name for name in challenge.components if name in known]
     if not components:
@@ -40,6 +40,4 @@ def optional_tasks(config: PhaseConfig, challenge: Challenge, tasks: Sequence[Ta
     its metrics the platform would drop the submission from it.
     """
     needed = {name.partition(".")[0] for name in needed_metrics(config, challenge, tasks)}
-    return tuple(
-        task.name for task in tasks if task.name in challenge.optional_tasks and task.name not in needed
-    )
+    return tuple(task.name for task in tasks if task.optional and task.name not in needed)

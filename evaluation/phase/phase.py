@@ -10,7 +10,15 @@ from typing import Literal
 
 from pydantic import ValidationError
 
-from evaluation.core.challenge import Challenge, Options, Task, fields_of, metrics_of, references_of
+from evaluation.core.challenge import (
+    Challenge,
+    FormColumn,
+    Options,
+    Task,
+    fields_of,
+    metrics_of,
+    references_of,
+)
 from evaluation.core.fault import PhaseError
 from evaluation.core.field import CaseColumns, Files
 from evaluation.core.form import CaseForm, CaseRow, Form, RunTime
@@ -114,7 +122,7 @@ def load_phase(folder: Path, manifest: Manifest | None = None, source: Source = 
         raise PhaseError(*problems, *_in_config(error), *others) from None
     problems += _unknown_metrics(config, challenge, tasks)
     try:
-        cases = read_cases(folder, challenge.form_columns, challenge.case_choices)
+        cases = read_cases(folder, challenge.form_columns)
     except PhaseError as error:
         raise PhaseError(*problems, *error.problems) from None
     problems += _missing_columns(config, tasks, cases)
@@ -134,7 +142,7 @@ def _in_config(error: PhaseError) -> list[str]:
     return [f"{FILE_NAME}: {problem}" for problem in error.problems]
 
 
-def _faults_of_cases(folder: Path, form_columns: Sequence[str] = ()) -> tuple[str, ...]:
+def _faults_of_cases(folder: Path, form_columns: Sequence[FormColumn] = ()) -> tuple[str, ...]:
     """Return what is wrong with the case table by itself, to be told beside faults of the configuration."""
     try:
         read_cases(folder, form_columns)

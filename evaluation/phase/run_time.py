@@ -6,7 +6,7 @@ from math import inf
 
 from evaluation.core.challenge import Task
 from evaluation.core.form import RunTime
-from evaluation.core.metric import Metric, mean_of, proportion_of
+from evaluation.core.metric import Metric, mean_metric, proportion_of
 
 RUN_TIME = "run_time"
 """Name of the task."""
@@ -27,12 +27,12 @@ def run_time_task(run_time: RunTime) -> Task:
         penalty = run_time.penalty_per_second * max(0.0, seconds - target)
         return {"seconds": seconds, "slow": float(seconds > target), "penalty": penalty}
 
-    metrics = [Metric("seconds", "Run time in seconds", mean_of("seconds"), best=0, worst=inf)]
+    metrics = [mean_metric("seconds", "Run time in seconds", best=0, worst=inf)]
     if run_time.target_seconds is not None:
         title = f"Share of cases with more than {target:g} s"
         metrics.append(Metric("slow", title, proportion_of("slow"), best=0, worst=1))
     if run_time.penalty_per_second:
-        metrics.append(Metric("penalty", "Run time penalty", mean_of("penalty"), best=0, worst=inf))
+        metrics.append(mean_metric("penalty", "Run time penalty", best=0, worst=inf))
     return Task(
         name=RUN_TIME,
         title="Run time",

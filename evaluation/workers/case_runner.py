@@ -126,7 +126,7 @@ class CaseRunner:
             if not task.fields:
                 if job.run_seconds is None:
                     worst.append(task.name)
-                    rows[task.name] = task.worst(job.case, reference)
+                    rows[task.name] = task.worst_row(job.case, reference)
                 else:
                     rows[task.name] = task.score({RUN_SECONDS: job.run_seconds}, reference)
                 continue
@@ -134,10 +134,10 @@ class CaseRunner:
             if not fields:
                 continue
             submitted = [field.name in predictions for field in fields]
-            scorable = all(submitted) or (task.independent_fields and any(submitted))
-            row = task.score(predictions, reference) if scorable else {}
+            row = task.score(predictions, reference) if any(submitted) else {}
             if not all(submitted):
-                row = {**task.worst(job.case, reference), **row}
+                worst_row = task.worst_row(job.case, reference)
+                row = {**worst_row, **row} if row else worst_row
                 worst.append(task.name)
             rows[task.name] = row
         return Scored(rows, tuple(worst))

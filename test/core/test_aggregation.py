@@ -14,7 +14,7 @@ from evaluation.metrics.intervals import Interval, bootstrap_weights
 AUC = Metric("auc", "AUC", auc_of("score", "label"), best=1, worst=0)
 DICE = Metric("dice", "Dice", mean_of("dice"), best=1, worst=0)
 F1 = Metric("f1", "F1", f1_of_presence_of("predicted", "label"), best=1, worst=0)
-TASK = Task("task", "Task", (), lambda p, r: {}, lambda c, r: {}, (AUC, DICE))
+TASK = Task("task", "Task", (), lambda p, r: {}, (AUC, DICE))
 COUNT = 60
 
 
@@ -173,7 +173,7 @@ def test_further_intervals():
     metric = Metric(
         "dice", "Dice", mean_of("dice"), 1, 0, fixed_intervals=lambda cases: {"wilson": Interval(0.2, 0.8)}
     )
-    task = Task("task", "Task", (), TASK.score, TASK.worst, (metric,))
+    task = Task("task", "Task", (), TASK.score, (metric,))
     found = estimate(task, table(4), resampling(), full_detail=False)["dice"]
     assert found.confidence_interval is None
     assert found.further_intervals["wilson"].half_width == pytest.approx(0.3)
@@ -234,7 +234,7 @@ def test_undefined_cases_do_not_count_in_a_subgroup():
 def test_f1_of_presence_is_resampled_over_all_cases():
     predicted = (np.arange(COUNT) % 4 == 0).astype(float)
     cases = table(predicted=predicted)
-    task = Task("task", "Task", (), TASK.score, TASK.worst, (F1,))
+    task = Task("task", "Task", (), TASK.score, (F1,))
     found = estimate(task, cases, resampling(), full_detail=False)["f1"]
     label = cases["label"]
 
@@ -255,7 +255,7 @@ def in_the_first_case(cases):
 
 
 def task_of(aggregate):
-    return Task("task", "", (), lambda p, r: {}, lambda c, r: {}, (Metric("m", "", aggregate, 1, 0),))
+    return Task("task", "", (), lambda p, r: {}, (Metric("m", "", aggregate, 1, 0),))
 
 
 def test_a_value_that_some_resamples_lack_has_no_interval():

@@ -1,6 +1,6 @@
 import pytest
 
-from evaluation.core.challenge import CaseChoice
+from evaluation.core.challenge import FormColumn
 from evaluation.core.fault import PhaseError
 from evaluation.core.form import CaseForm
 from evaluation.phase.cases import read_cases
@@ -10,7 +10,7 @@ GOOD = "name,width,height,label\nV0002,16,12,1\nV0001,16,12,0\n"
 
 def read(folder, text, form_columns=()):
     (folder / "cases.csv").write_text(text, encoding="utf-8")
-    return read_cases(folder, form_columns)
+    return read_cases(folder, [FormColumn(name) for name in form_columns])
 
 
 def problems_of(folder, text, form_columns=()):
@@ -110,17 +110,17 @@ def test_a_file_that_cannot_be_read(tmp_path):
         read(tmp_path, 'name\n"V1\n')
 
 
-SET = CaseChoice("set", ("first", "second"))
+SET = FormColumn("set", ("first", "second"))
 
 
 def test_a_choice_may_be_left_out_or_empty(tmp_path):
     for text in ("name\nV1\n", "name,set\nV1,\n", "name,set\nV1,first\n"):
         (tmp_path / "cases.csv").write_text(text)
-        assert read_cases(tmp_path, (), [SET]).forms == (CaseForm("V1", columns={"set": "first"}),)
+        assert read_cases(tmp_path, [SET]).forms == (CaseForm("V1", columns={"set": "first"}),)
 
 
 def test_a_choice_holds_nothing_else(tmp_path):
     (tmp_path / "cases.csv").write_text("name,set\nV1,second\nV2,third\n")
     with pytest.raises(PhaseError) as caught:
-        read_cases(tmp_path, (), [SET])
+        read_cases(tmp_path, [SET])
     assert caught.value.problems == ("cases.csv, line 3, set: expected first or second, found 'third'",)

@@ -44,7 +44,7 @@ def exchange_labels(folder: Path) -> bool:
             (folder / path).write_bytes(before[other])
     with (folder / "cases.csv").open(encoding="utf-8", newline="") as file:
         header, *rows = csv.reader(file)
-    public = {"name", "width", "height", *phase.challenge.form_columns}
+    public = {"name", "width", "height", *(column.name for column in phase.challenge.form_columns)}
     label_columns |= {subgroup.column for subgroup in phase.config.subgroups} - public
     positions = [header.index(column) for column in label_columns if column in header]
     exchanged = [

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import partial
 from math import inf, nan
 from typing import Annotated, Literal, get_args
 
@@ -16,9 +17,10 @@ from pydantic import field_validator, model_validator
 
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Challenge, Options, Task, Values, form_option
+from evaluation.core.classification import binary_classification
 from evaluation.core.field import CaseColumns, Field, Files, Reference, Socket, TableColumns
 from evaluation.core.form import CaseForm
-from evaluation.core.metric import Metric, auc_of, f1_of_presence_of, mean_of
+from evaluation.core.metric import Metric, f1_of_presence_of, mean_metric
 from evaluation.core.scheme import Board, Place, Rank, Scheme, Score
 from evaluation.io.kinds.label_mask import LabelMask
 from evaluation.io.kinds.number import Label, Number
@@ -44,6 +46,9 @@ _FOLDERS = {name: name if name == "disc" else f"lesions/{name}" for name in TITL
 
 _Folder = Annotated[str, Constraint(pattern=r"^[^/\\.][^/\\]*(/[^/\\.][^/\\]*)*$")]
 _Table = Annotated[str, Constraint(pattern=r"^([^/\\.][^/\\]*/)*[^/\\.][^/\\]*\.csv$")]
+
+
+_distance = partial(mean_metric, best=0, worst=inf)
 
 
 class AdamOptions(Options):
@@ -72,129 +77,71 @@ class AdamOptions(Options):
 
 def _tasks(options: AdamOptions) -> tuple[Task, ...]:
     return (
-        Task(
-            name="classification",
-            title="Classification of AMD",
-            fields=(_risk(options),),
-            score=lambda prediction, reference: {
-                "likelihood": prediction["amd_risk"],
-                "amd": reference["amd_risk"],
-            },
-            worst=lambda case, reference: {
-                "likelihood": -inf if reference["amd_risk"] else inf,
-                "amd": reference["amd_risk"],
-            },
-            metrics=(Metric("auc", "AUC", auc_of("likelihood", "amd"), best=1, worst=0),),
-        ),
-        Task(
-            name="disc",
-            title="Detection and segmentation of the optic disc",
-            fields=(_mask("disc", options),),
-            score=lambda prediction, reference: _score_structure(prediction["disc"], reference["disc"]),
-            worst=lambda case, reference: _worst_structure(reference["disc"]),
-            metrics=_metrics_of_structure("disc"),
-        ),
+        binary_classification("classification", "Classification of AMD", _risk(options), label="amd"),
+        _structures("disc", "Detection and segmentation of the optic disc", {"disc": ""}, options),
         Task(
             name="fovea",
             title="Localisation of the fovea",
             fields=(_fovea(options),),
             score=_score_fovea,
-            worst=_worst_fovea,
             metrics=(
-                Metric("distance", "Euclidean distance in pixels", mean_of("distance"), best=0, worst=inf),
-                Metric(
-                    "distance_where_visible",
-                    "Euclidean distance in pixels where the fovea is visible",
-                    mean_of("distance_where_visible"),
-                    best=0,
-                    worst=inf,
+                _distance("distance", "Euclidean distance in pixels"),
+                _distance(
+                    "distance_where_visible", "Euclidean distance in pixels where the fovea is visible"
                 ),
-                Metric(
-                    "distance_per_width",
-                    "Euclidean distance as a share of the image's width",
-                    mean_of("distance_per_width"),
-                    best=0,
-                    worst=inf,
-                ),
-                Metric(
-                    "visible_f1",
-                    "F1 of a visible fovea",
-                    f1_of_presence_of("predicted_visible", "visible"),
-                    best=1,
-                    worst=0,
-                ),
-                Metric(
-                    "invisible_f1",
-                    "F1 of an invisible fovea",
-                    f1_of_presence_of("predicted_invisible", "invisible"),
-                    best=1,
-                    worst=0,
-                ),
+                _distance("distance_per_width", "Euclidean distance as a share of the image's width"),
+                _f1("visible_f1", "F1 of a visible fovea", "predicted_visible", "visible"),
+                _f1("invisible_f1", "F1 of an invisible fovea", "predicted_invisible", "invisible"),
             ),
+            worst=_worst_fovea,
         ),
-        Task(
-            name="lesions",
-            title="Detection and segmentation of lesions",
-            fields=tuple(_mask(lesion, options) for lesion in LESIONS),
-            score=_score_lesions,
-            worst=_worst_lesions,
-            metrics=tuple(
-                metric for lesion in LESIONS for metric in _metrics_of_structure(lesion, f"{lesion}_")
-            ),
-            independent_fields=True,
+        _structures(
+            "lesions",
+            "Detection and segmentation of lesions",
+            {lesion: f"{lesion}_" for lesion in LESIONS},
+            options,
         ),
     )
 
 
-def _score_structure(predicted: Crop, true: Crop, prefix: str = "") -> Row:
-    """Return the row of one mask: Dice (Eq. 1) where the reference has the structure, and its detection."""
-    overlap = overlap_of(region_of(predicted, [STRUCTURE]), region_of(true, [STRUCTURE]))
-    return {
-        f"{prefix}dice": dice(overlap, both_empty=nan) if overlap.reference else nan,
-        f"{prefix}predicted": int(overlap.prediction > 0),
-        f"{prefix}present": int(overlap.reference > 0),
-    }
+def _structures(name: str, title: str, prefixes: Mapping[Structure, str], options: AdamOptions) -> Task:
+    """Return the task of structures with a mask each; ``prefixes`` begin the names of their columns.
+
+    Dice (Eq. 1) over the images whose reference has the structure, F1 of its detection over all (Eq. 2).
+    """
+
+    def score(prediction: Values, reference: Values) -> Row:
+        row: dict[str, float] = {}
+        for structure, prefix in prefixes.items():
+            if structure in prediction:
+                overlap = overlap_of(_region(prediction[structure]), _region(reference[structure]))
+                row[f"{prefix}dice"] = dice(overlap, both_empty=nan) if overlap.reference else nan
+                row[f"{prefix}predicted"] = int(overlap.prediction > 0)
+                row[f"{prefix}present"] = int(overlap.reference > 0)
+        return row
+
+    def worst(case: CaseForm, reference: Values) -> Row:
+        row: dict[str, float] = {}
+        for structure, prefix in prefixes.items():
+            present = reference[structure].values.size > 0
+            row |= {f"{prefix}dice": 0.0 if present else nan, f"{prefix}present": int(present)}
+        return row
+
+    metrics: list[Metric] = []
+    for structure, prefix in prefixes.items():
+        of = TITLES[structure]
+        metrics.append(mean_metric(f"{prefix}dice", f"Dice of the {of}", best=1, worst=0))
+        metrics.append(_f1(f"{prefix}f1", f"F1 of the {of}", f"{prefix}predicted", f"{prefix}present"))
+    fields = tuple(_mask(structure, options) for structure in prefixes)
+    return Task(name, title, fields, score, tuple(metrics), worst)
 
 
-def _worst_structure(true: Crop, prefix: str = "") -> Row:
-    """Return the row of a missing mask: Dice 0 where the structure is, and the wrong decision."""
-    present = int(true.values.size > 0)
-    return {
-        f"{prefix}dice": 0.0 if present else nan,
-        f"{prefix}predicted": 1 - present,
-        f"{prefix}present": present,
-    }
+def _region(mask: Crop) -> Crop:
+    return region_of(mask, [STRUCTURE])
 
 
-def _metrics_of_structure(structure: Structure, prefix: str = "") -> tuple[Metric, Metric]:
-    """Return Dice over the images whose reference has the structure, and F1 of detection over all (Eq. 2)."""
-    title = TITLES[structure]
-    return (
-        Metric(f"{prefix}dice", f"Dice of the {title}", mean_of(f"{prefix}dice"), best=1, worst=0),
-        Metric(
-            f"{prefix}f1",
-            f"F1 of the {title}",
-            f1_of_presence_of(f"{prefix}predicted", f"{prefix}present"),
-            best=1,
-            worst=0,
-        ),
-    )
-
-
-def _score_lesions(prediction: Values, reference: Values) -> Row:
-    """Return the columns of those lesions whose mask was submitted."""
-    row: dict[str, object] = {}
-    for lesion in LESIONS:
-        if lesion in prediction:
-            row |= _score_structure(prediction[lesion], reference[lesion], f"{lesion}_")
-    return row
-
-
-def _worst_lesions(case: CaseForm, reference: Values) -> Row:
-    row: dict[str, object] = {}
-    for lesion in LESIONS:
-        row |= _worst_structure(reference[lesion], f"{lesion}_")
-    return row
+def _f1(name: str, title: str, predicted: str, present: str) -> Metric:
+    return Metric(name, title, f1_of_presence_of(predicted, present), best=1, worst=0)
 
 
 def _score_fovea(prediction: Values, reference: Values) -> Row:

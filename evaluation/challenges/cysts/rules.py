@@ -8,36 +8,21 @@ readers and with their intersection follows the OPTIMA cyst segmentation challen
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
-from math import inf, nan
+from math import inf
 
 import numpy as np
 from pydantic import field_validator
 
-from evaluation.challenges.cysts.comparison import ComparedVolume, VolumeComparison
-from evaluation.challenges.cysts.confidence import (
-    highest_binary_dice,
-    pooled_highest_binary_dice,
-    pooled_weighted_dice,
-    weighted_dice,
-)
-from evaluation.core.case_table import Row
-from evaluation.core.challenge import Challenge, Options, Task, Values
-from evaluation.core.fault import PhaseError
+from evaluation.challenges.cysts.confidence import pooled_highest_binary_dice, pooled_weighted_dice
+from evaluation.challenges.cysts.scoring import LEVELS, OVERLAPS, VolumeScoring, reader_field
+from evaluation.core.challenge import Challenge, FormColumn, Options, Task
 from evaluation.core.field import Field, Files, HiddenField, Reference, Socket
-from evaluation.core.form import CaseForm
-from evaluation.core.metric import Aggregate, Metric, mean_of
+from evaluation.core.metric import Aggregate, Metric, mean_metric
 from evaluation.core.scheme import Board, Rank, Scheme
-from evaluation.io.kinds.volume import GEOMETRY_COLUMNS, ConfidenceVolume, ReferenceVolume, geometry_of
-from evaluation.metrics.crop import EMPTY, Crop
-from evaluation.metrics.overlap import OverlapCounts, dice, precision, recall
-from evaluation.metrics.surface_distance import surface_distances
+from evaluation.io.kinds.volume import GEOMETRY_COLUMNS, ConfidenceVolume, ReferenceVolume
 
-LEVELS = (1, 2, 3, 4, 5)
 _VOLUMES = (".mha", ".nii.gz", ".tif", ".tiff")
-_OVERLAPS = {"dice": ("Dice", dice), "precision": ("Precision", precision), "recall": ("Recall", recall)}
-_BOTH_EMPTY = 1.0
+_WHOLE_LEVELS = ReferenceVolume(0, LEVELS[-1], whole=True)
 
 
 class CystsOptions(Options):
@@ -72,14 +57,17 @@ class CystsOptions(Options):
 
 
 def _tasks(options: CystsOptions) -> tuple[Task, ...]:
+    scoring = VolumeScoring(
+        options.marked_from, options.continuity_mm, options.readers, options.surface_distances
+    )
     return (
         Task(
             name="cysts",
             title="Segmentation of cysts",
             fields=(CYSTS,),
-            hidden=(CONFIDENCE, *map(_reader, options.readers)),
-            score=_score(options),
-            worst=_worst(options),
+            hidden=(LEVEL, *map(_reader, options.readers)),
+            score=scoring.score,
+            worst=scoring.worst,
             metrics=_metrics(options),
         ),
     )
@@ -89,13 +77,13 @@ def _metrics(options: CystsOptions) -> tuple[Metric, ...]:
     of_readers = {
         f"{name}_{reader}": f"{title}, {'intersection of readers' if reader == 'intersection' else reader}"
         for reader in _reader_columns(options)
-        for name, (title, _) in _OVERLAPS.items()
+        for name, (title, _) in OVERLAPS.items()
     }
     bound = "highest_binary_weighted_dice"
     share = [
         ("weighted_dice", "Confidence-weighted Dice"),
         (bound, "Highest weighted Dice of any binary mask"),
-        *((name, title) for name, (title, _) in _OVERLAPS.items()),
+        *((name, title) for name, (title, _) in OVERLAPS.items()),
         *of_readers.items(),
         *((f"recall_level_{level}", f"Recall at level {level}") for level in LEVELS),
         ("detection_ratio", "Cyst-wise detection ratio"),
@@ -111,7 +99,7 @@ def _metrics(options: CystsOptions) -> tuple[Metric, ...]:
             ("mean_surface_distance_mm", "Mean surface distance in mm"),
         ]
     first, *rest = [
-        Metric(name, title, mean_of(name), best=1, worst=0, ordered=name != bound and name not in of_readers)
+        mean_metric(name, title, best=1, worst=0, ordered=name != bound and name not in of_readers)
         for name, title in share
     ]
     pooled = Metric("pooled_weighted_dice", "Confidence-weighted Dice, all voxels pooled", _POOLED, 1, 0)
@@ -129,7 +117,7 @@ def _metrics(options: CystsOptions) -> tuple[Metric, ...]:
         pooled,
         highest,
         *rest,
-        *(Metric(name, title, mean_of(name), best=0, worst=inf) for name, title in amounts),
+        *(mean_metric(name, title, best=0, worst=inf) for name, title in amounts),
     )
 
 
@@ -137,135 +125,9 @@ def _reader_columns(options: CystsOptions) -> tuple[str, ...]:
     return ("intersection", *options.readers) if options.readers else ()
 
 
-def _score(options: CystsOptions) -> Callable[[Values, Values], Row]:
-    def score(prediction: Values, reference: Values) -> Row:
-        planes: tuple[Crop, ...] = prediction["cysts"]
-        compared = _compare(planes, reference, options)
-        row = _row(compared, reference, options)
-        if options.surface_distances:
-            case = reference["cysts"].case
-            spacing = _spacing_zyx(case)
-            distances = surface_distances(
-                compared.predicted_planes,
-                compared.reference_planes,
-                spacing,
-                _diagonal_mm(geometry_of(case).shape, spacing),
-            )
-            row |= {"hausdorff_95_mm": distances.hausdorff_95, "mean_surface_distance_mm": distances.mean}
-        return {**row, **_confidences(compared)}
-
-    return score
-
-
-def _worst(options: CystsOptions) -> Callable[[CaseForm, Values], Row]:
-    """Return the worst values of a volume; which of them exist, the reference alone decides.
-
-    No submitted volume can be worse: every voxel marked in vain, as many false components as fit, an error of
-    the whole volume.
-    """
-
-    def worst(case: CaseForm, reference: Values) -> Row:
-        geometry, spacing = geometry_of(case), _spacing_zyx(case)
-        voxels = math.prod(geometry.shape)
-        nothing = _compare([EMPTY] * geometry.shape[0], reference, options)
-        of_nothing = _row(nothing, reference, options)
-        row = {name: value if math.isnan(value) else 0.0 for name, value in of_nothing.items()}
-        depth, height, width = geometry.shape
-        across = (depth + 1) // 2 if spacing[0] < options.continuity_mm else depth
-        row |= {
-            "prediction_squared": float(voxels),
-            "reference_squared": nothing.sums.reference_squared,
-            "highest_binary_weighted_dice": of_nothing["highest_binary_weighted_dice"],
-            "false_components": float(across * ((height + 1) // 2) * ((width + 1) // 2)),
-            "volume_error_mm3": voxels * math.prod(spacing),
-        }
-        if options.surface_distances:
-            distance = _diagonal_mm(geometry.shape, spacing) if nothing.overlap.reference else nan
-            row |= {"hausdorff_95_mm": distance, "mean_surface_distance_mm": distance}
-        return {**row, **_confidences(nothing)}
-
-    return worst
-
-
-def _confidences(compared: ComparedVolume) -> Row:
-    """Return the columns of which the pooled maximum of binary masks is made, an array each."""
-    return {
-        "reference_confidences": compared.confidences,
-        "reference_voxels": compared.voxels_of_confidence,
-    }
-
-
-def _compare(planes: Sequence[Crop], reference: Values, options: CystsOptions) -> ComparedVolume:
-    """Return the comparison of a volume with its reference, whose files pass by plane by plane."""
-    case = reference["cysts"].case
-    readers = [reference[_reader(name).name] for name in options.readers]
-    streams = [volume.planes() for volume in readers if volume is not None]
-    across_planes = _spacing_zyx(case)[0] < options.continuity_mm
-    comparison = VolumeComparison(case.width, options.marked_from, across_planes, len(streams))
-    volumes = zip(
-        planes, reference["cysts"].planes(), reference["confidence"].planes(), *streams, strict=True
-    )
-    for z, (prediction, level, confidence, *of_readers) in enumerate(volumes):
-        try:
-            comparison.add(prediction, level, confidence, of_readers)
-        except ValueError as error:
-            raise PhaseError(f"{reference['confidence'].path}, B-scan {z + 1}: {error}") from None
-    return comparison.result()
-
-
-def _row(compared: ComparedVolume, reference: Values, options: CystsOptions) -> dict[str, float]:
-    """Return all columns of a volume but the distances; NaN where the reference holds nothing to measure."""
-    sums = compared.sums
-    row = {
-        "weighted_dice": weighted_dice(sums),
-        "product": sums.product,
-        "prediction_squared": sums.prediction_squared,
-        "reference_squared": sums.reference_squared,
-        "highest_binary_weighted_dice": highest_binary_dice(
-            compared.confidences, compared.voxels_of_confidence
-        ),
-    }
-    row |= _overlaps("", compared.overlap)
-    of_readers = iter(compared.of_readers)
-    for name in options.readers:
-        present = reference[_reader(name).name] is not None
-        row |= _overlaps(f"_{name}", next(of_readers) if present else None)
-    if options.readers:
-        row |= _overlaps("_intersection", compared.of_intersection)
-    for level in LEVELS:
-        row[f"recall_level_{level}"] = _share(compared.found[level], compared.voxels[level])
-        touched, cysts = compared.cysts[level, 1], compared.cysts[level].sum()
-        row[f"detection_ratio_level_{level}"] = _share(touched, cysts)
-    row["detection_ratio"] = _share(compared.cysts[:, 1].sum(), compared.cysts.sum())
-    row["false_components"] = float(compared.false_components)
-    error = abs(compared.overlap.prediction - compared.overlap.reference)
-    row["volume_error_mm3"] = error * math.prod(_spacing_zyx(reference["cysts"].case))
-    return row
-
-
-def _overlaps(suffix: str, counts: OverlapCounts[int] | None) -> dict[str, float]:
-    return {
-        f"{name}{suffix}": nan if counts is None else metric(counts, both_empty=_BOTH_EMPTY)
-        for name, (_, metric) in _OVERLAPS.items()
-    }
-
-
-def _share(part: int, whole: int) -> float:
-    return float(part) / float(whole) if whole else nan
-
-
-def _spacing_zyx(case: CaseForm) -> tuple[float, float, float]:
-    x, y, z = geometry_of(case).spacing_mm or (1.0, 1.0, 1.0)
-    return z, y, x
-
-
-def _diagonal_mm(shape: Sequence[int], spacing_mm: Sequence[float]) -> float:
-    return math.hypot(*(size * step for size, step in zip(shape, spacing_mm, strict=True)))
-
-
 def _reader(name: str) -> HiddenField:
-    levels = ReferenceVolume(0, 5, whole=True)
-    return HiddenField(f"reader_{name}", Reference(levels, Files(f"readers/{name}", _VOLUMES), optional=True))
+    location = Files(f"readers/{name}", _VOLUMES)
+    return HiddenField(reader_field(name), Reference(_WHOLE_LEVELS, location, optional=True))
 
 
 _POOLED = Aggregate(
@@ -291,13 +153,10 @@ CYSTS = Field(
     kind=ConfidenceVolume(),
     archive=Files("cysts", _VOLUMES),
     socket=Socket("cyst-segmentation", "images/cyst-segmentation"),
-    reference=Reference(ReferenceVolume(0, 5, whole=True), Files("level", _VOLUMES)),
-    rehearsed_from="confidence",
+    reference=Reference(ReferenceVolume(0.01, 1, whole=False), Files("confidence", _VOLUMES)),
 )
 
-CONFIDENCE = HiddenField(
-    "confidence", Reference(ReferenceVolume(0.01, 1, whole=False), Files("confidence", _VOLUMES))
-)
+LEVEL = HiddenField("level", Reference(_WHOLE_LEVELS, Files("level", _VOLUMES)))
 
 # The paper ranks nobody; this order is ours.
 RANKING = Scheme(
@@ -317,6 +176,6 @@ CHALLENGE = Challenge(
     options=CystsOptions,
     tasks=_tasks,
     components=("cysts.weighted_dice", "cysts.detection_ratio", "cysts.false_components"),
-    form_columns=GEOMETRY_COLUMNS,
+    form_columns=tuple(map(FormColumn, GEOMETRY_COLUMNS)),
     ranking=lambda options: RANKING,
 )

@@ -55,7 +55,7 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
                 _write_image(arguments.output / "images" / f"{case.name}.mha", case, rng)
             sample = _reference(case, rng)
             for quality, writer in writers.items():
-                values = _prediction(case, sample.reference["confidence"].values, quality, rng)
+                values = _prediction(case, sample.reference["cysts"].values, quality, rng)
                 writer.add(case.name, {"cysts": Volume(values, case.geometry)})
             progress(position + 1)
             yield sample
@@ -68,7 +68,7 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
 def _reference(case: OctCase, rng: np.random.Generator) -> SampleCase:
     readers = [read_cysts(case, rng, missed=0.3, deviation=0.08, level_deviation=0.6) for _ in _READERS]
     confidence, level = combine(readers)
-    values: dict[str, NDArray[Any]] = {"confidence": confidence, "cysts": level}
+    values: dict[str, NDArray[Any]] = {"cysts": confidence, "level": level}
     values |= {f"reader_{name}": levels for name, levels in zip(_READERS, readers, strict=True)}
     return SampleCase(
         case.name,

@@ -1,10 +1,11 @@
-"""Overlap of two masks of several classes: of all channels pooled, and of each class."""
+"""Overlap of two masks of several classes, of all channels pooled and of each class: columns and metrics."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import nan
+from math import inf, nan
 
+from evaluation.core.metric import Metric, mean_deviation_of, mean_metric, mean_of, sum_of
 from evaluation.metrics.crop import Crop
 from evaluation.metrics.overlap import OverlapCounts, f_beta, precision, recall
 from evaluation.metrics.regions import overlap_of
@@ -46,6 +47,37 @@ def worst_multilabel_columns(reference: Sequence[Crop], classes: Sequence[str]) 
         row |= {f"{figure}_{name}": 0.0 if present else nan for figure in OVERLAPS}
         row[f"false_{name}"] = nan if present else 1.0
     return row
+
+
+def multilabel_metrics(classes: Sequence[str]) -> tuple[Metric, ...]:
+    """Return the metrics of these columns (Eq. 6), the score first."""
+    return (
+        Metric("score_s", "Mean of precision, recall, F1 and F2", mean_of("score"), best=1, worst=0),
+        Metric(
+            "sigma_score_s",
+            "Mean of their standard deviations over the images",
+            mean_deviation_of(tuple(OVERLAPS)),
+            best=0,
+            worst=0.5,
+            ordered=False,
+        ),
+        *(mean_metric(name, title, best=1, worst=0) for name, title in OVERLAPS.items()),
+        *(
+            mean_metric(f"{name}_{of}", f"{title} of {of}", best=1, worst=0)
+            for of in classes
+            for name, title in OVERLAPS.items()
+        ),
+        *(
+            Metric(
+                f"images_with_false_{of}",
+                f"Images without {of} in which it is predicted",
+                sum_of(f"false_{of}"),
+                best=0,
+                worst=inf,
+            )
+            for of in classes
+        ),
+    )
 
 
 def _overlaps(counts: OverlapCounts[int]) -> dict[str, float]:

@@ -20,18 +20,22 @@ from evaluation.challenges.edd2020.detection import (
     detection_details,
     figure_of,
 )
-from evaluation.challenges.edd2020.overlap import OVERLAPS, multilabel_columns, worst_multilabel_columns
+from evaluation.challenges.edd2020.overlap import (
+    multilabel_columns,
+    multilabel_metrics,
+    worst_multilabel_columns,
+)
 from evaluation.challenges.edd2020.sets import TwoSets
-from evaluation.core.case_table import CaseTable, FloatArray, Row
-from evaluation.core.challenge import CaseChoice, Challenge, Options, Task, Values, form_option
+from evaluation.core.case_table import FloatArray, Row
+from evaluation.core.challenge import Challenge, FormColumn, Options, Task, Values, form_option
 from evaluation.core.field import Field, Files, Reference, Socket
 from evaluation.core.form import CaseForm
-from evaluation.core.metric import Metric, mean_deviation_of, mean_of, sum_of
+from evaluation.core.metric import Metric
 from evaluation.core.scheme import Board, Rank, Scheme
 from evaluation.io.kinds.boxes import BoxList, box_columns
 from evaluation.io.kinds.multilabel_mask import MultilabelMask
 
-SET = CaseChoice("set", ("in-sample", "out-of-sample"))
+SET = FormColumn("set", ("in-sample", "out-of-sample"))
 
 
 _share = partial(Metric, best=1, worst=0)
@@ -164,33 +168,7 @@ def _segmentation(masks: Field, classes: Sequence[str]) -> Task:
             prediction[masks.name], reference[masks.name], classes
         ),
         worst=lambda case, reference: worst_multilabel_columns(reference[masks.name], classes),
-        metrics=(
-            _share("score_s", "Mean of precision, recall, F1 and F2", mean_of("score")),
-            Metric(
-                "sigma_score_s",
-                "Mean of their standard deviations over the images",
-                mean_deviation_of(tuple(OVERLAPS)),
-                best=0,
-                worst=0.5,
-                ordered=False,
-            ),
-            *(_share(name, title, mean_of(name)) for name, title in OVERLAPS.items()),
-            *(
-                _share(f"{name}_{of}", f"{title} of {of}", mean_of(f"{name}_{of}"))
-                for of in classes
-                for name, title in OVERLAPS.items()
-            ),
-            *(
-                Metric(
-                    f"images_with_false_{of}",
-                    f"Images without {of} in which it is predicted",
-                    sum_of(f"false_{of}"),
-                    best=0,
-                    worst=inf,
-                )
-                for of in classes
-            ),
-        ),
+        metrics=multilabel_metrics(classes),
     )
 
 
@@ -198,7 +176,7 @@ def _generalisation(boxes: Field, further_boxes: Field, options: Edd2020Options)
     """Return the task of section IV-C (Eq. 7)."""
     rules = _rules(options)
 
-    sets = TwoSets(rules, "out_of_sample")
+    sets = TwoSets(rules, "out_of_sample", SET.values)
 
     def score(prediction: Values, reference: Values) -> Row:
         name = further_boxes.name if further_boxes.name in prediction else boxes.name
@@ -231,7 +209,7 @@ def _generalisation(boxes: Field, further_boxes: Field, options: Edd2020Options)
                 sets.difference(common_classes=True),
             ),
         ),
-        notices=lambda table: _absent_of_one_set(sets, table),
+        notices=sets.notices,
     )
 
 
@@ -247,17 +225,8 @@ def _map_at(rules: DetectionRules, percent: int) -> Metric:
     )
 
 
-def _absent_of_one_set(sets: TwoSets, table: CaseTable) -> list[str]:
-    names = ("in-sample", "out-of-sample")
-    return [
-        f"the {name} set has no box of {of}, so that dev_g compares means over different classes"
-        for name, absent in zip(names, sets.absent_of_one(table), strict=True)
-        for of in absent
-    ]
-
-
 def _is_in_sample(case: CaseForm) -> bool:
-    return case.columns[SET.column] == SET.values[0]
+    return case.columns[SET.name] == SET.values[0]
 
 
 def _is_out_of_sample(case: CaseForm) -> bool:
@@ -304,6 +273,6 @@ CHALLENGE = Challenge(
         "generalisation.map_g",
         "generalisation.dev_g",
     ),
-    case_choices=(SET,),
+    form_columns=(SET,),
     ranking=lambda options: RANKING,
 )

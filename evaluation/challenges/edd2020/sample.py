@@ -159,7 +159,7 @@ def _reference(frame: Frame, boxes_only: bool) -> SampleCase:
     columns = {
         "width": str(frame.width),
         "height": str(frame.height),
-        SET.column: SET.values[int(frame.out_of_sample)],
+        SET.name: SET.values[int(frame.out_of_sample)],
     }
     return SampleCase(
         frame.name, columns, _values(frame, [(lesion, 1.0) for lesion in frame.lesions], boxes_only)

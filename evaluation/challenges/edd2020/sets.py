@@ -14,13 +14,14 @@ from evaluation.metrics.detection import mean_over_classes
 
 @dataclass(frozen=True)
 class TwoSets:
-    """Two sets of images under the same rules; ``column`` is 0 in the first and 1 in the second.
+    """Two sets of images under the same rules; ``column`` is 0 in the first of ``names``, 1 in the second.
 
     The mAP of a set is the mean over the classes that its reference has; each set is resampled by itself.
     """
 
     rules: DetectionRules
     column: str
+    names: tuple[str, ...]
 
     def mean_of_second(self) -> Aggregate:
         """Return the mAP of the second set, averaged over the thresholds."""
@@ -46,12 +47,16 @@ class TwoSets:
 
         return Aggregate(values, self._strata, most_cases=MOST_CASES)
 
-    def absent_of_one(self, table: CaseTable) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the classes that only the second set has, and those that only the first has."""
+    def notices(self, table: CaseTable) -> list[str]:
+        """Return a sentence for every class that only one of the sets has in its reference."""
         counts = self.rules.table(table).reference_counts
-        first, second = (counts[table[self.column] == value].sum(axis=0) > 0 for value in (0, 1))
-        names = np.array(self.rules.classes)
-        return tuple(names[second & ~first].tolist()), tuple(names[first & ~second].tolist())
+        present = [counts[table[self.column] == value].sum(axis=0) > 0 for value in (0, 1)]
+        return [
+            f"the {name} set has no box of {of}, so that dev_g compares means over different classes"
+            for name, own, other in zip(self.names, present, reversed(present), strict=True)
+            for of, is_absent in zip(self.rules.classes, other & ~own, strict=True)
+            if is_absent
+        ]
 
     def _precisions(self, cases: WeightedCases, value: int) -> FloatArray:
         """Return the AP of each class in one of the sets, shape (resamples, classes)."""

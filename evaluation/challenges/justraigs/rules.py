@@ -7,7 +7,7 @@ performance (P_just, a modified Hamming distance over ten additional labels of t
 from __future__ import annotations
 
 from fractions import Fraction
-from math import inf, isnan, nan
+from math import isnan, nan
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,12 +20,12 @@ from evaluation.challenges.justraigs.kinds import (
     MainLabel,
 )
 from evaluation.core.case_table import Row
-from evaluation.core.challenge import Challenge, Composite, Options, Task
+from evaluation.core.challenge import Challenge, Composite, FormColumn, Options, Task
+from evaluation.core.classification import auc, binary_classification
 from evaluation.core.field import CaseColumns, Field, Reference, Socket, TableColumns
 from evaluation.core.form import STACK_INDEX, STACK_NAME
 from evaluation.core.metric import (
     Metric,
-    auc_of,
     mean_of,
     proportion_of,
     sensitivity_at_specificity_of,
@@ -65,12 +65,11 @@ class JustraigsOptions(Options):
 def _tasks(options: JustraigsOptions) -> tuple[Task, ...]:
     sensitivity = sensitivity_at_specificity_of("likelihood", "referable", Fraction(95, 100))
     return (
-        Task(
-            name="referral",
-            title="Referral",
-            fields=(LIKELIHOOD,),
-            score=lambda prediction, reference: _referral(prediction["likelihood"], reference["likelihood"]),
-            worst=lambda case, reference: _referral(None, reference["likelihood"]),
+        binary_classification(
+            "referral",
+            "Referral",
+            LIKELIHOOD,
+            label="referable",
             metrics=(
                 Metric(
                     "sensitivity_at_95_specificity",
@@ -80,7 +79,7 @@ def _tasks(options: JustraigsOptions) -> tuple[Task, ...]:
                     worst=0,
                     fixed_intervals=wilson_at_threshold(sensitivity, "referable"),
                 ),
-                Metric("auc", "AUC", auc_of("likelihood", "referable"), best=1, worst=0),
+                auc("referable"),
             ),
             details=lambda table: {
                 "referable": _count(table["referable"] == 1),
@@ -118,13 +117,6 @@ def _tasks(options: JustraigsOptions) -> tuple[Task, ...]:
             },
         ),
     )
-
-
-def _referral(likelihood: float | None, referable: float) -> Row:
-    """Return a row; a missing likelihood is the worst for its eye in either direction."""
-    if likelihood is None:
-        likelihood = {1.0: -inf, 0.0: inf}.get(referable, nan)
-    return {"likelihood": likelihood, "referable": referable}
 
 
 def _decision(decision: int | None, referable: float) -> Row:
@@ -230,6 +222,6 @@ CHALLENGE = Challenge(
     ),
     score="referral_and_justification_error",
     missing="worst",
-    form_columns=(STACK_NAME, STACK_INDEX),
+    form_columns=(FormColumn(STACK_NAME), FormColumn(STACK_INDEX)),
     ranking=lambda options: RANKING,
 )

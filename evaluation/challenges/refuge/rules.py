@@ -22,9 +22,9 @@ from evaluation.challenges.refuge.cup_to_disc import (
 )
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Challenge, Options, Task, Values, form_option
+from evaluation.core.classification import auc, binary_classification
 from evaluation.core.field import CaseColumns, Field, Files, Reference, Socket, TableColumns
-from evaluation.core.form import CaseForm
-from evaluation.core.metric import Metric, auc_of, mean_of, sensitivity_at_specificity_of
+from evaluation.core.metric import Metric, mean_metric, sensitivity_at_specificity_of
 from evaluation.core.scheme import Board, Place, Rank, Scheme
 from evaluation.io.kinds.label_mask import LabelMask
 from evaluation.io.kinds.number import Label, Number
@@ -36,7 +36,7 @@ from evaluation.metrics.regions import overlap_of, region_of
 
 CUP, DISC, ELSEWHERE = 0, 128, 255
 _IMAGES = (".bmp", ".png", ".tif")
-
+_TRUE_RATIO = "reference_vertical_cup_to_disc_ratio"
 
 Weight = Annotated[Decimal, OptionField(ge=0)]
 
@@ -69,20 +69,13 @@ class RefugeOptions(Options):
 
 def _tasks(options: RefugeOptions) -> tuple[Task, ...]:
     return (
-        Task(
-            name="classification",
-            title="Glaucoma classification",
-            fields=(LIKELIHOOD,),
-            score=lambda prediction, reference: {
-                "likelihood": prediction["glaucoma_risk"],
-                "glaucoma": reference["glaucoma_risk"],
-            },
-            worst=lambda case, reference: {
-                "likelihood": -inf if reference["glaucoma_risk"] else inf,
-                "glaucoma": reference["glaucoma_risk"],
-            },
+        binary_classification(
+            "classification",
+            "Glaucoma classification",
+            LIKELIHOOD,
+            label="glaucoma",
             metrics=(
-                Metric("auc", "AUC", auc_of("likelihood", "glaucoma"), best=1, worst=0),
+                auc("glaucoma"),
                 Metric(
                     "reference_sensitivity",
                     "Sensitivity at 85 % specificity",
@@ -99,18 +92,20 @@ def _tasks(options: RefugeOptions) -> tuple[Task, ...]:
             title="Segmentation of optic disc and cup",
             fields=(_segmentation(options),),
             score=_score_segmentation(options.vertical_diameter),
-            worst=_worst_segmentation(options.vertical_diameter),
             metrics=(
-                Metric("dice_cup", "Dice of the cup", mean_of("dice_cup"), best=1, worst=0),
-                Metric("dice_disc", "Dice of the disc", mean_of("dice_disc"), best=1, worst=0),
-                Metric(
+                mean_metric("dice_cup", "Dice of the cup", best=1, worst=0),
+                mean_metric("dice_disc", "Dice of the disc", best=1, worst=0),
+                mean_metric(
                     "vertical_cup_to_disc_ratio_error",
                     "Absolute error of the vertical cup-to-disc ratio",
-                    mean_of("vertical_cup_to_disc_ratio_error"),
                     best=0,
                     worst=1,
                 ),
             ),
+            # The reference's ratio stays known without a result, for it is a classifier too.
+            worst=lambda case, reference: {
+                _TRUE_RATIO: _ratio(*_regions(reference["segmentation"]), options.vertical_diameter)
+            },
         ),
         Task(
             name="fovea",
@@ -119,10 +114,9 @@ def _tasks(options: RefugeOptions) -> tuple[Task, ...]:
             score=lambda prediction, reference: {
                 "distance": distance(prediction["fovea"], reference["fovea"])
             },
+            metrics=(mean_metric("distance", "Euclidean distance in pixels", best=0, worst=inf),),
             worst=lambda case, reference: {"distance": image_diagonal(case.width, case.height)},
-            metrics=(
-                Metric("distance", "Euclidean distance in pixels", mean_of("distance"), best=0, worst=inf),
-            ),
+            optional=True,
         ),
     )
 
@@ -139,24 +133,10 @@ def _score_segmentation(definition: VerticalDiameter) -> Callable[[Values, Value
             "dice_cup": dice(overlap_of(predicted_cup, true_cup), both_empty=1.0),
             "dice_disc": dice(overlap_of(predicted_disc, true_disc), both_empty=1.0),
             "vertical_cup_to_disc_ratio_error": abs(ratio - true_ratio),
-            "reference_vertical_cup_to_disc_ratio": true_ratio,
+            _TRUE_RATIO: true_ratio,
         }
 
     return score
-
-
-def _worst_segmentation(definition: VerticalDiameter) -> Callable[[CaseForm, Values], Row]:
-    """Return the row of a missing image; the reference's ratio stays known, for it is a classifier too."""
-
-    def worst(case: CaseForm, reference: Values) -> Row:
-        return {
-            "dice_cup": 0.0,
-            "dice_disc": 0.0,
-            "vertical_cup_to_disc_ratio_error": 1.0,
-            "reference_vertical_cup_to_disc_ratio": _ratio(*_regions(reference["segmentation"]), definition),
-        }
-
-    return worst
 
 
 def _regions(mask: Crop) -> tuple[Crop, Crop]:
@@ -238,6 +218,5 @@ CHALLENGE = Challenge(
         "segmentation.dice_disc",
         "segmentation.vertical_cup_to_disc_ratio_error",
     ),
-    optional_tasks=("fovea",),
     ranking=ranking,
 )

@@ -304,7 +304,7 @@ def test_a_missing_prediction_improves_no_metric(data, images, task_name):
     rows = [task.score(image["prediction"], image["reference"]) for image in images]
     position = data.draw(st.integers(0, len(images) - 1))
     worse = list(rows)
-    worse[position] = task.worst(case, images[position]["reference"])
+    worse[position] = task.worst_row(case, images[position]["reference"])
     before, after = (
         metric_values(task.metrics, CaseTable([str(i) for i in range(len(images))], table))
         for table in (rows, worse)

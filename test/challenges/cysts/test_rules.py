@@ -65,8 +65,8 @@ def phase_of(
                 name,
                 {**geometry_columns(geometry), **{c: v[name] for c, v in (columns or {}).items()}},
                 {
-                    "cysts": Volume(level, geometry),
-                    "confidence": Volume(confidence(level), geometry),
+                    "level": Volume(level, geometry),
+                    "cysts": Volume(confidence(level), geometry),
                     **{f"reader_{r}": Volume(v, geometry) for r, v in (readers or {}).get(name, {}).items()},
                 },
             )
@@ -341,10 +341,10 @@ def sealed_with(tmp_path, **changed):
 @pytest.mark.parametrize(
     ("changed", "problem"),
     [
-        ({"cysts": REFERENCE + np.uint8(3)}, "level/V1.mha: expected whole numbers from 0 to 5, found 7"),
-        ({"confidence": confidence(REFERENCE) * 2}, "confidence/V1.mha: expected values 0 or from 0.01 to 1"),
-        ({"cysts": levels((4, 0, 1, [1, 2]))}, "confidence/V1.mha, B-scan 2: expected confidence 0 where"),
-        ({"confidence": np.zeros((3, 4, 6), np.float32)}, "confidence/V1.mha: expected 3 B-scans of 5 × 4"),
+        ({"level": REFERENCE + np.uint8(3)}, "level/V1.mha: expected whole numbers from 0 to 5, found 7"),
+        ({"cysts": confidence(REFERENCE) * 2}, "confidence/V1.mha: expected values 0 or from 0.01 to 1"),
+        ({"level": levels((4, 0, 1, [1, 2]))}, "confidence/V1.mha, B-scan 2: expected confidence 0 where"),
+        ({"cysts": np.zeros((3, 4, 6), np.float32)}, "confidence/V1.mha: expected 3 B-scans of 5 × 4"),
     ],
 )
 def test_faults_of_a_reference_are_found_when_it_is_sealed(tmp_path, changed, problem):

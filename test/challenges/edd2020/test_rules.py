@@ -40,7 +40,7 @@ def table_of(images, of_task):
         true = {field: boxes(*((label, 1, *corners) for label, *corners in reference))}
         if predicted is None:
             form = CaseForm("E", 100, 100, OUTSIDE if outside == [True] else INSIDE)
-            rows.append(of_task.worst(form, true))
+            rows.append(of_task.worst_row(form, true))
         else:
             rows.append(of_task.score({field: boxes(*predicted)}, true))
     return CaseTable([f"E{number}" for number in range(len(rows))], rows)

@@ -25,7 +25,7 @@ TASKS = {task.name: task for task in CHALLENGE.tasks(JustraigsOptions())}
 def referral(likelihoods, referable) -> dict[str, float]:
     task = TASKS["referral"]
     rows = [
-        task.worst(None, {"likelihood": label})
+        task.worst_row(None, {"likelihood": label})
         if likelihood is None
         else task.score({"likelihood": likelihood}, {"likelihood": label})
         for likelihood, label in zip(likelihoods, referable, strict=True)
@@ -85,7 +85,7 @@ def test_a_missing_result_improves_no_metric(data):
     predicted, agreed = data.draw(flags), data.draw(flags)
     task = TASKS["justification"]
     given_row = task.score({"features": predicted}, {"features": agreed})
-    worst = task.worst(None, {"features": agreed})
+    worst = task.worst_row(None, {"features": agreed})
     assert all(math.isnan(worst[name]) or worst[name] >= given_row[name] for name in given_row)
 
 
@@ -104,7 +104,9 @@ def test_a_missing_result_improves_no_metric(data):
 )
 def test_decisions(decision, referable, expected):
     task, reference = TASKS["decision"], {"decision": referable}
-    row = task.worst(None, reference) if decision is None else task.score({"decision": decision}, reference)
+    row = (
+        task.worst_row(None, reference) if decision is None else task.score({"decision": decision}, reference)
+    )
     assert (row["referred"], row["not_referred"]) == pytest.approx(expected, nan_ok=True)
 
 

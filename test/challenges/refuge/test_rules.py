@@ -93,15 +93,15 @@ def test_definitions_of_the_vertical_diameter_differ_on_a_slanted_disc():
 
 def test_worst_rows_are_no_better_than_any_valid_prediction():
     case = CaseForm("R0001", width=30, height=40)
-    assert task("fovea").worst(case, {}) == {"distance": 50.0}
-    worst = task("segmentation").worst(case, {"segmentation": TRUE})
+    assert task("fovea").worst_row(case, {}) == {"distance": 50.0}
+    worst = task("segmentation").worst_row(case, {"segmentation": TRUE})
     assert worst["reference_vertical_cup_to_disc_ratio"] == pytest.approx(2 / 4)
     for predicted in (TRUE, EMPTY, mask("ccccc"), mask("dddddc")):
         row = score(predicted, TRUE)
         assert row["dice_cup"] >= worst["dice_cup"]
         assert row["dice_disc"] >= worst["dice_disc"]
         assert row["vertical_cup_to_disc_ratio_error"] <= worst["vertical_cup_to_disc_ratio_error"]
-    missing = task("classification").worst
+    missing = task("classification").worst_row
     assert missing(case, {"glaucoma_risk": 1})["likelihood"] == -math.inf
     assert missing(case, {"glaucoma_risk": 0})["likelihood"] == math.inf
 

@@ -43,11 +43,11 @@ def _tasks(options):
             "Decisions",
             (DECISION,),
             score,
-            worst,
             (
                 Metric("accuracy", "Accuracy", mean_of("accuracy"), best=best, worst=least),
                 Metric("error", "Error", mean_of("error"), best=0, worst=1),
             ),
+            worst,
         ),
     )
 

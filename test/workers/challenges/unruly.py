@@ -114,7 +114,6 @@ CHALLENGE = Challenge(
             "Task",
             (FIELD,),
             _score,
-            lambda case, reference: {"value": 0.0},
             (Metric("value", "Value", mean_of("value"), best=1, worst=0),),
         ),
     ),

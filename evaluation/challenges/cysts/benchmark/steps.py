@@ -203,7 +203,7 @@ def _combined(
         if marked.any():
             combined = combine(marks)
             confidence[z][box], level[z][box] = combined, nearest_level(combined, marked, scale.levels)
-    volumes: dict[str, NDArray[Any]] = {"confidence": confidence, "cysts": level}
+    volumes: dict[str, NDArray[Any]] = {"cysts": confidence, "level": level}
     volumes |= {f"reader_{reader}": levels for reader, levels in single.items()}
     return {name: Volume(values, geometry) for name, values in volumes.items()}
 

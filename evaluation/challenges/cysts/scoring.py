@@ -1,0 +1,153 @@
+"""All columns of one volume: what its comparison with the reference gives, and the worst that it can be."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import nan
+
+from evaluation.challenges.cysts.comparison import ComparedVolume, VolumeComparison
+from evaluation.challenges.cysts.confidence import highest_binary_dice, weighted_dice
+from evaluation.core.case_table import Row
+from evaluation.core.challenge import Values
+from evaluation.core.fault import PhaseError
+from evaluation.core.form import CaseForm
+from evaluation.io.kinds.volume import geometry_of
+from evaluation.metrics.crop import EMPTY, Crop
+from evaluation.metrics.overlap import OverlapCounts, dice, precision, recall
+from evaluation.metrics.surface_distance import surface_distances
+
+LEVELS = (1, 2, 3, 4, 5)
+OVERLAPS = {"dice": ("Dice", dice), "precision": ("Precision", precision), "recall": ("Recall", recall)}
+"""The figures of an overlap by column: title and function."""
+
+_BOTH_EMPTY = 1.0
+
+
+@dataclass(frozen=True)
+class VolumeScoring:
+    """How a volume is scored, by the options of the same names."""
+
+    marked_from: float
+    continuity_mm: float
+    readers: tuple[str, ...]
+    surface_distances: bool
+
+    def score(self, prediction: Values, reference: Values) -> Row:
+        """Return the columns of a submitted volume."""
+        compared = self._compare(prediction["cysts"], reference)
+        row = self._row(compared, reference)
+        if self.surface_distances:
+            case = reference["cysts"].case
+            spacing = _spacing_zyx(case)
+            distances = surface_distances(
+                compared.predicted_planes,
+                compared.reference_planes,
+                spacing,
+                _diagonal_mm(geometry_of(case).shape, spacing),
+            )
+            row |= {"hausdorff_95_mm": distances.hausdorff_95, "mean_surface_distance_mm": distances.mean}
+        return {**row, **_confidences(compared)}
+
+    def worst(self, case: CaseForm, reference: Values) -> Row:
+        """Return the worst values of a volume; which of them exist, the reference alone decides.
+
+        No submitted volume can be worse: every voxel marked in vain, as many false components as fit, an
+        error of the whole volume.
+        """
+        geometry, spacing = geometry_of(case), _spacing_zyx(case)
+        voxels = math.prod(geometry.shape)
+        nothing = self._compare([EMPTY] * geometry.shape[0], reference)
+        of_nothing = self._row(nothing, reference)
+        row = {name: value if math.isnan(value) else 0.0 for name, value in of_nothing.items()}
+        depth, height, width = geometry.shape
+        across = (depth + 1) // 2 if spacing[0] < self.continuity_mm else depth
+        row |= {
+            "prediction_squared": float(voxels),
+            "reference_squared": nothing.sums.reference_squared,
+            "highest_binary_weighted_dice": of_nothing["highest_binary_weighted_dice"],
+            "false_components": float(across * ((height + 1) // 2) * ((width + 1) // 2)),
+            "volume_error_mm3": voxels * math.prod(spacing),
+        }
+        if self.surface_distances:
+            distance = _diagonal_mm(geometry.shape, spacing) if nothing.overlap.reference else nan
+            row |= {"hausdorff_95_mm": distance, "mean_surface_distance_mm": distance}
+        return {**row, **_confidences(nothing)}
+
+    def _compare(self, planes: Sequence[Crop], reference: Values) -> ComparedVolume:
+        """Return the comparison of a volume with its reference, whose files pass by plane by plane."""
+        case = reference["cysts"].case
+        readers = [reference[reader_field(name)] for name in self.readers]
+        streams = [volume.planes() for volume in readers if volume is not None]
+        across_planes = _spacing_zyx(case)[0] < self.continuity_mm
+        comparison = VolumeComparison(case.width, self.marked_from, across_planes, len(streams))
+        volumes = zip(planes, reference["level"].planes(), reference["cysts"].planes(), *streams, strict=True)
+        for z, (prediction, level, confidence, *of_readers) in enumerate(volumes):
+            try:
+                comparison.add(prediction, level, confidence, of_readers)
+            except ValueError as error:
+                raise PhaseError(f"{reference['cysts'].path}, B-scan {z + 1}: {error}") from None
+        return comparison.result()
+
+    def _row(self, compared: ComparedVolume, reference: Values) -> dict[str, float]:
+        """Return all columns but the distances; NaN where the reference holds nothing to measure."""
+        sums = compared.sums
+        row = {
+            "weighted_dice": weighted_dice(sums),
+            "product": sums.product,
+            "prediction_squared": sums.prediction_squared,
+            "reference_squared": sums.reference_squared,
+            "highest_binary_weighted_dice": highest_binary_dice(
+                compared.confidences, compared.voxels_of_confidence
+            ),
+        }
+        row |= _overlaps("", compared.overlap)
+        of_readers = iter(compared.of_readers)
+        for name in self.readers:
+            present = reference[reader_field(name)] is not None
+            row |= _overlaps(f"_{name}", next(of_readers) if present else None)
+        if self.readers:
+            row |= _overlaps("_intersection", compared.of_intersection)
+        for level in LEVELS:
+            row[f"recall_level_{level}"] = _share(compared.found[level], compared.voxels[level])
+            touched, cysts = compared.cysts[level, 1], compared.cysts[level].sum()
+            row[f"detection_ratio_level_{level}"] = _share(touched, cysts)
+        row["detection_ratio"] = _share(compared.cysts[:, 1].sum(), compared.cysts.sum())
+        row["false_components"] = float(compared.false_components)
+        error = abs(compared.overlap.prediction - compared.overlap.reference)
+        row["volume_error_mm3"] = error * math.prod(_spacing_zyx(reference["cysts"].case))
+        return row
+
+
+def reader_field(reader: str) -> str:
+    """Return the name of the hidden field that holds a single reader's levels."""
+    return f"reader_{reader}"
+
+
+def _confidences(compared: ComparedVolume) -> Row:
+    """Return the columns of which the pooled maximum of binary masks is made, an array each."""
+    return {
+        "reference_confidences": compared.confidences,
+        "reference_voxels": compared.voxels_of_confidence,
+    }
+
+
+def _overlaps(suffix: str, counts: OverlapCounts[int] | None) -> dict[str, float]:
+    return {
+        f"{name}{suffix}": nan if counts is None else metric(counts, both_empty=_BOTH_EMPTY)
+        for name, (_, metric) in OVERLAPS.items()
+    }
+
+
+def _share(part: int, whole: int) -> float:
+    return float(part) / float(whole) if whole else nan
+
+
+def _spacing_zyx(case: CaseForm) -> tuple[float, float, float]:
+    x, y, z = geometry_of(case).spacing_mm or (1.0, 1.0, 1.0)
+    return z, y, x
+
+
+def _diagonal_mm(shape: Sequence[int], spacing_mm: Sequence[float]) -> float:
+    return math.hypot(*(size * step for size, step in zip(shape, spacing_mm, strict=True)))
