@@ -40,7 +40,7 @@ RUN find / -xdev -type d -name __pycache__ -prune -exec rm -rf {} + \
  && /opt/evaluation/venv/bin/python -c "\
 import multiprocessing.forkserver, multiprocessing.resource_tracker; \
 import numpy, pebble, PIL.BmpImagePlugin, PIL.PngImagePlugin, PIL.TiffImagePlugin, pydantic, rich.table; \
-import grand_challenge_metrics, pandas, scipy.ndimage, scipy.stats, SimpleITK, sklearn.isotonic, sklearn.metrics, tifffile"
+import grand_challenge_metrics, pandas, scipy.ndimage, scipy.stats, SimpleITK, sklearn.isotonic, sklearn.metrics"
 
 # --- The phase: the package and the reference, checked, sealed and rehearsed ----------------------------------------
 FROM system AS phase

@@ -9,13 +9,21 @@ components by SciPy, one process, no distances, no check of values. Files are co
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from benchmarks.measure import benchmark_parser, measure, parse_or_run_part, report
+from benchmarks.measure import (
+    benchmark_parser,
+    evaluate_command,
+    measure,
+    parse_or_run_part,
+    report,
+    write_sample,
+)
+
+_NAME = "cysts-full"
 
 
 def main() -> None:
@@ -25,12 +33,8 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        phase = _sample(folder, arguments.cases)
-        evaluate = [
-            *(sys.executable, "-m", "evaluation", "evaluate"),
-            *("--input", str(folder / "submissions" / "good")),
-            *("--ground-truth", str(phase), "--output", str(folder)),
-        ]
+        write_sample("cysts", folder, _NAME, "--name", _NAME, "--cases", str(arguments.cases))
+        evaluate = evaluate_command(folder, _NAME)
         part = [sys.executable, "-m", "benchmarks.cysts", "--folder", temporary, "--only"]
         commands = {
             "evaluate (2 workers, distances, intervals)": evaluate,
@@ -41,17 +45,8 @@ def main() -> None:
         report(measure(commands, arguments.runs), "evaluate (2 workers, distances, intervals)")
 
 
-def _sample(folder: Path, cases: int) -> Path:
-    run = [sys.executable, "-m", "evaluation"]
-    sample = [*run, "sample", "cysts", "--output", str(folder), "--name", "cysts-full", "--cases", str(cases)]
-    subprocess.run(sample, check=True, stdout=subprocess.DEVNULL)
-    phase = folder / "ground-truth" / "cysts-full"
-    subprocess.run([*run, "seal", str(phase)], check=True, stdout=subprocess.DEVNULL)
-    return phase
-
-
 def _files(folder: Path) -> list[tuple[Path, Path, Path]]:
-    phase = folder / "ground-truth" / "cysts-full"
+    phase = folder / "ground-truth" / _NAME
     return [
         (path, phase / "confidence" / path.name, phase / "level" / path.name)
         for path in sorted((folder / "submissions" / "good" / "cysts").iterdir())
@@ -85,8 +80,8 @@ def _plain(folder: Path) -> None:
         dice = 2 * both.sum() / (marked.sum() + annotated.sum())
         cysts, number = ndimage.label(annotated, np.ones((3, 3, 3)))
         found = len(np.unique(cysts[both]))
-        predicted, of_prediction = ndimage.label(marked, np.ones((3, 3, 3)))
-        rows.append((weighted, dice, found / number, of_prediction - len(np.unique(predicted[both]))))
+        predicted, predicted_components = ndimage.label(marked, np.ones((3, 3, 3)))
+        rows.append((weighted, dice, found / number, predicted_components - len(np.unique(predicted[both]))))
     np.mean(rows, axis=0)
 
 

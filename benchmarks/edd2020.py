@@ -28,7 +28,7 @@ from evaluation.challenges.edd2020.rules import CHALLENGE, Edd2020Options
 from evaluation.evaluate import Rejection, evaluate
 from evaluation.io.box_lines import BoxFormat, read_box_lines
 from evaluation.io.kinds.boxes import Boxes, BoxList
-from evaluation.io.size import Size
+from evaluation.io.pixels import Size
 from evaluation.io.tables import write_csv
 from evaluation.metrics.box_matching import match_boxes
 from evaluation.metrics.detection import DetectionTable

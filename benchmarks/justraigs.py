@@ -11,12 +11,21 @@ from __future__ import annotations
 
 import csv
 import json
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks.measure import benchmark_parser, measure, parse_or_run_part, report
+from benchmarks.measure import (
+    benchmark_parser,
+    evaluate_command,
+    measure,
+    parse_or_run_part,
+    report,
+    write_sample,
+)
+
+_NAME = "justraigs-full"
+_PHASE = f"{_NAME}-phase2"
 
 
 def main() -> None:
@@ -27,13 +36,9 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        _sample(folder, arguments.cases, arguments.stack)
-        evaluate = [
-            *(sys.executable, "-m", "evaluation", "evaluate"),
-            *("--input", str(folder / "submissions" / "justraigs-full-phase2" / "good")),
-            *("--ground-truth", str(folder / "ground-truth" / "justraigs-full-phase2")),
-            *("--output", str(folder)),
-        ]
+        options = ("--cases", str(arguments.cases), "--stack", str(arguments.stack), "--name", _NAME)
+        write_sample("justraigs", folder, _PHASE, *options)
+        evaluate = evaluate_command(folder, _PHASE, f"{_PHASE}/good")
         part = [sys.executable, "-m", "benchmarks.justraigs", "--folder", temporary, "--only"]
         commands = {
             "evaluate (2 workers, intervals)": evaluate,
@@ -46,17 +51,8 @@ def main() -> None:
         report(measure(commands, arguments.runs), "evaluate (2 workers, intervals)")
 
 
-def _sample(folder: Path, cases: int, stack: int) -> None:
-    run = [sys.executable, "-m", "evaluation"]
-    options = ["--cases", str(cases), "--stack", str(stack), "--name", "justraigs-full"]
-    sample = [*run, "sample", "justraigs", "--output", str(folder), *options]
-    subprocess.run(sample, check=True, stdout=subprocess.DEVNULL)
-    seal = [*run, "seal", str(folder / "ground-truth" / "justraigs-full-phase2")]
-    subprocess.run(seal, check=True, stdout=subprocess.DEVNULL)
-
-
 def _submission(folder: Path) -> Path:
-    return folder / "submissions" / "justraigs-full-phase2" / "good"
+    return folder / "submissions" / _PHASE / "good"
 
 
 def _read(folder: Path) -> None:
@@ -74,7 +70,7 @@ def _plain(folder: Path) -> None:
     from sklearn.metrics import roc_curve
 
     submission = _submission(folder)
-    with (folder / "ground-truth" / "justraigs-full-phase2" / "cases.csv").open() as file:
+    with (folder / "ground-truth" / _PHASE / "cases.csv").open() as file:
         rows = {(row["stack_name"], int(row["stack_index"])): row for row in csv.DictReader(file)}
     results: dict[str, dict[str, object]] = {}
     for job in json.loads((submission / "predictions.json").read_bytes()):

@@ -52,6 +52,27 @@ def parse_or_run_part(
     return None
 
 
+def write_sample(challenge: str, folder: Path, phase: str, *options: str) -> None:
+    """Write the sample of a challenge below a folder and seal one of its phases."""
+    run_evaluation("sample", challenge, "--output", str(folder), *options)
+    run_evaluation("seal", str(folder / "ground-truth" / phase))
+
+
+def run_evaluation(*arguments: str) -> None:
+    """Run a command of the package, whose output is of no interest."""
+    command = [sys.executable, "-m", "evaluation", *arguments]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+
+def evaluate_command(folder: Path, phase: str, submission: str = "good") -> list[str]:
+    """Return the command that scores a submission of a sample against a phase of it."""
+    return [
+        *(sys.executable, "-m", "evaluation", "evaluate", "--output", str(folder)),
+        *("--input", str(folder / "submissions" / submission)),
+        *("--ground-truth", str(folder / "ground-truth" / phase)),
+    ]
+
+
 def measure(commands: Mapping[str, list[str]], runs: int) -> dict[str, Measurement]:
     """Return the measurement of every command, run in turn after a warm-up round that looks at memory."""
     memory = {name: _peak_megabytes(command) for name, command in commands.items()}
@@ -72,9 +93,9 @@ def seconds_to_first_open(command: list[str], folder: Path, runs: int) -> float:
 def report(measured: Mapping[str, Measurement], ours: str) -> None:
     """Print a table: seconds, and the ratio of our time to each."""
     print(f"{'':<44} {'seconds':>8} {'ours / it':>10} {'peak MB':>8}")
-    for name, of_command in measured.items():
-        ratio = measured[ours].seconds / of_command.seconds
-        print(f"{name:<44} {of_command.seconds:>8.2f} {ratio:>10.2f} {of_command.peak_megabytes:>8.0f}")
+    for name, figures in measured.items():
+        ratio = measured[ours].seconds / figures.seconds
+        print(f"{name:<44} {figures.seconds:>8.2f} {ratio:>10.2f} {figures.peak_megabytes:>8.0f}")
 
 
 def _seconds_to_first_open(command: list[str], folder: Path) -> float:

@@ -28,13 +28,14 @@ from evaluation.challenges.refuge.rules import CHALLENGE, RefugeOptions
 from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import metrics_of
+from evaluation.core.resampling import Resampling
 from evaluation.core.scheme import Board, Rank, Scheme
-from evaluation.ranking.analysis import Choices
-from evaluation.ranking.boards import stand
+from evaluation.ranking.analysis import RankOptions
+from evaluation.ranking.boards import place_teams
 from evaluation.ranking.comparisons import TestChoice, compare
 from evaluation.ranking.leaderboard import rank_phase
-from evaluation.ranking.resampling import TeamCases, resample
-from evaluation.ranking.results import ResamplingChoice, read_results
+from evaluation.ranking.resampling import TeamCases, resample_teams
+from evaluation.ranking.results import read_results
 from evaluation.ranking.schemes import scheme_of
 from evaluation.ranking.stability import place_distributions
 
@@ -85,12 +86,12 @@ def ours(
         for team in range(TEAMS)
     )
     teams = TeamCases(tuple(f"T{team:02}" for team in range(TEAMS)), tables)
-    resampled = resample(METRICS, teams, ResamplingChoice(1, RESAMPLES, 10))
+    resampled = resample_teams(METRICS, teams, Resampling(1, RESAMPLES, 10))
     scheme = Scheme(
         (Board("overall", tuple(Rank(name, weight) for name, weight in zip(NAMES, WEIGHTS, strict=True))),)
     )
     places = (
-        stand(scheme, resampled.values, {name: metric.better for name, metric in METRICS.items()})
+        place_teams(scheme, resampled.values, {name: metric.better for name, metric in METRICS.items()})
         .boards["overall"]
         .places
     )
@@ -99,8 +100,8 @@ def ours(
     for name, metric in METRICS.items():
         task = name.partition(".")[0]
         values = {
-            team: metric_values([metric], of_team[task])[metric.name]
-            for team, of_team in zip(teams.teams, tables, strict=True)
+            team: metric_values([metric], team_table[task])[metric.name]
+            for team, team_table in zip(teams.teams, tables, strict=True)
         }
         found = compare(name, metric, values, teams, resampled.values[name], TestChoice(1))
         by_pair = {frozenset((pair.first, pair.second)): pair.p_value for pair in found.pairs}
@@ -141,9 +142,9 @@ def delong(label: np.ndarray, first: np.ndarray, second: np.ndarray) -> float:
     components = []
     for score in (first, second):
         ranks = rankdata(score)
-        of_positives = (ranks[label] - rankdata(score[label])) / (~label).sum()
-        of_negatives = 1 - (ranks[~label] - rankdata(score[~label])) / label.sum()
-        components.append((of_positives, of_negatives))
+        positive_placements = (ranks[label] - rankdata(score[label])) / (~label).sum()
+        negative_placements = 1 - (ranks[~label] - rankdata(score[~label])) / label.sum()
+        components.append((positive_placements, negative_placements))
     (p1, n1), (p2, n2) = components
     variance = np.var(p1 - p2, ddof=1) / label.sum() + np.var(n1 - n2, ddof=1) / (~label).sum()
     return float(2 * norm.sf(abs(p1.mean() - p2.mean()) / np.sqrt(variance)))
@@ -200,7 +201,7 @@ def parse(paths: list[Path]) -> None:
 
 def rank_folder(folder: Path) -> None:
     results = read_results(folder)
-    rank_phase(results, scheme_of(results.challenge, results.options), Choices(influence=False))
+    rank_phase(results, scheme_of(results.challenge, results.options), RankOptions(influence=False))
 
 
 def main() -> None:

@@ -10,12 +10,21 @@ no check of values, no interval, no isolation).
 from __future__ import annotations
 
 import csv
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks.measure import benchmark_parser, measure, parse_or_run_part, report, seconds_to_first_open
+from benchmarks.measure import (
+    benchmark_parser,
+    evaluate_command,
+    measure,
+    parse_or_run_part,
+    report,
+    seconds_to_first_open,
+    write_sample,
+)
+
+_NAME = "refuge-full"
 
 
 def main() -> None:
@@ -25,13 +34,8 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        _sample(folder, arguments.cases)
-        evaluate = [
-            *(sys.executable, "-m", "evaluation", "evaluate"),
-            *("--input", str(folder / "submissions" / "good")),
-            *("--ground-truth", str(folder / "ground-truth" / "refuge-full")),
-            *("--output", str(folder)),
-        ]
+        write_sample("refuge", folder, _NAME, "--name", _NAME, "--cases", str(arguments.cases))
+        evaluate = evaluate_command(folder, _NAME)
         part = [sys.executable, "-m", "benchmarks.refuge", "--folder", temporary, "--only"]
         commands = {
             "evaluate (2 workers, intervals)": evaluate,
@@ -46,27 +50,9 @@ def main() -> None:
         print(f"{'from process start to the first mask':<44} {first:>8.2f}")
 
 
-def _sample(folder: Path, cases: int) -> None:
-    run = [sys.executable, "-m", "evaluation"]
-    sample = [
-        *run,
-        "sample",
-        "refuge",
-        "--output",
-        str(folder),
-        "--name",
-        "refuge-full",
-        "--cases",
-        str(cases),
-    ]
-    subprocess.run(sample, check=True, stdout=subprocess.DEVNULL)
-    seal = [*run, "seal", str(folder / "ground-truth" / "refuge-full")]
-    subprocess.run(seal, check=True, stdout=subprocess.DEVNULL)
-
-
 def _files(folder: Path) -> list[tuple[Path, Path]]:
     masks = sorted((folder / "submissions" / "good" / "segmentation").iterdir())
-    references = folder / "ground-truth" / "refuge-full" / "masks"
+    references = folder / "ground-truth" / _NAME / "masks"
     return [(path, references / f"{path.stem}.png") for path in masks]
 
 
@@ -105,7 +91,7 @@ def _plain(folder: Path) -> None:
         dice.append((*scores, abs(cup_a / disc_a - cup_b / disc_b)))
     with (folder / "submissions" / "good" / "classification_results.csv").open() as file:
         likelihood = {row["FileName"]: float(row["Glaucoma Risk"]) for row in csv.DictReader(file)}
-    with (folder / "ground-truth" / "refuge-full" / "cases.csv").open() as file:
+    with (folder / "ground-truth" / _NAME / "cases.csv").open() as file:
         label = {row["name"]: int(row["glaucoma"]) for row in csv.DictReader(file)}
     roc_auc_score([label[name] for name in likelihood], list(likelihood.values()))
     np.mean(dice, axis=0)

@@ -22,15 +22,16 @@ from evaluation.core.form import CaseForm, CaseRow, Form
 from evaluation.core.outcome import CaseJob, Faulty, OrganiserFault, Outcome, Scored
 from evaluation.phase.phase import Phase
 from evaluation.phase.registry import tasks_of_form
+from evaluation.phase.scores import Scores
 from evaluation.platform import machine
 from evaluation.platform.index import SubmissionIndex
 from evaluation.platform.result_file import MetricsFile
 from evaluation.platform.submission import index_submission
-from evaluation.summary import Scores, summarise
+from evaluation.summary import summarise
 from evaluation.workers.case_runner import RunSetup
 from evaluation.workers.pool import PoolSettings, Progress, no_progress, run_cases
 
-_SHORTEST_CASE_SECONDS = 30.0
+_MIN_CASE_SECONDS = 30.0
 _REFERENCE_SECONDS = 120.0
 
 
@@ -86,7 +87,7 @@ def check(form: Form, submission: Path, workers: int, progress: Progress = no_pr
     index = index_submission(submission, form, tasks_of_form(form))
     jobs = _jobs(index, form.cases, itertools.repeat(None, len(form.cases)))
     setup = RunSetup(form, index.tasks, index.root, form.options, None, machine.worker_memory(workers, None))
-    outcomes = run_cases(jobs, setup, PoolSettings(workers, _SHORTEST_CASE_SECONDS), progress)
+    outcomes = run_cases(jobs, setup, PoolSettings(workers, _MIN_CASE_SECONDS), progress)
     return Checked(_faults(index, outcomes), index.notices)
 
 
@@ -133,8 +134,8 @@ def setup_of(phase: Phase, tasks: tuple[str, ...], submission: str, workers: int
 def _jobs(index: SubmissionIndex, cases: Sequence[CaseForm], rows: Iterable[CaseRow | None]) -> list[CaseJob]:
     run_seconds = index.run_seconds or itertools.repeat(None, len(cases))
     return [
-        CaseJob(case, of_case, row, run_seconds=seconds)
-        for case, of_case, row, seconds in zip(cases, index.sources, rows, run_seconds, strict=True)
+        CaseJob(case, case_sources, row, run_seconds=seconds)
+        for case, case_sources, row, seconds in zip(cases, index.sources, rows, run_seconds, strict=True)
     ]
 
 
@@ -143,7 +144,7 @@ def _pool_settings(phase: Phase, workers: int, started: float | None) -> PoolSet
     share = limits.budget_seconds * max(1, workers) / len(phase.rows)
     return PoolSettings(
         workers=workers,
-        case_seconds=limits.case_seconds or max(_SHORTEST_CASE_SECONDS, share),
+        case_seconds=limits.case_seconds or max(_MIN_CASE_SECONDS, share),
         deadline=(time.monotonic() if started is None else started) + limits.budget_seconds,
         fill_at_deadline=phase.config.on_deadline == "worst",
     )
@@ -154,9 +155,9 @@ def _faults(index: SubmissionIndex, outcomes: Sequence[Outcome]) -> tuple[Fault,
 
     Raises `PhaseError` where there are none and an outcome is the organiser's fault.
     """
-    of_cases = (outcome.faults for outcome in outcomes if isinstance(outcome, Faulty))
+    case_faults = (outcome.faults for outcome in outcomes if isinstance(outcome, Faulty))
     # The cases of a stack all tell what is wrong with their file.
-    faults = tuple(dict.fromkeys([*index.faults, *itertools.chain.from_iterable(of_cases)]))
+    faults = tuple(dict.fromkeys([*index.faults, *itertools.chain.from_iterable(case_faults)]))
     problems = [
         problem for outcome in outcomes if isinstance(outcome, OrganiserFault) for problem in outcome.problems
     ]

@@ -1,26 +1,23 @@
-"""From scored cases to the content of `metrics.json` and of the organiser's per-case file."""
+"""From scored cases to the content of `metrics.json`."""
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
-from evaluation.core.aggregation import Estimate, Estimates, Resampling, Subset, estimate, subgroup_values
-from evaluation.core.case_table import CaseTable
-from evaluation.core.challenge import Task, metrics_of
-from evaluation.core.outcome import Scored
+from evaluation.core.aggregation import Estimate, Estimates, Subset, estimate, subgroup_values
+from evaluation.core.challenge import metrics_of
+from evaluation.core.resampling import CLUSTER_COLUMN, Resampling
 from evaluation.phase.phase import Phase
+from evaluation.phase.scores import Scores
 from evaluation.phase.subgroups import key_of, subgroup_masks
 from evaluation.platform.result_file import (
     CasesSection,
+    LeaderboardPlace,
     MetricsFile,
     PhaseSection,
-    PlaceOnBoard,
     RankingSection,
     as_written,
     plain_key,
@@ -28,33 +25,13 @@ from evaluation.platform.result_file import (
 from evaluation.ranking.place_among import place_among
 from evaluation.ranking.schemes import scheme_of
 
-_CLUSTER = "cluster"
-
-
-@dataclass(frozen=True)
-class Scores:
-    """The scores of a submission: per task a case table, and the outcome of every case.
-
-    ``run_seconds`` is how long the algorithm ran for each case; empty where no algorithm was run.
-    """
-
-    phase: Phase
-    tasks: tuple[Task, ...]
-    tables: Mapping[str, CaseTable]
-    outcomes: tuple[Scored, ...]
-    run_seconds: tuple[float | None, ...] = ()
-
 
 def summarise(scores: Scores) -> MetricsFile:
     """Return the content of `metrics.json`."""
     phase, config = scores.phase, scores.phase.config
+    resampling = resampling_of(phase)
     aggregates = {
-        task.name: estimate(
-            task,
-            scores.tables[task.name],
-            resampling_of(phase, scores.tables[task.name]),
-            config.public_detail == "full",
-        )
+        task.name: estimate(task, scores.tables[task.name], resampling, config.public_detail == "full")
         for task in scores.tasks
     }
     aggregates = _rounded(aggregates, config.digits)
@@ -75,56 +52,6 @@ def summarise(scores: Scores) -> MetricsFile:
         subgroups=_subgroups(scores),
         case=_public_cases(scores) if config.publish_cases else None,
     )
-
-
-def case_records(scores: Scores) -> dict[str, Any]:
-    """Return the organiser's per-case file: columns of every task and of the case table, and details.
-
-    It holds labels. Infinite values (a missing likelihood) are written as text, undefined ones left out. From
-    it every figure can be computed again, under the resampling of the phase.
-    """
-    phase = scores.phase
-    run_seconds = scores.run_seconds or itertools.repeat(None, len(phase.rows))
-    rows_by_name = {case.name: row.cells for case, row in zip(phase.cases.forms, phase.rows, strict=True)}
-    return {
-        "phase": phase.config.name,
-        "challenge": phase.challenge.name,
-        "manifest": phase.manifest.digest,
-        "resampling": {
-            "seed": phase.config.seed,
-            "resamples": phase.config.resamples,
-            "interval_minimum": phase.config.interval_minimum,
-            "interval_maximum": phase.config.interval_maximum,
-        },
-        "details": {
-            task.name: dict(details)
-            for task in scores.tasks
-            if (details := task.details(scores.tables[task.name]))
-        },
-        "cases": [
-            {
-                "name": case.name,
-                "table": dict(rows_by_name[case.name]),
-                "worst": list(outcome.worst),
-                "failure": outcome.failure,
-                "run_seconds": seconds,
-                "tasks": {
-                    task: {column: _recorded(value) for column, value in row.items()}
-                    for task, row in outcome.rows.items()
-                },
-            }
-            for case, outcome, seconds in zip(phase.cases.forms, scores.outcomes, run_seconds, strict=True)
-        ],
-    }
-
-
-def _recorded(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        # An empty list would not tell how many columns it has.
-        return value.tolist() if value.size else {"shape": list(value.shape)}
-    if isinstance(value, float) and not math.isfinite(value):
-        return None if math.isnan(value) else str(value)
-    return value
 
 
 def _components(phase: Phase, aggregates: Estimates) -> dict[str, dict[str, float]]:
@@ -153,7 +80,7 @@ def _ranking(scores: Scores, aggregates: Estimates) -> RankingSection:
         task, metric = name.split(".")
         ranks.setdefault(task, {})[metric] = rank
     boards = {
-        name: PlaceOnBoard(board.place, float(board.score), board.teams)
+        name: LeaderboardPlace(board.place, float(board.score), board.teams)
         for name, board in places.boards.items()
     }
     return replace(section, ranks=ranks, places=boards)
@@ -181,30 +108,15 @@ def _composites(scores: Scores, aggregates: Estimates) -> dict[str, float]:
     }
 
 
-def resampling_of(phase: Phase, table: CaseTable) -> Resampling:
-    """Return how the intervals of a table's figures are computed in a phase."""
-    config = phase.config
-    clusters = _clusters(phase)
+def resampling_of(phase: Phase) -> Resampling:
+    """Return how the intervals of a phase are computed."""
+    config, clusters = phase.config, None
+    if CLUSTER_COLUMN in phase.cases.columns:
+        cases = zip(phase.cases.forms, phase.rows, strict=True)
+        clusters = {case.name: row.cells[CLUSTER_COLUMN] for case, row in cases}
     return Resampling(
-        config.seed,
-        config.resamples,
-        config.interval_minimum,
-        None if clusters is None else np.array([clusters[name] for name in table.names], dtype=np.int64),
-        config.interval_maximum,
+        config.seed, config.resamples, config.interval_minimum, config.interval_maximum, clusters
     )
-
-
-def _clusters(phase: Phase) -> dict[str, int] | None:
-    """Return the cluster of every case by its name, None where the phase has no such column."""
-    if _CLUSTER not in phase.cases.columns:
-        return None
-    # An empty cell is a cluster of its own: a person of whom there is one image only.
-    labels = {
-        case.name: row.cells[_CLUSTER] or f"\0{case.name}"
-        for case, row in zip(phase.cases.forms, phase.rows, strict=True)
-    }
-    numbers = {label: number for number, label in enumerate(sorted(set(labels.values())))}
-    return {name: numbers[label] for name, label in labels.items()}
 
 
 def _subgroups(scores: Scores) -> dict[str, dict[str, dict[str, dict[str, float]]]]:

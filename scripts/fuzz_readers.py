@@ -24,12 +24,11 @@ with atheris.instrument_imports(include=["evaluation.io"]):
     from evaluation.io.box_lines import BoxFormat, read_box_lines
     from evaluation.io.grey_images import read_grey
     from evaluation.io.json_files import parse_json
-    from evaluation.io.numbers import is_number
+    from evaluation.io.pixels import Size
     from evaluation.io.png import MAGIC
-    from evaluation.io.size import Size
-    from evaluation.io.tables import ColumnSpec, read_table
-    from evaluation.io.tiff_channels import read_channels
-    from evaluation.io.tiff_tags import ORIENTATION, read_tags
+    from evaluation.io.tables import ColumnSpec, is_number, read_table
+    from evaluation.io.tiff import read_channels
+    from evaluation.io.tiff_pages import ORIENTATION, read_page
     from evaluation.io.volumes.header import Geometry
     from evaluation.io.volumes.reader import open_volume, write_volume
 
@@ -90,14 +89,14 @@ def _volume(data: bytes, extension: str) -> None:
 
 
 def _boxes(data: bytes) -> None:
-    lines = read_box_lines(memoryview(data), _BOXES, _SIZE, most_boxes=50)
+    lines = read_box_lines(memoryview(data), _BOXES, _SIZE, max_boxes=50)
     for _, _, *corners in lines.rows:
         if not all(0 <= corner <= max(_SIZE.width, _SIZE.height) for corner in corners):
             raise AssertionError(corners)
 
 
 def _table(data: bytes) -> None:
-    table = read_table(memoryview(data), _COLUMNS, most_rows=50)
+    table = read_table(memoryview(data), _COLUMNS, max_rows=50)
     if len(table.rows) > 50 or any(len(row.cells) != 2 for row in table.rows):
         raise AssertionError(table)
     for row in table.rows:
@@ -110,7 +109,7 @@ READERS: tuple[Callable[[bytes], object], ...] = (
     lambda data: _image(data, None) if len(data) < 2000 else None,
     _table,
     parse_json,
-    lambda data: read_tags(memoryview(data), (ORIENTATION, 273, 279)),
+    lambda data: read_page(memoryview(data), (ORIENTATION, 273, 279)),
     lambda data: _volume(data, ".mha"),
     lambda data: _volume(data, ".nii.gz"),
     lambda data: _volume(data, ".tif"),

@@ -18,9 +18,8 @@ from evaluation.core.fault import PhaseError
 from evaluation.core.field import CaseColumns, Field
 from evaluation.core.form import Form, name_key
 from evaluation.phase.cases import Cases, read_cases
-from evaluation.phase.config import FILE_NAME
-from evaluation.phase.draft import read_configuration
-from evaluation.phase.organiser_tables import read_rows
+from evaluation.phase.config import FILE_NAME, read_configuration
+from evaluation.phase.organiser_tables import organiser_table
 
 READERS, DROPPED = "readers", "dropped.csv"
 
@@ -106,18 +105,16 @@ def _read_dropped(
         return set()
     names = [field.name for field in fused]
     dropped: set[tuple[str, int, str]] = set()
-    problems = []
-    for row in read_rows(path, ("reader", "name", "field")):
-        reader, image, field = (row.cells[column] for column in ("reader", "name", "field"))
-        position = form.names.get(name_key(image))
-        if reader not in readers:
-            problems.append(f"{row.place}, reader: expected one of {', '.join(readers)}, found {reader!r}")
-        if position is None:
-            problems.append(f"{row.place}, name: expected a case of cases.csv, found {image!r}")
-        if field and field not in names:
-            problems.append(f"{row.place}, field: expected one of {', '.join(names)}, found {field!r}")
-        if position is not None:
-            dropped |= {(reader, position, name) for name in ([field] if field else names)}
-    if problems:
-        raise PhaseError(*problems)
+    with organiser_table(path, ("reader", "name", "field")) as table:
+        for row in table.rows:
+            reader, image, field = (row.cells[column] for column in ("reader", "name", "field"))
+            position = form.names.get(name_key(image))
+            if reader not in readers:
+                row.fault("reader", f"expected one of {', '.join(readers)}, found {reader!r}")
+            if position is None:
+                row.fault("name", f"expected a case of cases.csv, found {image!r}")
+            if field and field not in names:
+                row.fault("field", f"expected one of {', '.join(names)}, found {field!r}")
+            if position is not None:
+                dropped |= {(reader, position, name) for name in ([field] if field else names)}
     return dropped

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.annotators.masks import Rules, combine_label_masks, majority_vote, vote
-from evaluation.annotators.points import combine_points
 from evaluation.core.field import Kind
 from evaluation.core.form import CaseForm
 from evaluation.io.kinds.flags import Flags, FlagSet
@@ -44,8 +43,7 @@ def is_combinable(kind: Kind) -> bool:
 @combine.register
 def _numbers(kind: Number, values: Sequence[float], case: CaseForm, rules: Rules) -> float:
     """Return the mean."""
-    mean = math.fsum(values) / len(values)
-    return min(max(values), max(min(values), mean))
+    return _mean(values)
 
 
 @combine.register
@@ -58,8 +56,8 @@ def _labels(kind: Label, values: Sequence[int | bool], case: CaseForm, rules: Ru
 def _flags(kind: FlagSet, values: Sequence[Flags], case: CaseForm, rules: Rules) -> Flags:
     """Return for every flag what most of those say that have it; missing where nobody has it."""
     combined: list[bool | None] = []
-    for of_flag in zip(*values, strict=True):
-        given = [flag for flag in of_flag if flag is not None]
+    for flag_values in zip(*values, strict=True):
+        given = [flag for flag in flag_values if flag is not None]
         combined.append(bool(_labels(Label(), given, case, rules)) if given else None)
     return tuple(combined)
 
@@ -80,9 +78,9 @@ def _multilabel_masks(
 ) -> NDArray[np.bool_]:
     """Return (class, y, x), every class voted by itself."""
     combined = np.zeros((len(kind.classes), case.height, case.width), dtype=np.bool_)
-    for number, of_class in enumerate(zip(*values, strict=True)):
+    for number, class_regions in enumerate(zip(*values, strict=True)):
         votes = np.zeros((len(values), case.height, case.width), dtype=np.bool_)
-        for one, region in zip(votes, of_class, strict=True):
+        for one, region in zip(votes, class_regions, strict=True):
             one[region.box.slices] = region.values
         combined[number] = vote(votes, rules)
     return combined
@@ -95,12 +93,12 @@ def _volumes(
     """Return the mean confidence of every voxel."""
     geometry = geometry_of(case)
     mean = np.zeros(geometry.shape, dtype=np.float32)
-    for plane, of_plane in zip(mean, zip(*values, strict=True), strict=True):
-        box = reduce(Box.union, (cropped.box for cropped in of_plane))
+    for plane, plane_crops in zip(mean, zip(*values, strict=True), strict=True):
+        box = reduce(Box.union, (cropped.box for cropped in plane_crops))
         if not box.is_empty:
             # Sorted, so that rounding does not depend on who comes first.
             stack = np.sort(
-                np.stack([cropped.within(box).astype(np.float64) for cropped in of_plane]), axis=0
+                np.stack([cropped.within(box).astype(np.float64) for cropped in plane_crops]), axis=0
             )
             plane[box.slices] = np.clip(stack.sum(axis=0) / len(stack), stack[0], stack[-1])
     return Volume(mean, geometry)
@@ -121,3 +119,24 @@ def normalised(kind: Kind, values: Sequence[float]) -> list[float]:
     scale = 1.0 if math.isfinite(highest - lowest) else 0.5
     width = scale * highest - scale * lowest
     return [(scale * value - scale * lowest) / width for value in values]
+
+
+def combine_points(kind: PointInImage, points: Sequence[Point], tie_is_visible: bool = False) -> Point:
+    """Return the mean of the points, in pixels.
+
+    Where a point may be invisible, it is visible if most readers say so, and then the mean is of those
+    readers only. The order of the points does not matter. Raises `ValueError` for no point at all.
+    """
+    if not points:
+        raise ValueError("points: expected at least one, found none")
+    seen = [point for point in points if kind.is_visible(point)]
+    visible = 2 * len(seen) > len(points) or (tie_is_visible and 2 * len(seen) == len(points))
+    if not visible:
+        return Point(0.0, 0.0)
+    return Point(_mean([point.x for point in seen]), _mean([point.y for point in seen]))
+
+
+def _mean(values: Sequence[float]) -> float:
+    mean = math.fsum(values) / len(values)
+    # Rounding must not lead out of the given range, nor out of the image.
+    return min(max(values), max(min(values), mean))

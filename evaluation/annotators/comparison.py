@@ -98,7 +98,9 @@ class FieldAgreement:
         """Add the values of one case by reader."""
         readers = sorted(values)
         decided = {reader: categories(self.kind, values[reader]) for reader in readers}
-        for decision in dict.fromkeys(name for of_reader in decided.values() for name in of_reader):
+        for decision in dict.fromkeys(
+            name for annotator_decisions in decided.values() for name in annotator_decisions
+        ):
             self._decisions[decision].append({reader: decided[reader][decision] for reader in readers})
         for first, second in combinations(readers, 2):
             for name, value in measures(self.kind, values[first], values[second]).items():
@@ -113,7 +115,7 @@ class FieldAgreement:
         found = []
         for decision, cases in self._decisions.items():
             prefix = f"{decision}: " if decision else ""
-            readers = sorted({reader for of_case in cases for reader in of_case})
+            readers = sorted({reader for case_values in cases for reader in case_values})
             for first, second in combinations(readers, 2):
                 both = [case for case in cases if first in case and second in case]
                 kappa = cohen_kappa([case[first] for case in both], [case[second] for case in both])

@@ -7,20 +7,21 @@ coordinates averaged where most see them, likelihoods averaged on one scale.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from evaluation.annotators.combine import combine, is_combinable, normalised
-from evaluation.annotators.ensemble_writer import writer_for
 from evaluation.annotators.masks import Rules
 from evaluation.annotators.submissions import OpenSubmission, open_submissions
 from evaluation.core.challenge import Task, fields_of
 from evaluation.core.fault import PhaseError
-from evaluation.core.field import Field
+from evaluation.core.field import Field, Files
 from evaluation.core.form import STACK_NAME, Form
+from evaluation.core.source import FileSource
 from evaluation.io.kinds.number import Number
 from evaluation.phase.output import whole_folder
+from evaluation.platform.submission_writer import AlgorithmWriter, ArchiveWriter, InputImage
 from evaluation.workers.pool import Progress, no_progress
 
 Numbers = Mapping[str, Mapping[str, Sequence[float | None]]]
@@ -63,7 +64,7 @@ def write_ensemble(
     }
     others = [field.name for field in fields if field.name not in numbers]
     with whole_folder(output) as folder:
-        writer = writer_for(folder, form, fields, opened)
+        writer = _writer_for(folder, form, fields, opened)
         counts = dict.fromkeys((field.name for field in fields), 0)
         for done, position in enumerate(order, start=1):
             read = {one.name: one.read(position, others, faults) for one in opened}
@@ -103,10 +104,10 @@ def _combined(
     combined = {}
     for field in fields:
         if field.name in numbers:
-            values = [of_one[position] for of_one in numbers[field.name].values()]
+            values = [submitted[position] for submitted in numbers[field.name].values()]
             values = [value for value in values if value is not None]
         else:
-            values = [of_one[field.name] for of_one in read.values() if field.name in of_one]
+            values = [submitted[field.name] for submitted in read.values() if field.name in submitted]
         if values:
             combined[field.name] = combine(field.kind, values, form.cases[position], rules)
     return combined
@@ -128,3 +129,45 @@ def _normalised(
 def _reading_order(form: Form) -> list[int]:
     """Return the positions of the cases, those of one stack together, whose values lie in one file."""
     return sorted(range(len(form.cases)), key=lambda i: form.cases[i].columns.get(STACK_NAME, ""))
+
+
+_INPUT_SOCKET = "image"
+
+
+def _writer_for(
+    folder: Path, form: Form, fields: Sequence[Field], submissions: Sequence[OpenSubmission]
+) -> ArchiveWriter | AlgorithmWriter:
+    """Return the writer of a submission of the phase."""
+    if form.submission == "algorithm":
+        slugs = {field.name: form.sockets.get(field.name, field.socket.slug) for field in fields}
+        renamed = [replace(field, socket=replace(field.socket, slug=slugs[field.name])) for field in fields]
+        return AlgorithmWriter(
+            folder, renamed, _inputs(form, fields), next(iter(form.input_sockets), _INPUT_SOCKET)
+        )
+    extensions = {
+        field.name: extension
+        for field in fields
+        if isinstance(field.archive, Files)
+        and (extension := _extension(field.name, field.archive, submissions[0])) is not None
+    }
+    return ArchiveWriter(folder, fields, extensions)
+
+
+def _inputs(form: Form, fields: Sequence[Field]) -> list[InputImage]:
+    """Return what the jobs ran on: stacks where the fields are stacked, else the images themselves."""
+    if not any(field.socket.stacked for field in fields):
+        return [InputImage(case.name, (case.name,)) for case in form.cases]
+    return [
+        InputImage(form.cases[positions[0]].columns[STACK_NAME], tuple(form.cases[i].name for i in positions))
+        for positions in form.stacks.values()
+    ]
+
+
+def _extension(name: str, layout: Files, submission: OpenSubmission) -> str | None:
+    """Return the extension of a field's first file in a submission, None where it has no file."""
+    for sources in submission.index.sources:
+        source = sources.get(name)
+        if isinstance(source, FileSource):
+            path = source.path.casefold()
+            return next((extension for extension in layout.extensions if path.endswith(extension)), None)
+    return None

@@ -1,10 +1,13 @@
-"""The reference of a phase from several readers, and what is to be known of them."""
+"""The reference of a phase from several readers, and the report on them.
+
+The report: `report.json`, `agreement.csv` and `readers.csv`.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +19,7 @@ from evaluation.annotators.scoring import ReaderScore, score_readers
 from evaluation.core.fault import PhaseError
 from evaluation.metrics.agreement import Agreement
 from evaluation.phase.config import FILE_NAME
-from evaluation.phase.output import whole_folder
+from evaluation.phase.output import whole_folder, write_report, write_rows
 from evaluation.phase.writer import SampleCase, write_phase
 from evaluation.workers.pool import Progress, no_progress
 
@@ -48,7 +51,7 @@ def fuse_readers(
     faults: list[str] = []
     agreement = {field.name: FieldAgreement(field.name, field.reference.kind) for field in given.fused}
     counts: dict[str, Counter[int]] = {field.name: Counter() for field in given.fused}
-    of_readers = {one.name: Counter[str]() for one in given.readers}
+    values_by_annotator = {one.name: Counter[str]() for one in given.readers}
 
     def fused_cases() -> Iterator[SampleCase]:
         for position, (form, row) in enumerate(zip(given.cases.forms, given.cases.rows, strict=True)):
@@ -57,13 +60,15 @@ def fuse_readers(
             for field in given.fused:
                 if not field.cases(form):
                     continue
-                of_case = values[field.name]
-                counts[field.name][len(of_case)] += 1
-                for reader in of_case:
-                    of_readers[reader][field.name] += 1
-                if of_case:
-                    agreement[field.name].add(of_case)
-                    reference[field.name] = combine(field.reference.kind, list(of_case.values()), form, rules)
+                case_values = values[field.name]
+                counts[field.name][len(case_values)] += 1
+                for reader in case_values:
+                    values_by_annotator[reader][field.name] += 1
+                if case_values:
+                    agreement[field.name].add(case_values)
+                    reference[field.name] = combine(
+                        field.reference.kind, list(case_values.values()), form, rules
+                    )
                 else:
                     faults.append(
                         f"{form.name}, {field.name}: expected a value of at least one reader, found none"
@@ -82,10 +87,12 @@ def fuse_readers(
     return FusedReference(
         readers=tuple(one.name for one in given.readers),
         kept=tuple(field.name for task in given.tasks for field in task.fields if field not in given.fused),
-        readers_of_cases={name: dict(sorted(of_field.items())) for name, of_field in counts.items()},
-        values_of_readers={name: dict(of_one) for name, of_one in of_readers.items()},
+        readers_of_cases={name: dict(sorted(field_counts.items())) for name, field_counts in counts.items()},
+        values_of_readers={
+            name: dict(annotator_counts) for name, annotator_counts in values_by_annotator.items()
+        },
         dropped=len(given.dropped),
-        agreement=tuple(found for of_field in agreement.values() for found in of_field.result()),
+        agreement=tuple(found for field_counts in agreement.values() for found in field_counts.result()),
         scores=scores,
     )
 
@@ -99,3 +106,34 @@ def _values_of_case(given: ReadersFolder, position: int, faults: list[str]) -> d
         for name, value in reader.read(position, names, faults, dropped).items():
             values[name][reader.name] = value
     return values
+
+
+def write_reference_report(folder: Path, fused: FusedReference, rules: Rules) -> None:
+    """Write the report into a folder; it names readers, and belongs to the organiser."""
+    scores: dict[str, dict[str, dict[str, Any]]] = defaultdict(lambda: defaultdict(dict))
+    for score in fused.scores:
+        scores[score.reader][score.task][score.metric] = {"cases": score.cases, "value": score.value}
+    write_report(
+        folder / "report.json",
+        {
+            "rules": asdict(rules),
+            "kept_from_cases_csv": fused.kept,
+            "dropped_values": fused.dropped,
+            "readers_of_cases": fused.readers_of_cases,
+            "agreement": [asdict(found) for found in fused.agreement],
+            "readers": {
+                reader: {"values": fused.values_of_readers[reader], "scores": scores[reader]}
+                for reader in fused.readers
+            },
+        },
+    )
+    write_rows(
+        folder / "agreement.csv",
+        ("field", "measure", "reader_1", "reader_2", "cases", "value"),
+        ((a.field, a.measure, a.first, a.second, a.cases, a.value) for a in fused.agreement),
+    )
+    write_rows(
+        folder / "readers.csv",
+        ("reader", "task", "metric", "cases", "value"),
+        ((s.reader, s.task, s.metric, s.cases, s.value) for s in fused.scores),
+    )

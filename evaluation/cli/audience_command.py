@@ -7,6 +7,7 @@ import json
 import sys
 from pathlib import Path
 
+from evaluation.core.fault import PhaseError
 from evaluation.platform.audience import recorded_run, views_of
 
 
@@ -21,14 +22,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the three views; return 1 where the folder holds no recorded run."""
+    """Print the three views. Raises `PhaseError` where the folder holds no recorded run."""
     folder: Path = arguments.recorded
     try:
         settings = json.loads((folder / "settings.json").read_text(encoding="utf-8"))
         views = views_of(recorded_run(folder), settings)
     except (OSError, ValueError, KeyError, TypeError) as error:
-        sys.stderr.write(f"{folder}: holds no recorded run ({error})\n")
-        return 1
+        raise PhaseError(f"{folder}: holds no recorded run ({error})") from None
     for title, lines in (
         ("PARTICIPANT", views.participant),
         ("PUBLIC", views.public),

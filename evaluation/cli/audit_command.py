@@ -8,6 +8,7 @@ import sys
 from itertools import groupby
 from pathlib import Path
 
+from evaluation.cli.errors import tell
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.audit import VALUE, Disclosure, audit
 from evaluation.phase.manifest import scan
@@ -15,7 +16,7 @@ from evaluation.phase.phase import Phase, load_phase
 from evaluation.platform import machine
 
 _DIGITS = (4, 3, 2)
-_MOST_COUNTED = 10**9
+_MAX_COUNTED = 10**9
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
             phase = load_phase(folder, scan(folder))
             disclosure = audit(phase, machine.worker_count())
         except PhaseError as error:
-            sys.stderr.write("\n".join([*error.problems, f"{folder}: not audited"]) + "\n")
+            tell(error.problems, f"{folder}: not audited")
             status = 1
             continue
         _print(phase, disclosure)
@@ -52,7 +53,7 @@ def _print(phase: Phase, disclosure: Disclosure) -> None:
         values = value.values(disclosure.digits.get(f"{task}.{metric}"))
         table.add_row(
             f"{task}.{metric}",
-            f"{values:,}" if values < _MOST_COUNTED else "12 digits",
+            f"{values:,}" if values < _MAX_COUNTED else "12 digits",
             f"{disclosure.bits([value]):.1f}",
             str(sum(figure.numbers for figure in further)),
             *(f"{disclosure.bits(figures, digits):.1f}" for digits in (None, *_DIGITS)),

@@ -38,6 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.workers != 0:
         warm_up()
     streams = Streams()
+    from evaluation.cli.errors import EXPECTED, problems_of
     from evaluation.cli.progress import progress_bar
     from evaluation.core.fault import FormFault, PhaseError
     from evaluation.evaluate import Checked, check
@@ -55,11 +56,8 @@ def run(arguments: argparse.Namespace) -> int:
             checked = check(form, folder, workers, progress)
     except FormFault as fault:
         checked = Checked(fault.faults)
-    except PhaseError as error:
-        streams.tell_participant("; ".join(error.problems))
-        return 1
-    except OSError as error:
-        streams.tell_participant(f"{error.filename or 'a file'}: {error.strerror}")
+    except EXPECTED as error:
+        streams.tell_participant("; ".join(problems_of(error)))
         return 1
     streams.tell_organiser(f"Note: {notice}" for notice in checked.notices)
     if checked.faults:

@@ -25,40 +25,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the ensemble; return 1 after listing what is wrong with the submissions or the phase."""
+    """Write the ensemble. Raises `PhaseError` for what is wrong with the submissions or the phase."""
     from evaluation.annotators.ensemble import write_ensemble
     from evaluation.annotators.masks import Rules
     from evaluation.phase.manifest import scan
     from evaluation.phase.phase import load_phase
     from evaluation.phase.registry import select_tasks
 
-    try:
-        if not arguments.ground_truth.is_dir():
-            raise PhaseError(f"{arguments.ground_truth}: is not a folder")
-        # Only the form is used, so the phase need not be sealed.
-        phase = load_phase(arguments.ground_truth, scan(arguments.ground_truth))
-        names = (
-            arguments.tasks.split(",")
-            if arguments.tasks
-            else [task.name for task in phase.tasks if task.fields]
+    if not arguments.ground_truth.is_dir():
+        raise PhaseError(f"{arguments.ground_truth}: is not a folder")
+    # Only the form is used, so the phase need not be sealed.
+    phase = load_phase(arguments.ground_truth, scan(arguments.ground_truth))
+    names = (
+        arguments.tasks.split(",") if arguments.tasks else [task.name for task in phase.tasks if task.fields]
+    )
+    tasks = select_tasks(phase.challenge, phase.options, names)
+    form = replace(phase.form, tasks=tuple(task.name for task in tasks), run_time=None)
+    with progress_bar("cases", len(form.cases)) as progress:
+        written = write_ensemble(
+            form,
+            tasks,
+            _by_name(arguments.submissions),
+            arguments.output,
+            Rules(arguments.tie, arguments.method),
+            progress,
         )
-        tasks = select_tasks(phase.challenge, phase.options, names)
-        form = replace(phase.form, tasks=tuple(task.name for task in tasks), run_time=None)
-        with progress_bar("cases", len(form.cases)) as progress:
-            written = write_ensemble(
-                form,
-                tasks,
-                _by_name(arguments.submissions),
-                arguments.output,
-                Rules(arguments.tie, arguments.method),
-                progress,
-            )
-    except PhaseError as error:
-        sys.stderr.write("\n".join([*error.problems, f"{arguments.output}: not written"]) + "\n")
-        return 1
-    except OSError as error:
-        sys.stderr.write(f"{error.filename or arguments.output}: {error.strerror}; not written\n")
-        return 1
     cases = ", ".join(f"{name} in {count}" for name, count in written.cases.items())
     sys.stdout.write(
         f"{arguments.output}: {len(written.submissions)} submissions, {', '.join(written.tasks)}\n"

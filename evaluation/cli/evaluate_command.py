@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 # Only what is light: the worker server starts first and imports beside this process.
+from evaluation.cli.errors import EXPECTED, problems_of
 from evaluation.core.fault import PhaseError, printable
 from evaluation.platform import machine
 from evaluation.platform.streams import Streams
@@ -76,10 +77,8 @@ def run(arguments: argparse.Namespace) -> int:
             warm_up(images=_holds_folders(_reference_folder(arguments.ground_truth)))
         collect_rarely()
         return _run(arguments, started, streams)
-    except PhaseError as error:
-        streams.tell_organiser(error.problems)
-    except OSError as error:
-        streams.tell_organiser([f"{error.filename or 'a file'}: {error.strerror or error}"])
+    except EXPECTED as error:
+        streams.tell_organiser(problems_of(error))
     except Exception:
         streams.tell_organiser(["Fault of the evaluation itself:", traceback.format_exc()])
     streams.tell_participant(_ORGANISERS)
@@ -90,9 +89,9 @@ def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int
     from evaluation.cli.progress import progress_bar
     from evaluation.evaluate import Rejection, evaluate
     from evaluation.phase.phase import load_phase
+    from evaluation.phase.scores import case_records
     from evaluation.platform import messages
     from evaluation.platform.result_file import render, write_atomically, write_metrics
-    from evaluation.summary import case_records
     from evaluation.workers.pool import DeadlineExceeded
 
     try:
@@ -112,12 +111,8 @@ def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int
             streams.tell_participant(messages.participant_line(result.faults))
             return 1
         if arguments.cases:
-            write_atomically(arguments.cases, render(case_records(result), organisers=True))
+            write_atomically(arguments.cases, render(case_records(result), organisers=True, rounded=False))
         path = write_metrics(result.metrics, arguments.output)
-    except PhaseError as error:
-        streams.tell_organiser(["Fault of the phase:", *error.problems])
-        streams.tell_participant(_ORGANISERS)
-        return 1
     except DeadlineExceeded as deadline:
         streams.tell_organiser(
             [
@@ -161,9 +156,9 @@ def _require_same_phase(baked: Path, uploaded: Path) -> None:
     """Refuse a tarball of another phase. Raises `PhaseError`."""
     from evaluation.phase.config import read_config
 
-    of_image, of_tarball = read_config(baked), read_config(uploaded)
+    image_config, tarball_config = read_config(baked), read_config(uploaded)
     for key in ("challenge", "name"):
-        expected, found = getattr(of_image, key), getattr(of_tarball, key)
+        expected, found = getattr(image_config, key), getattr(tarball_config, key)
         if expected != found:
             raise PhaseError(
                 f"{uploaded}/phase.toml: {key}: expected {expected!r} as in the image, found {found!r}"

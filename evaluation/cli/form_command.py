@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 from evaluation.cli.phase_argument import add_phase_argument, named_phase
-from evaluation.core.fault import PhaseError
 from evaluation.phase.form_file import write_form
 from evaluation.phase.format_words import format_in_words
 from evaluation.platform.result_file import write_atomically
@@ -25,18 +24,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the form; return 1 where the phase has faults."""
-    try:
-        form = named_phase(arguments.phase).form
-        data = format_in_words(form).encode("utf-8") if arguments.words else write_form(form)
-        if arguments.output is None:
-            sys.stdout.buffer.write(data)
-        else:
-            write_atomically(arguments.output, data)
-    except PhaseError as error:
-        sys.stderr.write("\n".join(error.problems) + "\n")
-        return 1
-    except OSError as error:
-        sys.stderr.write(f"{error.filename}: {error.strerror}\n")
-        return 1
+    """Write the form. Raises `PhaseError` where the phase has faults."""
+    form = named_phase(arguments.phase).form
+    data = format_in_words(form).encode("utf-8") if arguments.words else write_form(form)
+    if arguments.output is None:
+        sys.stdout.buffer.write(data)
+    else:
+        write_atomically(arguments.output, data)
     return 0

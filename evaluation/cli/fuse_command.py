@@ -32,16 +32,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Fuse, and print what was written; return 1 after listing what is wrong with the readers' files."""
+    """Fuse, and print what was written. Raises `PhaseError` for what is wrong with the readers' files."""
     fuse: Run = arguments.fuse
-    try:
-        written = fuse(arguments)
-    except PhaseError as error:
-        sys.stderr.write("\n".join([*error.problems, "nothing was written"]) + "\n")
-        return 1
-    except OSError as error:
-        sys.stderr.write(f"{error.filename or arguments.output}: {error.strerror}\n")
-        return 1
+    written = fuse(arguments)
     sys.stdout.write("".join(f"{path}\n" for path in written))
     return 0
 
@@ -85,8 +78,7 @@ def _add_readers(parser: argparse.ArgumentParser) -> None:
 def _fuse_readers(arguments: argparse.Namespace) -> list[Path]:
     from evaluation.annotators.annotations import open_readers
     from evaluation.annotators.masks import Rules
-    from evaluation.annotators.reference import fuse_readers
-    from evaluation.annotators.reference_report import write_reference_report
+    from evaluation.annotators.reference import fuse_readers, write_reference_report
 
     rules = Rules(arguments.tie, arguments.method)
     given = open_readers(arguments.input)

@@ -9,15 +9,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evaluation import __version__
+from evaluation.cli.errors import status_of
 
 
 @dataclass(frozen=True)
 class Command:
-    """A command: its module below `evaluation.cli`, what it does in one line, and an example."""
+    """A command: its module below `evaluation.cli`, what it does in one line, and an example.
+
+    ``consequence`` is the last line after an error, where something was not done that could be partly done.
+    """
 
     module: str
     summary: str
     example: str
+    consequence: str = ""
 
 
 COMMANDS = {
@@ -31,6 +36,7 @@ COMMANDS = {
         "seal_command",
         "Validate a phase folder and write its manifest.",
         "python -m evaluation seal ground-truth/refuge-onsite",
+        "the phase is not sealed",
     ),
     "rehearse": Command(
         "rehearse_command",
@@ -76,12 +82,14 @@ COMMANDS = {
         "fuse_command",
         "Build the reference of a phase from several readers.",
         "python -m evaluation fuse readers annotations/refuge-onsite --output ground-truth/refuge-onsite",
+        "nothing was written",
     ),
     "ensemble": Command(
         "ensemble_command",
         "Combine several submissions of a phase into one.",
         "python -m evaluation ensemble team-a team-b team-c "
         "--ground-truth ground-truth/refuge-onsite --output output/ensemble",
+        "nothing was written",
     ),
     "audit": Command(
         "audit_command",
@@ -116,8 +124,8 @@ def main(arguments: Sequence[str]) -> int:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         module.add_arguments(parser)
-        status: int = module.run(parser.parse_args(arguments[1:]))
-        return status
+        parsed = parser.parse_args(arguments[1:])
+        return status_of(lambda: module.run(parsed), command.consequence)
     return _overview(name)
 
 

@@ -7,7 +7,6 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from evaluation.core.fault import PhaseError
 from evaluation.core.scheme import Scheme
 from evaluation.ranking.results import PhaseResults, RankingError, read_results
 from evaluation.ranking.schemes import PLATFORM_METHODS, platform_scheme, scheme_of
@@ -96,9 +95,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Rank, print and write; return 1 after listing why the results cannot be ranked."""
+    """Rank, print and write. Raises `RankingError` with every reason why the results cannot be ranked."""
     from evaluation.cli.rank_table import print_leaderboard
-    from evaluation.ranking.analysis import Choices
+    from evaluation.ranking.analysis import RankOptions
     from evaluation.ranking.final import rank_phases
     from evaluation.ranking.leaderboard import rank_phase
     from evaluation.ranking.leaderboard_file import (
@@ -109,53 +108,46 @@ def run(arguments: argparse.Namespace) -> int:
     )
     from evaluation.ranking.readers import read_readers
 
-    try:
-        choices = Choices(
-            which=arguments.which,
-            resamples=arguments.resamples,
-            interval_minimum=arguments.interval_minimum,
-            tests=arguments.tests,
-            permutations=arguments.permutations,
-            unpaired=arguments.unpaired,
-            influence=arguments.influence,
-            subgroups=tuple(dict.fromkeys(arguments.subgroup)),
-            readers=partial(read_readers, arguments.readers) if arguments.readers else None,
-            classifiers=_titles(arguments.classifier),
-        )
-        folders = _folders(arguments.results)
-        results = {role: read_results(folder) for role, folder in folders.items()}
-        schemes = {
-            role: _scheme(arguments.scheme, arguments.ground_truth, of_phase)
-            for role, of_phase in results.items()
-        }
-        ranked = {
-            role: rank_phase(of_phase, schemes[role], choices, role or None)
-            for role, of_phase in results.items()
-        }
-        if len(ranked) == 1:
-            (phase,) = ranked.values()
-            (scheme,) = schemes.values()
-            notices = list(phase.notices)
-            if scheme.phases:
-                notices.append(
-                    f"the final ranking combines the phases {', '.join(scheme.phases)}; this is one of them"
-                )
-            board = Leaderboard(FORMAT, (phase.board,), None, tuple(notices))
-        else:
-            board = rank_phases(ranked, next(iter(schemes.values())))
-        print_leaderboard(board)
-        if arguments.output:
-            paths = write_leaderboard(board, arguments.output)
-            for role, phase in ranked.items():
-                suffix = f"-{role}" if role else ""
-                paths += write_organiser_part(phase.organiser, arguments.output, suffix)
-            sys.stdout.write("".join(f"{path}\n" for path in paths))
-    except (RankingError, PhaseError) as error:
-        sys.stderr.write("\n".join(error.problems) + "\n")
-        return 1
-    except OSError as error:
-        sys.stderr.write(f"{error.filename or 'a file'}: {error.strerror}\n")
-        return 1
+    choices = RankOptions(
+        which=arguments.which,
+        resamples=arguments.resamples,
+        interval_minimum=arguments.interval_minimum,
+        tests=arguments.tests,
+        permutations=arguments.permutations,
+        unpaired=arguments.unpaired,
+        influence=arguments.influence,
+        subgroups=tuple(dict.fromkeys(arguments.subgroup)),
+        readers=partial(read_readers, arguments.readers) if arguments.readers else None,
+        classifiers=_titles(arguments.classifier),
+    )
+    folders = _folders(arguments.results)
+    results = {role: read_results(folder) for role, folder in folders.items()}
+    schemes = {
+        role: _scheme(arguments.scheme, arguments.ground_truth, phase_results)
+        for role, phase_results in results.items()
+    }
+    ranked = {
+        role: rank_phase(phase_results, schemes[role], choices, role or None)
+        for role, phase_results in results.items()
+    }
+    if len(ranked) == 1:
+        (phase,) = ranked.values()
+        (scheme,) = schemes.values()
+        notices = list(phase.notices)
+        if scheme.phases:
+            notices.append(
+                f"the final ranking combines the phases {', '.join(scheme.phases)}; this is one of them"
+            )
+        board = Leaderboard(FORMAT, (phase.board,), None, tuple(notices))
+    else:
+        board = rank_phases(ranked, next(iter(schemes.values())))
+    print_leaderboard(board)
+    if arguments.output:
+        paths = write_leaderboard(board, arguments.output)
+        for role, phase in ranked.items():
+            suffix = f"-{role}" if role else ""
+            paths += write_organiser_part(phase.organiser, arguments.output, suffix)
+        sys.stdout.write("".join(f"{path}\n" for path in paths))
     return 0
 
 

@@ -11,7 +11,7 @@ from rich.table import Table
 from evaluation.ranking.leaderboard_file import BoardOfTeam, Leaderboard, MetricOfTeam, PhaseLeaderboard, Team
 from evaluation.ranking.stability import PlaceDistribution
 
-_MOST_METRICS = 6
+_MAX_METRICS = 6
 _LOG_WIDTH = 160
 
 
@@ -22,7 +22,7 @@ def print_leaderboard(board: Leaderboard) -> None:
     for phase in board.phases:
         console.print(_places(phase))
         metrics = [name for name, metric in phase.metrics.items() if metric.in_ranking]
-        if 0 < len(metrics) <= _MOST_METRICS:
+        if 0 < len(metrics) <= _MAX_METRICS:
             console.print(_metrics(phase, metrics))
         for line in _conclusions(phase):
             console.print(escape(line))

@@ -18,20 +18,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print what each submission gets; return 1 after naming the metrics that break a rule."""
-    try:
-        phase = named_phase(arguments.phase)
-        with progress_bar("cases", len(phase.rows)) as progress:
-            rehearsal = rehearse(phase, progress)
-    except PhaseError as error:
-        sys.stderr.write("\n".join(error.problems) + "\n")
-        return 1
+    """Print what each submission gets. Raises `PhaseError` naming the metrics that break a rule."""
+    phase = named_phase(arguments.phase)
+    with progress_bar("cases", len(phase.rows)) as progress:
+        rehearsal = rehearse(phase, progress)
     _print(rehearsal, f"{phase.config.name}: rehearsed on {rehearsal.cases} of {len(phase.rows)} cases")
     for name in rehearsal.untried:
         sys.stdout.write(f"note: {name} is not rehearsed: no case enters it\n")
     if rehearsal.problems:
-        sys.stderr.write("\n".join(rehearsal.problems) + "\n")
-        return 1
+        raise PhaseError(*rehearsal.problems)
     return 0
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 from evaluation.cli.progress import progress_bar
+from evaluation.core.fault import PhaseError
 from evaluation.phase.registry import known_challenges
 
 _MODULE = "evaluation.challenges.{}.sample"
@@ -29,25 +30,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     challenges = parser.add_subparsers(dest="challenge", required=True, metavar="CHALLENGE")
     for name in known_challenges():
         if (module := _generator(name)) is not None:
-            of_challenge = challenges.add_parser(
+            challenge_parser = challenges.add_parser(
                 name, help=f"sample of {name}", formatter_class=argparse.ArgumentDefaultsHelpFormatter
             )
-            of_challenge.add_argument(
+            challenge_parser.add_argument(
                 "--output", type=Path, required=True, metavar="FOLDER", help="where to write"
             )
-            of_challenge.add_argument("--name", default=f"{name}-sample", help="name of the phase")
-            of_challenge.add_argument("--seed", type=int, default=0, help="of all random choices")
-            module.add_arguments(of_challenge)
+            challenge_parser.add_argument("--name", default=f"{name}-sample", help="name of the phase")
+            challenge_parser.add_argument("--seed", type=int, default=0, help="of all random choices")
+            module.add_arguments(challenge_parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the sample and print its folders; return 1 where an argument is out of range."""
+    """Write the sample and print its folders. Raises `PhaseError` where an argument is out of range."""
     module = importlib.import_module(_MODULE.format(arguments.challenge))
     try:
         with progress_bar("cases", arguments.cases) as progress:
             folders = module.write(arguments, progress)
-    except (ValueError, OSError) as error:
-        sys.stderr.write(f"{error}\n")
-        return 1
+    except ValueError as error:
+        raise PhaseError(str(error)) from None
     sys.stdout.write("".join(f"{folder}\n" for folder in folders))
     return 0

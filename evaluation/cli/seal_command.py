@@ -19,21 +19,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Seal a phase and print its digest; return 1 after listing the faults of one that cannot be sealed."""
+    """Seal a phase and print its digest. Raises `PhaseError` with the faults of one that cannot be sealed."""
     folder: Path = arguments.phase
-    try:
-        if not folder.is_dir():
-            raise PhaseError(f"{folder}: is not a folder")
-        scanned = scan(folder)
-        with progress_bar("reference", len(scanned.files)) as progress:
-            validation = validate_phase(folder, scanned, machine.worker_count(), progress)
-        manifest = seal(folder, scanned)
-    except PhaseError as error:
-        sys.stderr.write("\n".join([*error.problems, f"{folder}: not sealed"]) + "\n")
-        return 1
-    except OSError as error:
-        sys.stderr.write(f"{error.filename or folder}: {error.strerror}; not sealed\n")
-        return 1
+    if not folder.is_dir():
+        raise PhaseError(f"{folder}: is not a folder")
+    scanned = scan(folder)
+    with progress_bar("reference", len(scanned.files)) as progress:
+        validation = validate_phase(folder, scanned, machine.worker_count(), progress)
+    manifest = seal(folder, scanned)
     lines = [f"note: {notice}" for notice in validation.notices]
     sys.stdout.write(
         "\n".join([*lines, f"{folder}: sealed {len(validation.phase.rows)} cases", manifest.digest]) + "\n"

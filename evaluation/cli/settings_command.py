@@ -7,8 +7,12 @@ import json
 import sys
 
 from evaluation.cli.phase_argument import add_phase_argument, named_phase
-from evaluation.core.fault import PhaseError
-from evaluation.organiser.settings import least_metrics, platform_settings, public_paths, warnings_of
+from evaluation.organiser.settings import (
+    metrics_of_empty_submission,
+    platform_settings,
+    public_paths,
+    warnings_of,
+)
 from evaluation.platform import machine
 
 
@@ -23,14 +27,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the settings as JSON; return 1 where the phase has faults."""
-    try:
-        phase = named_phase(arguments.phase)
-        least = least_metrics(phase, machine.worker_count())
-        settings = platform_settings(phase, least)
-    except PhaseError as error:
-        sys.stderr.write("\n".join(error.problems) + "\n")
-        return 1
+    """Print the settings as JSON. Raises `PhaseError` where the phase has faults."""
+    phase = named_phase(arguments.phase)
+    least = metrics_of_empty_submission(phase, machine.worker_count())
+    settings = platform_settings(phase, least)
     if arguments.public:
         sys.stdout.write("".join(f"{path}\n" for path in public_paths(least)))
     else:

@@ -7,6 +7,8 @@ import json
 import sys
 from pathlib import Path
 
+from evaluation.core.fault import PhaseError
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
@@ -16,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the table; return 1 where the file is none of ours."""
+    """Print the table. Raises `PhaseError` where the file is none of ours."""
     try:
         content = json.loads(arguments.metrics.read_text(encoding="utf-8"))
         rows = [
@@ -37,8 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
         cases = content["cases"]
         title = f"{content['phase']['name']}: {cases['scored']} of {cases['expected']} cases scored"
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        sys.stderr.write(f"{arguments.metrics}: is no metrics.json of this package ({error})\n")
-        return 1
+        raise PhaseError(f"{arguments.metrics}: is no metrics.json of this package ({error})") from None
     from rich.console import Console
     from rich.table import Table
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import argparse
 import shutil
-import sys
 from pathlib import Path
 
-from evaluation.core.fault import FormFault
 from evaluation.platform.unpack import unpack
 
 
@@ -18,20 +16,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Unpack a submission; return 1 after saying why it cannot be."""
+    """Unpack a submission. Raises `FormFault` or `OSError` where it cannot be unpacked."""
     submission, folder = arguments.submission, arguments.folder
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        if any(folder.iterdir()):
-            raise FileExistsError(0, "is not empty", str(folder))
-        if submission.is_dir():
-            shutil.copytree(submission, folder, symlinks=True, dirs_exist_ok=True)
-        else:
-            unpack(submission, folder)
-    except FormFault as fault:
-        sys.stderr.write("\n".join(map(str, fault.faults)) + "\n")
-        return 1
-    except OSError as error:
-        sys.stderr.write(f"{error.filename or submission}: {error.strerror or error}\n")
-        return 1
+    folder.mkdir(parents=True, exist_ok=True)
+    if any(folder.iterdir()):
+        raise FileExistsError(0, "is not empty", str(folder))
+    if submission.is_dir():
+        shutil.copytree(submission, folder, symlinks=True, dirs_exist_ok=True)
+    else:
+        unpack(submission, folder)
     return 0

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import pydantic
 from pydantic import BaseModel, ConfigDict
-from pydantic import Field as OptionField
 
 from evaluation.core.case_table import CaseTable, Row
 from evaluation.core.field import AnyField, Field, HiddenField
@@ -36,7 +36,7 @@ class Options(BaseModel):
 
 def form_option(default: Any) -> Any:
     """Declare an option of `Options` on which the form of a submission depends."""
-    return OptionField(default=default, json_schema_extra={"in_form": True})
+    return pydantic.Field(default=default, json_schema_extra={"in_form": True})
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-_LONGEST_PART = 120
+_MAX_PART_LENGTH = 120
 
 
 class FaultKind(StrEnum):
@@ -81,7 +81,7 @@ class ReadError(Exception):
         return Fault(self.kind, file, self.expected, self.found, self.line, field, self.hint)
 
 
-def printable(text: object, limit: int = _LONGEST_PART) -> str:
+def printable(text: object, limit: int = _MAX_PART_LENGTH) -> str:
     """Return text that is safe in a log: one line, no control characters, no lone surrogates.
 
     Whatever a submission contains (file names included) reaches a message only through here.
@@ -98,7 +98,7 @@ def printable(text: object, limit: int = _LONGEST_PART) -> str:
 
 
 class PhaseError(Exception):
-    """Raised where a phase is not usable; lists every problem. Never the participant's fault."""
+    """Raised where a phase, or else what an organiser gives, is not usable; lists every problem."""
 
     def __init__(self, *problems: str) -> None:
         self.problems = problems

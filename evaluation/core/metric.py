@@ -56,7 +56,7 @@ class Aggregate:
     enter. It depends on the reference alone, so that the resamples of all teams of a phase are the same.
     ``spread_column`` is the column whose mean this is, where it is one, ``share_column`` the one of zeros and
     ones whose share it is; ``curve`` and ``decision`` name the columns of what is no mean. Tests between
-    teams and the difficulty of cases go by these. ``most_cases`` is the number of cases above which an
+    teams and the difficulty of cases go by these. ``max_cases`` is the number of cases above which an
     interval would take too long, unless the phase asks for it. ``resolution`` says of a figure of 0/1 labels
     how much of them its value gives away.
     """
@@ -65,7 +65,7 @@ class Aggregate:
     strata: Callable[[CaseTable], Strata]
     spread_column: str | None = None
     share_column: str | None = None
-    most_cases: int | None = None
+    max_cases: int | None = None
     curve: Curve | None = None
     decision: Decision | None = None
     resolution: Callable[[CaseTable], Resolution] | None = None
@@ -214,12 +214,12 @@ def strata_of_labels(table: CaseTable, label: str) -> Strata:
 def _resolution(label: str, values: Callable[[int, int], int | None]) -> Callable[[CaseTable], Resolution]:
     """Return the resolution of a figure whose number of values follows from those of the two classes."""
 
-    def of_table(table: CaseTable) -> Resolution:
+    def resolution_of_table(table: CaseTable) -> Resolution:
         labels = table[label]
         positives, negatives = (int(np.count_nonzero(labels == value)) for value in (1, 0))
         return Resolution(positives, negatives, values(positives, negatives))
 
-    return of_table
+    return resolution_of_table
 
 
 def _roc_table(table: CaseTable, score: str, label: str) -> roc.RocTable:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.fault import FaultKind, ReadError
-from evaluation.io.pixels import check_size, damaged, grey_of_channels, grey_of_palette, require_bits
-from evaluation.io.size import Size
+from evaluation.io.pixels import Size, check_size, damaged, grey_of_channels, grey_of_palette, require_bits
 
 MAGIC = b"BM"
 
@@ -22,18 +20,6 @@ _UNCOMPRESSED, _BIT_FIELDS = 0, 3
 _BLUE_GREEN_RED_MASKS = (0xFF0000, 0xFF00, 0xFF)
 
 
-@dataclass(frozen=True, slots=True)
-class _Header:
-    size: Size
-    top_down: bool
-    bits: int
-    compression: int
-    colours: int
-    bytes_per_colour: int
-    palette_start: int
-    pixels_start: int
-
-
 def read_bmp(data: memoryview, size: Size | None) -> NDArray[np.uint8]:
     """Return the grey values (y, x) of an uncompressed bitmap of 1, 4, 8, 24 or 32 bits.
 
@@ -42,39 +28,6 @@ def read_bmp(data: memoryview, size: Size | None) -> NDArray[np.uint8]:
 
     Raises `ReadError` (unreadable, wrong size, wrong value or too large).
     """
-    header = _read_header(data)
-    check_size(header.size, size)
-    require_bits(header.bits, (1, 4, 8, 24, 32))
-    _check_compression(data, header)
-    width, height = header.size.width, header.size.height
-    stride = (width * header.bits + 31) // 32 * 4
-    if header.pixels_start + stride * height > len(data):
-        raise damaged(_IMAGE, f"{len(data)} of {header.pixels_start + stride * height} bytes")
-    rows = np.frombuffer(data, np.uint8, stride * height, header.pixels_start).reshape(height, stride)
-    if not header.top_down:
-        rows = rows[::-1]
-    if header.bits > 8:
-        channels = header.bits // 8
-        return grey_of_channels(rows[:, : width * channels].reshape(height, width, channels)[..., 2::-1])
-    return grey_of_palette(_indices(rows, header.bits)[:, :width], _palette(data, header))
-
-
-def write_bmp(image: NDArray[np.uint8]) -> bytes:
-    """Return grey values (y, x) as an 8-bit bitmap, bottom-up, with the identity palette."""
-    height, width = image.shape
-    rows = np.zeros((height, (width + 3) // 4 * 4), dtype=np.uint8)
-    rows[:, :width] = image[::-1]
-    palette = np.zeros((256, 4), dtype=np.uint8)
-    palette[:, :3] = np.arange(256)[:, np.newaxis]
-    start = _FILE_HEADER_BYTES + _INFO_HEADER_BYTES + palette.nbytes
-    header = struct.pack("<2sI4xI", MAGIC, start + rows.nbytes, start)
-    header += struct.pack(
-        "<IiiHHIIiiII", _INFO_HEADER_BYTES, width, height, 1, 8, _UNCOMPRESSED, rows.nbytes, 0, 0, 256, 0
-    )
-    return header + palette.tobytes() + rows.tobytes()
-
-
-def _read_header(data: memoryview) -> _Header:
     try:
         pixels_start, header_bytes = struct.unpack_from("<II", data, 10)
         if header_bytes == _CORE_HEADER_BYTES:
@@ -87,28 +40,37 @@ def _read_header(data: memoryview) -> _Header:
             raise damaged(_IMAGE, f"a header of {header_bytes} bytes")
     except struct.error:
         raise damaged(_IMAGE, "an incomplete header") from None
-    most_colours = 1 << bits if bits <= 8 else 0
-    return _Header(
-        size=Size(width, abs(height)),
-        top_down=height < 0,
-        bits=bits,
-        compression=compression,
-        colours=min(used, most_colours) or most_colours,
-        bytes_per_colour=bytes_per_colour,
-        palette_start=_FILE_HEADER_BYTES + header_bytes,
-        pixels_start=pixels_start,
-    )
+    found = Size(width, abs(height))
+    check_size(found, size)
+    require_bits(bits, (1, 4, 8, 24, 32))
+    _check_compression(data, compression, bits)
+    stride = (width * bits + 31) // 32 * 4
+    stop = pixels_start + stride * found.height
+    if stop > len(data):
+        raise damaged(_IMAGE, f"{len(data)} of {stop} bytes")
+    rows = np.frombuffer(data[pixels_start:stop], np.uint8).reshape(found.height, stride)
+    # A negative height means that the rows go from the top to the bottom.
+    rows = rows if height < 0 else rows[::-1]
+    if bits > 8:
+        channels = bits // 8
+        return grey_of_channels(rows[:, : width * channels].reshape(-1, width, channels)[..., 2::-1])
+    palette_start = _FILE_HEADER_BYTES + header_bytes
+    palette_stop = palette_start + (min(used, 1 << bits) or 1 << bits) * bytes_per_colour
+    if palette_stop > min(pixels_start, len(data)):
+        raise damaged(_IMAGE, "an incomplete palette")
+    palette = np.frombuffer(data[palette_start:palette_stop], np.uint8).reshape(-1, bytes_per_colour)
+    return grey_of_palette(_indices(rows, bits)[:, :width], palette[:, 2::-1])
 
 
-def _check_compression(data: memoryview, header: _Header) -> None:
-    if header.compression == _UNCOMPRESSED:
+def _check_compression(data: memoryview, compression: int, bits: int) -> None:
+    if compression == _UNCOMPRESSED:
         return
-    if header.compression == _BIT_FIELDS and header.bits == 32 and len(data) >= 66:
+    if compression == _BIT_FIELDS and bits == 32 and len(data) >= 66:
         # The masks follow the 40 bytes that all headers share, inside a longer header or behind it.
         if struct.unpack_from("<III", data, _FILE_HEADER_BYTES + _INFO_HEADER_BYTES) == _BLUE_GREEN_RED_MASKS:
             return
         raise ReadError(FaultKind.WRONG_VALUE, "channels of 8 bits in the usual order", "other bit fields")
-    raise ReadError(FaultKind.WRONG_VALUE, "an uncompressed BMP image", f"compression {header.compression}")
+    raise ReadError(FaultKind.WRONG_VALUE, "an uncompressed BMP image", f"compression {compression}")
 
 
 def _indices(rows: NDArray[np.uint8], bits: int) -> NDArray[np.uint8]:
@@ -118,12 +80,3 @@ def _indices(rows: NDArray[np.uint8], bits: int) -> NDArray[np.uint8]:
     if bits == 1:
         return np.unpackbits(rows, axis=1)
     return np.stack((rows >> 4, rows & 15), axis=-1).reshape(len(rows), -1)
-
-
-def _palette(data: memoryview, header: _Header) -> NDArray[np.uint8]:
-    """Return the palette as (entry, 3), red, green, blue."""
-    length = header.colours * header.bytes_per_colour
-    if header.palette_start + length > min(header.pixels_start, len(data)):
-        raise damaged(_IMAGE, "an incomplete palette")
-    entries = np.frombuffer(data, np.uint8, length, header.palette_start)
-    return entries.reshape(-1, header.bytes_per_colour)[:, 2::-1]

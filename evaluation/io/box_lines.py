@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from evaluation.core.fault import FaultKind, ReadError
-from evaluation.io.numbers import DECIMAL, parse_number
-from evaluation.io.size import Size
+from evaluation.io.pixels import Size
+from evaluation.io.tables import DECIMAL, parse_number
 
 _NUMBER = f"({DECIMAL.pattern})"
 _BLANKS = re.compile("[ \t]+")
@@ -46,11 +46,11 @@ class BoxLines:
     clipped: int
 
 
-def read_box_lines(data: memoryview, form: BoxFormat, size: Size, most_boxes: int) -> BoxLines:
+def read_box_lines(data: memoryview, form: BoxFormat, size: Size, max_boxes: int) -> BoxLines:
     """Return the boxes of a text file whose fields are separated by spaces or tabs; blank lines are skipped.
 
     An empty file holds no box. Every problem of every line is collected, nothing is raised; reading ends
-    after ``most_boxes`` lines.
+    after ``max_boxes`` lines.
     """
     raw = bytes(data).removeprefix(_BYTE_ORDER_MARK)
     # Bytes beyond ASCII can only be wrong, and are shown as they are.
@@ -61,8 +61,8 @@ def read_box_lines(data: memoryview, form: BoxFormat, size: Size, most_boxes: in
     problems: list[ReadError] = []
     clipped = 0
     for number, line in enumerate(text.split("\n"), start=1):
-        if len(rows) + len(problems) >= most_boxes and line.strip():
-            problems.append(ReadError(FaultKind.TOO_LARGE, f"at most {most_boxes} lines", "more", number))
+        if len(rows) + len(problems) >= max_boxes and line.strip():
+            problems.append(ReadError(FaultKind.TOO_LARGE, f"at most {max_boxes} lines", "more", number))
             break
         line = line.removesuffix("\r")
         found = match(line)

@@ -12,7 +12,7 @@ from evaluation.core.fault import FaultKind, ReadError
 _FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
-_EXPECTED_FORMAT = {
+_EXPECTED_FORMATS = {
     ".bmp": "a BMP image",
     ".png": "a PNG image",
     ".mha": "a MetaImage",
@@ -80,7 +80,7 @@ def open_regular_file(root: str, path: str, limit_bytes: int, may_be_empty: bool
         if status.st_size > limit_bytes:
             raise ReadError(FaultKind.TOO_LARGE, f"at most {limit_bytes} bytes", f"{status.st_size} bytes")
         if status.st_size == 0 and not may_be_empty:
-            raise ReadError(FaultKind.UNREADABLE, _expected(path), "an empty file")
+            raise ReadError(FaultKind.UNREADABLE, expected_format(path), "an empty file")
     except ReadError:
         os.close(descriptor)
         raise
@@ -89,11 +89,12 @@ def open_regular_file(root: str, path: str, limit_bytes: int, may_be_empty: bool
 
 def unreadable(path: str, error: OSError) -> ReadError:
     """Return the error for a file that the system does not let us read."""
-    return read_error(error, _expected(path))
+    return read_error(error, expected_format(path))
 
 
-def _expected(path: str) -> str:
-    return _EXPECTED_FORMAT.get(os.path.splitext(path)[1].lower(), "a file")  # noqa: PTH122
+def expected_format(path: str) -> str:
+    """Return what a file of that extension should be, for example ``a PNG image``."""
+    return _EXPECTED_FORMATS.get(os.path.splitext(path)[1].lower(), "a file")  # noqa: PTH122
 
 
 def not_regular(mode: int) -> ReadError:

@@ -7,42 +7,40 @@ import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.io.pixels import damaged
-from evaluation.io.size import Size
 
 ImageFormat = Literal["PNG", "TIFF"]
 
 
 def decode(
-    data: bytes | memoryview, image_format: ImageFormat, size: Size, channels: int, *, pillow: bool = False
-) -> NDArray[np.uint8]:
-    """Return the pixels (y, x) or (y, x, channel) of an 8-bit image whose header promises `size`.
+    data: bytes, image_format: ImageFormat, shape: tuple[int, ...], *, pillow: bool = False
+) -> NDArray[Any]:
+    """Return the pixels of an image whose header promises that shape: (y, x) or (y, x, channel).
 
     SimpleITK decodes PNG seven times as fast as Pillow does, but only from a path: the bytes are handed
     over in a file without a name, so that no other bytes than the checked ones are decoded. Where the
-    system has none (macOS), and for what SimpleITK does not know, Pillow decodes.
+    system has none (macOS), for what SimpleITK does not know and for TIFF, Pillow decodes.
 
     Raises `ReadError` (unreadable) for data that are cut short or damaged.
     """
     image = f"a {image_format} image"
     try:
         with silenced_libraries():
-            if _HAS_MEMORY_FILES and not pillow:
-                pixels = _from_memory_file(data, image_format)
+            if image_format == "PNG" and _HAS_MEMORY_FILES and not pillow:
+                pixels = _from_memory_file(data)
             else:
-                pixels = _with_pillow(data)
+                pixels = _with_pillow(data, image_format)
     except MemoryError:
         raise
     except Exception:
         # On damaged data both libraries raise almost anything; their words hold addresses and paths.
         raise damaged(image, "damaged or incomplete image data") from None
-    shape = (size.height, size.width, channels) if channels > 1 else (size.height, size.width)
-    if pixels.dtype != np.uint8 or pixels.shape != shape:
+    if pixels.shape != shape or (image_format == "PNG" and pixels.dtype != np.uint8):
         raise damaged(image, "image data that contradict the header")
     return pixels
 
@@ -50,15 +48,15 @@ def decode(
 _HAS_MEMORY_FILES = hasattr(os, "memfd_create")
 
 
-def _from_memory_file(data: bytes | memoryview, image_format: ImageFormat) -> NDArray[np.uint8]:
-    import SimpleITK  # 0.14 s that only PNG and TIFF need
+def _from_memory_file(data: bytes) -> NDArray[np.uint8]:
+    import SimpleITK  # 0.14 s that only PNG needs
 
     descriptor = os.memfd_create("image", os.MFD_CLOEXEC)
     try:
         with os.fdopen(descriptor, "wb", closefd=False) as file:
             file.write(data)
         reader = SimpleITK.ImageFileReader()
-        reader.SetImageIO(f"{image_format}ImageIO")
+        reader.SetImageIO("PNGImageIO")
         reader.SetFileName(f"/proc/self/fd/{descriptor}")
         image = reader.Execute()
     finally:
@@ -75,13 +73,14 @@ class _PixelsOf:
         self.__array_interface__ = view.__array_interface__
 
 
-def _with_pillow(data: bytes | memoryview) -> NDArray[np.uint8]:
+def _with_pillow(data: bytes, image_format: ImageFormat) -> NDArray[Any]:
     from PIL import Image  # as above
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about metadata that nobody asked for
-        image = Image.open(io.BytesIO(data))
-        return np.asarray(image.convert("L") if image.mode == "1" else image)
+        image = Image.open(io.BytesIO(data), formats=[image_format])
+        # The values of a bit are 0 and 255 in PNG.
+        return np.asarray(image.convert("L") if image.mode == "1" and image_format == "PNG" else image)
 
 
 @contextmanager

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import io
 import os
+import tempfile
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.fault import FaultKind, ReadError
-from evaluation.io import bmp, metaimage, png, tiff_tags
-from evaluation.io.bmp import read_bmp, write_bmp
-from evaluation.io.metaimage import read_metaimage, write_metaimage
+from evaluation.io import bmp, metaimage, png, tiff_pages
+from evaluation.io.bmp import read_bmp
+from evaluation.io.buffer import expected_format
+from evaluation.io.metaimage import read_metaimage
+from evaluation.io.pixels import Size
 from evaluation.io.png import read_png, write_png
-from evaluation.io.size import Size
 from evaluation.io.tiff import read_tiff, write_tiff
 from evaluation.metrics.crop import Crop, crop
-
-__all__ = ["EXTENSIONS", "Size", "read_cropped", "read_grey", "write_grey"]
 
 EXTENSIONS = (".bmp", ".png", ".tif", ".tiff", ".mha")
 
@@ -30,8 +34,8 @@ _OTHER_CONTENTS = (
     (b"%PDF", "a PDF document"),
 )
 
-_LARGEST_REMEMBERED = 1 << 16
-_MOST_REMEMBERED = 32
+_MAX_REMEMBERED_BYTES = 1 << 16
+_MAX_REMEMBERED = 32
 _known_empty: dict[tuple[bytes, Size, int], None] = {}
 
 
@@ -43,12 +47,12 @@ def read_cropped(data: memoryview, path: str, size: Size, background: int) -> Cr
 
     Raises `ReadError` as `read_grey` does.
     """
-    key = (bytes(data), size, background) if len(data) <= _LARGEST_REMEMBERED else None
+    key = (bytes(data), size, background) if len(data) <= _MAX_REMEMBERED_BYTES else None
     if key in _known_empty:
         return Crop(np.empty((0, 0), dtype=np.uint8))
     mask = crop(read_grey(data, path, size), background)
     if key is not None and not mask.values.size:
-        if len(_known_empty) == _MOST_REMEMBERED:
+        if len(_known_empty) == _MAX_REMEMBERED:
             del _known_empty[next(iter(_known_empty))]
         _known_empty[key] = None
     # A copy of the box, since the image may lie in a buffer that the next file overwrites.
@@ -68,22 +72,14 @@ def read_grey(data: memoryview, path: str, size: Size | None) -> NDArray[np.uint
         return read_bmp(data, size)
     if data[:8] == png.MAGIC:
         return read_png(data, size)
-    if bytes(data[:4]) in tiff_tags.MAGICS:
+    if bytes(data[:4]) in tiff_pages.MAGICS:
         return read_tiff(data, size)
     if data[: len(metaimage.MAGIC)] == metaimage.MAGIC:
         return read_metaimage(data, size)
-    names = {
-        ".bmp": "a BMP image",
-        ".png": "a PNG image",
-        ".tif": "a TIFF image",
-        ".tiff": "a TIFF image",
-        ".mha": "a MetaImage",
-    }
-    extension = os.path.splitext(path)[1].lower()  # noqa: PTH122
     found = next((name for magic, name in _OTHER_CONTENTS if data[: len(magic)] == magic), "other content")
-    raise ReadError(
-        FaultKind.UNREADABLE, names.get(extension, "a BMP, PNG or TIFF image or a MetaImage"), found
-    )
+    is_image = os.path.splitext(path)[1].lower() in EXTENSIONS  # noqa: PTH122
+    expected = expected_format(path) if is_image else "a BMP, PNG or TIFF image or a MetaImage"
+    raise ReadError(FaultKind.UNREADABLE, expected, found)
 
 
 def write_grey(image: NDArray[np.uint8], extension: str) -> bytes:
@@ -91,13 +87,33 @@ def write_grey(image: NDArray[np.uint8], extension: str) -> bytes:
 
     The same array gives the same bytes. Raises `ValueError` for any other extension.
     """
-    writers = {
-        ".bmp": write_bmp,
-        ".png": write_png,
-        ".tif": write_tiff,
-        ".tiff": write_tiff,
-        ".mha": write_metaimage,
-    }
-    if extension not in writers:
+    if extension not in EXTENSIONS:
         raise ValueError(f"expected one of {', '.join(EXTENSIONS)}, found {extension}")
-    return writers[extension](np.ascontiguousarray(image))
+    image = np.ascontiguousarray(image)
+    if extension == ".png":
+        return write_png(image)
+    if extension == ".mha":
+        return write_with_simpleitk(image, extension)
+    if extension != ".bmp":
+        return write_tiff(image[np.newaxis])
+    from PIL import Image  # what only writers need
+
+    file = io.BytesIO()
+    Image.fromarray(image).save(file, "BMP")
+    return file.getvalue()
+
+
+def write_with_simpleitk(values: NDArray[Any], extension: str, **place: Sequence[float]) -> bytes:
+    """Return an image (y, x) or a volume (z, y, x) as a compressed file of a format that SimpleITK writes.
+
+    ``place`` holds spacing, origin and direction in the order x, y, z, where the file is to say them.
+    """
+    import SimpleITK  # what only writers need
+
+    image = SimpleITK.GetImageFromArray(values)
+    for name, numbers in place.items():
+        getattr(image, f"Set{name.capitalize()}")(numbers)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, f"image{extension}")
+        SimpleITK.WriteImage(image, path, useCompression=True)
+        return path.read_bytes()

@@ -9,8 +9,8 @@ from typing import Any, Never
 
 from evaluation.core.fault import FaultKind, ReadError
 
-_DEEPEST_NESTING = 64
-_MOST_DIGITS = 400
+_MAX_NESTING = 64
+_MAX_DIGITS = 400
 # Possessive quantifiers and an optional closing quote keep the search linear on any input.
 _STRING_OR_BRACKET = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[{]|[\]}]', re.DOTALL)
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
@@ -50,17 +50,17 @@ def parse_json(data: bytes | bytearray | memoryview, *, finite: bool = True) -> 
 
 
 def _check_nesting(text: str) -> None:
-    if text.count("[") + text.count("{") <= _DEEPEST_NESTING:
+    if text.count("[") + text.count("{") <= _MAX_NESTING:
         return
     depth = 0
     for match in _STRING_OR_BRACKET.finditer(text):
         mark = match.group()
         if mark in "[{":
             depth += 1
-            if depth > _DEEPEST_NESTING:
+            if depth > _MAX_NESTING:
                 line = text.count("\n", 0, match.start()) + 1
                 raise ReadError(
-                    FaultKind.TOO_LARGE, f"JSON of at most {_DEEPEST_NESTING} levels", "deeper nesting", line
+                    FaultKind.TOO_LARGE, f"JSON of at most {_MAX_NESTING} levels", "deeper nesting", line
                 )
         elif mark in "]}":
             depth -= 1
@@ -90,8 +90,8 @@ def _finite(text: str) -> float:
 
 def _bounded(text: str) -> int:
     digits = len(text.lstrip("-"))
-    if digits > _MOST_DIGITS:
-        raise ReadError(FaultKind.TOO_LARGE, f"integers of at most {_MOST_DIGITS} digits", f"{digits} digits")
+    if digits > _MAX_DIGITS:
+        raise ReadError(FaultKind.TOO_LARGE, f"integers of at most {_MAX_DIGITS} digits", f"{digits} digits")
     return int(text)
 
 

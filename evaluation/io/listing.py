@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from evaluation.core.fault import Fault, FaultKind, ReadError
 from evaluation.io.buffer import not_regular, open_folder, read_error
 
-MOST_ENTRIES = 100_000
-DEEPEST_FOLDER = 8
+MAX_ENTRIES = 100_000
+MAX_FOLDER_DEPTH = 8
 
 _IGNORED_NAMES = frozenset({"__MACOSX", ".DS_Store", "desktop.ini", "Thumbs.db"})
 
@@ -40,7 +40,7 @@ def list_files(root: str | os.PathLike[str]) -> Listing:
     resolved = os.path.realpath(root)
     files: list[str] = []
     faults: list[Fault] = []
-    remaining = MOST_ENTRIES
+    remaining = MAX_ENTRIES
     folders = [""]
     try:
         while folders:
@@ -66,8 +66,8 @@ def list_files(root: str | os.PathLike[str]) -> Listing:
                     files.append(path)
                 else:
                     faults.append(_forbidden(path, entry))
-            if inner and inner[0].count("/") >= DEEPEST_FOLDER:
-                raise _too_large(inner[0], f"at most {DEEPEST_FOLDER} levels of folders", "more")
+            if inner and inner[0].count("/") >= MAX_FOLDER_DEPTH:
+                raise _too_large(inner[0], f"at most {MAX_FOLDER_DEPTH} levels of folders", "more")
             folders.extend(reversed(inner))
     except _TooLargeError as error:
         return Listing(resolved, (), (error.fault,))
@@ -86,8 +86,8 @@ def list_folder(root: str, path: str) -> list[str]:
         raise read_error(error, "a folder") from None
     try:
         names = sorted(name for name in os.listdir(folder) if not _ignored(name))  # noqa: PTH208
-        if len(names) > MOST_ENTRIES:
-            raise ReadError(FaultKind.TOO_LARGE, f"at most {MOST_ENTRIES} files", "more")
+        if len(names) > MAX_ENTRIES:
+            raise ReadError(FaultKind.TOO_LARGE, f"at most {MAX_ENTRIES} files", "more")
         for name in names:
             mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
             if not stat.S_ISREG(mode):
@@ -125,7 +125,7 @@ def _scan(root: str, folder: str, remaining: int) -> list[os.DirEntry[str]]:
             if _ignored(entry.name):
                 continue
             if len(entries) == remaining:
-                raise _too_large(".", f"at most {MOST_ENTRIES} files and folders", "more")
+                raise _too_large(".", f"at most {MAX_ENTRIES} files and folders", "more")
             entries.append(entry)
     return sorted(entries, key=lambda entry: entry.name)
 

@@ -1,22 +1,41 @@
-"""MetaImage images (`.mha`) of one plane, the format in which the platform keeps images."""
+"""MetaImage files (`.mha`): the text header, of images and volumes alike, and images of one plane."""
 
 from __future__ import annotations
 
 import io
 import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.fault import FaultKind, ReadError
-from evaluation.io.metaimage_header import LONGEST_HEADER, read_header, write_header
-from evaluation.io.pixels import check_size, damaged
-from evaluation.io.size import Size
+from evaluation.io.pixels import Size, check_size, damaged
 
 MAGIC = b"ObjectType"
 
 _IMAGE = "a MetaImage"
 _GREY = "MET_UCHAR"
+_LONGEST_HEADER = 1 << 16
+_LAST_KEY = "ElementDataFile"
+
+
+@dataclass(frozen=True, slots=True)
+class MetaImageHeader:
+    """What a header says: ``size`` is (x, y) or (x, y, z), ``element_type`` such as "MET_UCHAR".
+
+    ``deflated`` tells whether the values are a zlib stream; ``keys`` holds every line.
+    """
+
+    size: tuple[int, ...]
+    element_type: str
+    deflated: bool
+    keys: Mapping[str, str]
+
+    def first(self, *names: str) -> str:
+        """Return the value of the first of these keys that is there, else an empty text."""
+        return next((self.keys[name] for name in names if name in self.keys), "")
 
 
 def read_metaimage(data: memoryview, size: Size | None) -> NDArray[np.uint8]:
@@ -26,7 +45,7 @@ def read_metaimage(data: memoryview, size: Size | None) -> NDArray[np.uint8]:
 
     Raises `ReadError` (unreadable, wrong size, wrong value, forbidden or too large).
     """
-    stream = io.BytesIO(data[:LONGEST_HEADER])
+    stream = io.BytesIO(data[:_LONGEST_HEADER])
     header = read_header(stream.read, _IMAGE)
     if any(count != 1 for count in header.size[2:]):
         raise ReadError(FaultKind.WRONG_VALUE, "an image of one plane", f"{header.size[2]} planes")
@@ -35,26 +54,60 @@ def read_metaimage(data: memoryview, size: Size | None) -> NDArray[np.uint8]:
     if header.element_type != _GREY:
         raise ReadError(FaultKind.WRONG_VALUE, f"8 bits per channel ({_GREY})", header.element_type)
     pixels = found.width * found.height
-    content = data[stream.tell() :]
+    content: memoryview | bytes = data[stream.tell() :]
     if header.deflated:
-        content = _inflate(content, pixels)
+        try:  # one pixel more at most than there should be
+            content = zlib.decompressobj().decompress(content, pixels + 1)
+        except zlib.error:
+            raise damaged(_IMAGE, "damaged or incomplete image data") from None
     if len(content) != pixels:
         raise damaged(_IMAGE, f"{len(content)} of {pixels} pixels")
     return np.frombuffer(content, np.uint8).reshape(found.height, found.width)
 
 
-def write_metaimage(image: NDArray[np.uint8]) -> bytes:
-    """Return grey values (y, x) as a deflated MetaImage."""
-    height, width = image.shape
-    content = zlib.compress(image.tobytes(), 9)
-    return write_header((width, height), _GREY, len(content), (1, 1), (0, 0), (1, 0, 0, 1)) + content
+def read_header(read: Callable[[int], bytes], image: str) -> MetaImageHeader:
+    """Return the header of a file whose values follow it in the same file, one for each element.
+
+    ``read`` gives the next bytes of the file and is left at the first value; ``image`` says what it is, for
+    example "a MetaImage". Raises `ReadError` (unreadable, forbidden or wrong value).
+    """
+    keys = _read_keys(read, image)
+    if keys[_LAST_KEY].upper() != "LOCAL":
+        raise ReadError(FaultKind.FORBIDDEN, "values in the same file", "a reference to another file")
+    if not _is_true(keys, "BinaryData", "True") or keys.get("HeaderSize", "0") not in ("0", "-1"):
+        raise damaged(image, "values written as text or at an offset")
+    channels = keys.get("ElementNumberOfChannels", "1")
+    if channels != "1":
+        raise ReadError(FaultKind.WRONG_VALUE, "one channel", f"{channels} channels")
+    counts = keys.get("DimSize", "").split()
+    if len(counts) < 2 or keys.get("NDims") != str(len(counts)) or not all(map(_is_count, counts)):
+        raise damaged(image, "an invalid header")
+    deflated = _is_true(keys, "CompressedData")
+    return MetaImageHeader(tuple(map(int, counts)), keys.get("ElementType", "none"), deflated, keys)
 
 
-def _inflate(content: memoryview, pixels: int) -> memoryview:
-    """Return inflated pixels, one more at most than there should be."""
-    inflater = zlib.decompressobj()
-    try:
-        inflated = inflater.decompress(content, pixels + 1)
-    except zlib.error:
-        raise damaged(_IMAGE, "damaged or incomplete image data") from None
-    return memoryview(inflated)
+def _read_keys(read: Callable[[int], bytes], image: str) -> dict[str, str]:
+    keys: dict[str, str] = {}
+    line = bytearray()
+    for _ in range(_LONGEST_HEADER):
+        byte = read(1)
+        if byte not in (b"", b"\n"):
+            line += byte
+            continue
+        key, equals, value = line.decode("latin-1").partition("=")
+        key = key.strip()
+        if not equals or not byte or key in keys:
+            break
+        keys[key] = value.strip()
+        if key == _LAST_KEY:
+            return keys
+        line.clear()
+    raise damaged(image, "an invalid header")
+
+
+def _is_true(keys: Mapping[str, str], key: str, default: str = "False") -> bool:
+    return keys.get(key, default).casefold() == "true"
+
+
+def _is_count(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= 9

@@ -1,18 +1,33 @@
-"""What the readers of grey images share: limits, palettes and channels."""
+"""What the readers of grey images share: size, limits, palettes and channels."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.fault import FaultKind, ReadError
-from evaluation.io.size import Size
 from evaluation.metrics.crop import distinct_values
 
-MOST_PIXELS = 1 << 26
+MAX_PIXELS = 1 << 26
 """The most pixels an image may have where the phase does not know its size."""
 
 _OPAQUE = 255
+_MAX_VALUES_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """Width and height of an image in pixels."""
+
+    width: int
+    height: int
+
+    def __str__(self) -> str:
+        """Return for example ``1634 × 1634 pixels``."""
+        return f"{self.width} × {self.height} pixels"
 
 
 def check_size(found: Size, expected: Size | None) -> None:
@@ -24,8 +39,8 @@ def check_size(found: Size, expected: Size | None) -> None:
         raise ReadError(FaultKind.WRONG_SIZE, str(expected), str(found), hint=_hint_of_size(found, expected))
     if found.width < 1 or found.height < 1:
         raise ReadError(FaultKind.WRONG_SIZE, "at least one pixel", str(found))
-    if expected is None and found.width * found.height > MOST_PIXELS:
-        raise ReadError(FaultKind.TOO_LARGE, f"at most {MOST_PIXELS} pixels", str(found))
+    if expected is None and found.width * found.height > MAX_PIXELS:
+        raise ReadError(FaultKind.TOO_LARGE, f"at most {MAX_PIXELS} pixels", str(found))
 
 
 def _hint_of_size(found: Size, expected: Size) -> str | None:
@@ -37,6 +52,13 @@ def _hint_of_size(found: Size, expected: Size) -> str | None:
     if 0.01 < scale < 100 and abs(found.height - scale * expected.height) <= 1:
         return f"resampled to {scale:.3g} times its size? A mask has the size of the original image"
     return None
+
+
+def values_in_words(values: Sequence[int]) -> str:
+    """Return the first five of some values, and how many more there are."""
+    more = len(values) - _MAX_VALUES_NAMED
+    named = ", ".join(map(str, values[:_MAX_VALUES_NAMED]))
+    return f"{named} and {more} more" if more > 0 else named
 
 
 def require_bits(found: int, allowed: tuple[int, ...]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 import zlib
-from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from evaluation.core.fault import FaultKind, ReadError
 from evaluation.io.decoder import decode
 from evaluation.io.pixels import (
+    Size,
     check_size,
     damaged,
     grey_of_channels,
@@ -20,26 +20,19 @@ from evaluation.io.pixels import (
     not_upright,
     require_bits,
 )
-from evaluation.io.size import Size
-from evaluation.io.tiff_tags import ORIENTATION, read_tags
+from evaluation.io.tiff_pages import ORIENTATION, read_page
 
 MAGIC = b"\x89PNG\r\n\x1a\n"
 
 _IMAGE = "a PNG image"
-_MOST_CHUNKS = 100_000
+_MAX_CHUNKS = 100_000
 _GREY, _COLOUR, _PALETTE, _GREY_ALPHA, _COLOUR_ALPHA = 0, 2, 3, 4, 6
 _CHANNELS = {_GREY: 1, _COLOUR: 3, _GREY_ALPHA: 2, _COLOUR_ALPHA: 4}
 _DEPTHS = {_GREY: (1, 2, 4, 8), _PALETTE: (1, 2, 4, 8)}
 _UP = 2
-_KEPT_CHUNKS = (b"PLTE", b"tRNS", b"eXIf")
+_KEPT_CHUNKS = (b"IHDR", b"PLTE", b"tRNS", b"IDAT", b"eXIf")
 
-
-@dataclass(slots=True)
-class _Chunks:
-    """What is used of a file: the first of each kept chunk, and all image data."""
-
-    first: dict[bytes, memoryview] = field(default_factory=dict)
-    image_data: list[memoryview] = field(default_factory=list)
+_Chunks = dict[bytes, list[memoryview]]
 
 
 def read_png(data: memoryview, size: Size | None) -> NDArray[np.uint8]:
@@ -65,8 +58,10 @@ def read_png(data: memoryview, size: Size | None) -> NDArray[np.uint8]:
     # A palette image is decoded as grey, which yields its indices; no other chunk reaches the decoder.
     decoded_type = _GREY if colour_type == _PALETTE else colour_type
     header = struct.pack(">IIBBBBB", width, height, depth, decoded_type, *values[4:])
-    bare = _file(header, b"".join(chunks.image_data))
-    pixels = decode(bare, "PNG", found, _CHANNELS[decoded_type], pillow=colour_type == _GREY_ALPHA)
+    bare = _file(header, b"".join(chunks.get(b"IDAT", [])))
+    channels = _CHANNELS[decoded_type]
+    shape = (height, width, channels) if channels > 1 else (height, width)
+    pixels: NDArray[np.uint8] = decode(bare, "PNG", shape, pillow=colour_type == _GREY_ALPHA)
     if colour_type == _PALETTE:
         return _through_palette(pixels, depth, chunks)
     _require_opaque(pixels, depth, chunks)
@@ -104,10 +99,10 @@ def _file(header: bytes, image_data: bytes) -> bytes:
 
 
 def _read_chunks(data: memoryview) -> _Chunks:
-    """Walk the chunks up to IEND; raise `ReadError` where one is cut short or fails its checksum."""
-    chunks = _Chunks()
+    """Return the kept chunks before IEND, by kind; raise `ReadError` where one is cut short or damaged."""
+    chunks: _Chunks = {}
     start = len(MAGIC)
-    for _ in range(_MOST_CHUNKS):
+    for _ in range(_MAX_CHUNKS):
         if start + 12 > len(data):
             raise damaged(_IMAGE, "a file that ends before its end mark")
         (length,) = struct.unpack_from(">I", data, start)
@@ -117,22 +112,23 @@ def _read_chunks(data: memoryview) -> _Chunks:
             raise damaged(_IMAGE, "a file that ends before its end mark")
         if kind == b"IEND":
             return chunks
-        if kind in (b"IHDR", b"IDAT", *_KEPT_CHUNKS):
+        if kind in _KEPT_CHUNKS:
             if zlib.crc32(data[start + 4 : stop]) != struct.unpack_from(">I", data, stop)[0]:
                 raise damaged(_IMAGE, "a wrong checksum")
-            if kind == b"IDAT":
-                chunks.image_data.append(data[start + 8 : stop])
-            else:
-                chunks.first.setdefault(kind, data[start + 8 : stop])
+            chunks.setdefault(kind, []).append(data[start + 8 : stop])
         start = stop + 4
-    raise ReadError(FaultKind.TOO_LARGE, f"at most {_MOST_CHUNKS} chunks", "more")
+    raise ReadError(FaultKind.TOO_LARGE, f"at most {_MAX_CHUNKS} chunks", "more")
+
+
+def _first(chunks: _Chunks, kind: bytes) -> memoryview:
+    return chunks[kind][0] if kind in chunks else memoryview(b"")
 
 
 def _require_upright(chunks: _Chunks) -> None:
-    if b"eXIf" not in chunks.first:
+    if b"eXIf" not in chunks:
         return
     try:
-        orientation = read_tags(chunks.first[b"eXIf"], (ORIENTATION,)).one(ORIENTATION, 1)
+        orientation = read_page(chunks[b"eXIf"][0], (ORIENTATION,)).one(ORIENTATION, 1)
     except ReadError:
         return  # Metadata that cannot be read rotate nothing.
     if orientation != 1:
@@ -140,10 +136,10 @@ def _require_upright(chunks: _Chunks) -> None:
 
 
 def _through_palette(pixels: NDArray[np.uint8], depth: int, chunks: _Chunks) -> NDArray[np.uint8]:
-    palette = np.frombuffer(chunks.first.get(b"PLTE", b""), dtype=np.uint8)
+    palette = np.frombuffer(_first(chunks, b"PLTE"), dtype=np.uint8)
     if not 3 <= len(palette) <= 768 or len(palette) % 3:
         raise damaged(_IMAGE, "no valid palette")
-    opacity = np.frombuffer(chunks.first.get(b"tRNS", b""), dtype=np.uint8)
+    opacity = np.frombuffer(_first(chunks, b"tRNS"), dtype=np.uint8)
     indices = pixels // np.uint8(255 // ((1 << depth) - 1)) if depth < 8 else pixels
     if (opacity < 255).any() and (np.append(opacity, np.full(256, 255, np.uint8))[indices] < 255).any():
         raise ReadError(FaultKind.WRONG_VALUE, "opaque pixels", "transparent ones")
@@ -152,7 +148,7 @@ def _through_palette(pixels: NDArray[np.uint8], depth: int, chunks: _Chunks) -> 
 
 def _require_opaque(pixels: NDArray[np.uint8], depth: int, chunks: _Chunks) -> None:
     """Refuse pixels of the one grey value or colour that the file declares transparent."""
-    declared = np.frombuffer(chunks.first.get(b"tRNS", b""), dtype=">u2").astype(np.int64)
+    declared = np.frombuffer(_first(chunks, b"tRNS"), dtype=">u2").astype(np.int64)
     if not len(declared):
         return
     planes = pixels[..., np.newaxis] if pixels.ndim == 2 else pixels

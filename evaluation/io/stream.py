@@ -1,9 +1,11 @@
-"""Reading a file from its start to its end, in pieces."""
+"""Reading a file from its start to its end, in pieces, and digests of what has been read."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Callable
+from pathlib import Path
 from types import TracebackType
 
 from evaluation.io.buffer import open_regular_file, unreadable
@@ -61,3 +63,14 @@ class FileStream:
         """Read the rest of the file, for whoever observes it."""
         while self.read(_PIECE):
             pass
+
+
+def sha256_of(data: bytes | bytearray | memoryview) -> str:
+    """Return the SHA-256 digest as 64 lower-case hexadecimal digits."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def sha256_of_file(path: Path) -> str:
+    """Return the digest of a file, of which little is held at a time. Raises `OSError`."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

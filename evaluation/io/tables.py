@@ -1,17 +1,20 @@
-"""Tables (csv) as participants write them."""
+"""Tables (csv) and numbers as participants write them."""
 
 from __future__ import annotations
 
 import codecs
 import csv
 import io
+import math
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from evaluation.core.fault import FaultKind, ReadError
-from evaluation.io.numbers import is_number
 
+DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_MAX_NUMBER_LENGTH = 100
 _DELIMITERS = (",", ";", "\t")
 _REPLACED = "\ufffd"
 
@@ -49,10 +52,10 @@ class _Layout:
     """Where the wanted cells stand in a row, and how many cells a row may have."""
 
     positions: tuple[int, ...]
-    most_cells: int
+    max_cells: int
 
 
-def read_table(data: memoryview, columns: Sequence[ColumnSpec], *, most_rows: int) -> Table:
+def read_table(data: memoryview, columns: Sequence[ColumnSpec], *, max_rows: int) -> Table:
     """Return the wanted columns of a csv file in UTF-8, or in UTF-16 with a byte order mark.
 
     The delimiter is a comma; where the first line has none, a semicolon or a tab. Columns are found by
@@ -60,7 +63,7 @@ def read_table(data: memoryview, columns: Sequence[ColumnSpec], *, most_rows: in
     row is data if its second cell (the only one, if one column is wanted) is a number, else an unknown
     header. Blank rows are skipped; cells are stripped of spaces and never interpreted.
 
-    Every problem is collected, nothing is raised; reading ends after `most_rows` rows and where
+    Every problem is collected, nothing is raised; reading ends after `max_rows` rows and where
     quotation marks leave no way to tell where a row ends.
     """
     rows: list[Row] = []
@@ -68,7 +71,7 @@ def read_table(data: memoryview, columns: Sequence[ColumnSpec], *, most_rows: in
     layout: _Layout | None = None
     seen = 0
     try:
-        for line, cells in _read_cells(data, problems, most_rows):
+        for line, cells in _read_cells(data, problems, max_rows):
             if layout is None:
                 if cells[0].casefold().startswith("sep="):
                     names = "the names of the columns"
@@ -78,11 +81,11 @@ def read_table(data: memoryview, columns: Sequence[ColumnSpec], *, most_rows: in
                 if is_header:
                     continue
             seen += 1
-            if seen > most_rows:
-                raise ReadError(FaultKind.TOO_LARGE, f"at most {most_rows} rows", "more", line)
-            if len(cells) <= max(layout.positions) or any(cells[layout.most_cells :]):
+            if seen > max_rows:
+                raise ReadError(FaultKind.TOO_LARGE, f"at most {max_rows} rows", "more", line)
+            if len(cells) <= max(layout.positions) or any(cells[layout.max_cells :]):
                 problems.append(
-                    ReadError(FaultKind.MALFORMED, f"{layout.most_cells} fields", str(len(cells)), line)
+                    ReadError(FaultKind.MALFORMED, f"{layout.max_cells} fields", str(len(cells)), line)
                 )
             else:
                 rows.append(Row(line, tuple([cells[position] for position in layout.positions])))
@@ -104,13 +107,13 @@ class _HeaderError(Exception):
 class _Lines:
     """The physical lines of a text, counted; a line that is not text is a problem and counts as blank."""
 
-    def __init__(self, data: memoryview, problems: list[ReadError], most_problems: int) -> None:
+    def __init__(self, data: memoryview, problems: list[ReadError], max_problems: int) -> None:
         utf_16 = bytes(data[:2]) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
         self._encoding = "utf-16" if utf_16 else "utf-8-sig"
         self._name = "UTF-16" if utf_16 else "UTF-8"
         # Line ends stay as they are, since a quoted cell may hold them.
         self._text = io.TextIOWrapper(io.BytesIO(data), encoding=self._encoding, errors="replace", newline="")
-        self._problems, self._most_problems = problems, most_problems
+        self._problems, self._max_problems = problems, max_problems
         self._first = ""
         self.taken = 0
 
@@ -135,18 +138,16 @@ class _Lines:
                 continue
             found = "a NUL character" if "\0" in line else "other bytes"
             self._problems.append(ReadError(FaultKind.UNREADABLE, f"text in {self._name}", found, self.taken))
-            if len(self._problems) > self._most_problems:
-                raise ReadError(
-                    FaultKind.TOO_LARGE, f"at most {self._most_problems} rows", "more", self.taken
-                )
+            if len(self._problems) > self._max_problems:
+                raise ReadError(FaultKind.TOO_LARGE, f"at most {self._max_problems} rows", "more", self.taken)
             yield "\n"
 
 
 def _read_cells(
-    data: memoryview, problems: list[ReadError], most_problems: int
+    data: memoryview, problems: list[ReadError], max_problems: int
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield the first line and the stripped cells of every row that is not blank."""
-    lines = _Lines(data, problems, most_problems)
+    lines = _Lines(data, problems, max_problems)
     first = lines.first()
     delimiter = next((mark for mark in _DELIMITERS if mark in first), ",")
     reader = csv.reader(iter(lines), delimiter=delimiter, skipinitialspace=True, strict=True)
@@ -170,8 +171,8 @@ def _find_layout(cells: Sequence[str], columns: Sequence[ColumnSpec], line: int)
     ]
     if not any(matches):
         is_data = len(cells) >= len(columns) and is_number(cells[min(1, len(columns) - 1)])
-        most_cells = len(columns) if is_data else max(len(cells), len(columns))
-        return _Layout(tuple(range(len(columns))), most_cells), not is_data
+        max_cells = len(columns) if is_data else max(len(cells), len(columns))
+        return _Layout(tuple(range(len(columns))), max_cells), not is_data
     problems = []
     for column, positions in zip(columns, matches, strict=True):
         if len(positions) > 1:
@@ -199,3 +200,28 @@ def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[str]], 
         writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
         writer.writerow(header)
         writer.writerows(rows)
+
+
+def parse_number(text: str) -> float:
+    """Return a finite decimal number, for example ``-0.5``, ``.5``, ``3.`` or ``1e-7``.
+
+    Spaces around it are allowed; everything else that Python would take (``nan``, ``1_000``, other
+    scripts' digits) is not, nor is a number beyond the range of a float or of more than 100 characters.
+
+    Raises `ReadError` (malformed).
+    """
+    stripped = text.strip(" \t")
+    if len(stripped) <= _MAX_NUMBER_LENGTH and DECIMAL.fullmatch(stripped):
+        value = float(stripped)
+        if math.isfinite(value):
+            return value
+    raise ReadError(FaultKind.MALFORMED, "a finite number", f'"{text}"' if stripped else "nothing")
+
+
+def is_number(text: str) -> bool:
+    """Return whether `parse_number` accepts the text."""
+    try:
+        parse_number(text)
+    except ReadError:
+        return False
+    return True

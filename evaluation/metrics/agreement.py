@@ -28,7 +28,7 @@ def fleiss_kappa(ratings: Sequence[Sequence[Hashable]]) -> float:
     Cases with fewer than two readers do not enter; the number of readers may differ between cases. NaN where
     no case enters or only one category occurs. Source: Fleiss, Psychological Bulletin 76:378, 1971.
     """
-    cases = [Counter(of_case) for of_case in ratings if len(of_case) > 1]
+    cases = [Counter(case_ratings) for case_ratings in ratings if len(case_ratings) > 1]
     total: Counter[Hashable] = Counter()
     for counts in cases:
         total.update(counts)

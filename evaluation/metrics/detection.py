@@ -55,7 +55,7 @@ class DetectionTable:
         self.prediction_counts: Floats = counts.astype(np.float64)
         self._never_made = missed_predictions
 
-    def of_class(self, position: int) -> DetectionTable:
+    def single_class(self, position: int) -> DetectionTable:
         """Return the table of one class alone, whose index there is 0."""
         chosen = self._class == position
         never_made = self._never_made
@@ -150,9 +150,9 @@ class DetectionTable:
     def _precision(self, weights: Floats, starts: Integers) -> tuple[Floats, Floats]:
         """Return raw precision at, and weight of, every true positive; shape (rows, true positives)."""
         position, _ = self.true_positives
-        of_detection = weights[:, self._image]
-        weight = of_detection[:, position]
-        made = _running_sum(of_detection, np.flatnonzero(np.diff(self._class, prepend=-1)))[:, position]
+        detection_weights = weights[:, self._image]
+        weight = detection_weights[:, position]
+        made = _running_sum(detection_weights, np.flatnonzero(np.diff(self._class, prepend=-1)))[:, position]
         right = _running_sum(weight, starts)
         return np.divide(right, made, out=np.zeros_like(right), where=made > 0), weight
 

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from evaluation.metrics.crop import Box, Crop
 
-LARGEST_WINDOW_VOXELS = 1 << 20
+MAX_WINDOW_VOXELS = 1 << 20
 """Up to here the library's dense distance transform is used; it needs some 60 bytes a voxel."""
 
-MOST_SURFACE_VOXELS = 1 << 22
+MAX_SURFACE_VOXELS = 1 << 22
 """A prediction with more surface than this is noise: it takes the worst distance, the diagonal."""
 
-MOST_MEASURED = 1 << 18
+MAX_MEASURED = 1 << 18
 """Of larger surfaces every k-th voxel in the order (z, y, x) is measured, against the whole other surface."""
 
 _PERCENTILE = 0.95
@@ -70,14 +70,14 @@ def surface_distances(
     ]
     planes = slice(occupied[0], occupied[-1] + 1)
     window = (planes.stop - planes.start) * (box.bottom - box.top) * (box.right - box.left)
-    if window <= LARGEST_WINDOW_VOXELS:
+    if window <= MAX_WINDOW_VOXELS:
         return _dense(
             np.stack([plane.within(box) for plane in prediction[planes]]),
             np.stack([plane.within(box) for plane in reference[planes]]),
             spacing_mm,
         )
-    first = surface_voxels(prediction, MOST_SURFACE_VOXELS)
-    if len(first) > MOST_SURFACE_VOXELS:
+    first = surface_voxels(prediction, MAX_SURFACE_VOXELS)
+    if len(first) > MAX_SURFACE_VOXELS:
         return SurfaceDistances(diagonal_mm, diagonal_mm)
     return nearest_distances(first, surface_voxels(reference), spacing_mm)
 
@@ -98,7 +98,7 @@ def nearest_distances(
     scaled = [voxels * np.asarray(spacing_mm) for voxels in (first, second)]
     directed = []
     for here, there in (scaled, scaled[::-1]):
-        distances, _ = KDTree(there).query(here[:: -(-len(here) // MOST_MEASURED)])
+        distances, _ = KDTree(there).query(here[:: -(-len(here) // MAX_MEASURED)])
         directed.append(np.sort(distances))
     return SurfaceDistances(
         max(float(distances[int((len(distances) - 1) * _PERCENTILE)]) for distances in directed),

@@ -113,18 +113,18 @@ def audit(phase: Phase, workers: int) -> Disclosure:
 def _figures(phase: Phase, task: Task, table: CaseTable) -> Iterator[Figure]:
     """Yield all figures of a task; of numbers that follow from others, such as a half-width, none."""
     config = phase.config
-    estimates = estimate(task, table, resampling_of(phase, table), config.public_detail == "full")
+    estimates = estimate(task, table, resampling_of(phase), config.public_detail == "full")
     groups = sum(len(subgroup_masks(subgroup, phase.cases, table.names)) for subgroup in config.subgroups)
     for metric in task.metrics:
         if metric.name not in estimates:
             continue
-        of_metric = estimates[metric.name]
+        metric_estimate = estimates[metric.name]
         resolution = metric.aggregate.resolution
         found = resolution(table) if resolution else None
-        extent = _extent(metric, of_metric.value)
+        extent = _extent(metric, metric_estimate.value)
         spread = None if found is None else Resolution(found.positives, found.negatives, None)
         yield Figure(task.name, metric.name, VALUE, 1, extent, found)
-        for what, numbers in _further(of_metric, groups).items():
+        for what, numbers in _further(metric_estimate, groups).items():
             yield Figure(task.name, metric.name, what, numbers, extent, spread)
         if config.publish_cases:
             yield Figure(task.name, metric.name, "per case", len(table), extent, spread)

@@ -26,8 +26,8 @@ from evaluation.phase.reference import OpenReference, ReferenceValues
 from evaluation.workers.case_runner import CaseRunner
 from evaluation.workers.pool import Progress, no_progress
 
-_MOST_CASES = 400
-_MOST_PIXELS = 100_000_000
+_MAX_CASES = 400
+_MAX_PIXELS = 100_000_000
 
 Predictions = Mapping[str, Any]
 
@@ -87,7 +87,7 @@ def rehearse(phase: Phase, progress: Progress = no_progress) -> Rehearsal:
 def _choose(cases: Sequence[CaseForm], fields: Sequence[Field]) -> list[int]:
     """Return positions spread evenly, as many as keep within the limits of cases and pixels."""
     pixels = sum(field.kind.pixels(case) for case in cases for field in fields if field.cases(case))
-    count = max(2, min(_MOST_CASES, len(cases) * _MOST_PIXELS // max(1, pixels)))
+    count = max(2, min(_MAX_CASES, len(cases) * _MAX_PIXELS // max(1, pixels)))
     if count >= len(cases):
         return list(range(len(cases)))
     return [position * len(cases) // count for position in range(count)]

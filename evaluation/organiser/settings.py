@@ -24,7 +24,7 @@ _DECIMAL_PLACES = 4
 _ORDER = {"higher": "desc", "lower": "asc"}
 
 
-def least_metrics(phase: Phase, workers: int) -> dict[str, Any]:
+def metrics_of_empty_submission(phase: Phase, workers: int) -> dict[str, Any]:
     """Return the `metrics.json` of a submission that holds nothing: the keys that every submission's has.
 
     Which figures and intervals exist, the reference alone decides. Raises `PhaseError` where it cannot be
@@ -37,7 +37,7 @@ def least_metrics(phase: Phase, workers: int) -> dict[str, Any]:
 
 
 def platform_settings(phase: Phase, least: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings by the platform's names; ``least`` is what `least_metrics` returns.
+    """Return the settings by the platform's names; ``least`` is what `metrics_of_empty_submission` returns.
 
     Ranked is by the score alone: weighted ranks and ranks over several tasks do not exist on the platform.
     Raises `PhaseError` for what the platform would not take.

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import tomllib
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from evaluation.core.challenge import Challenge, Options, Task
 from evaluation.core.fault import PhaseError
-from evaluation.platform.machine import LEAST_MEMORY_MB
+from evaluation.phase.registry import challenge_named, select_tasks
+from evaluation.platform.machine import MIN_MEMORY_MB
 
 FILE_NAME = "phase.toml"
 
@@ -51,7 +54,7 @@ class Limits(_Strict):
 
     budget_seconds: Annotated[int, Field(gt=0)] = 3300
     case_seconds: Annotated[int, Field(gt=0)] | None = None
-    worker_memory_mb: Annotated[int, Field(ge=LEAST_MEMORY_MB)] | None = None
+    worker_memory_mb: Annotated[int, Field(ge=MIN_MEMORY_MB)] | None = None
 
 
 class RunTimeConfig(_Strict):
@@ -159,3 +162,26 @@ def describe_validation(file: str, error: ValidationError, prefix: str = "") -> 
             message = message[0].lower() + message[1:]
             problems.append(f"{file}: {key}: {message} (got {fault['input']!r})")
     return problems
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """What a phase is to be: its keys, its challenge with options, and its tasks."""
+
+    config: PhaseConfig
+    challenge: Challenge
+    options: Options
+    tasks: tuple[Task, ...]
+
+
+def read_configuration(folder: Path, only: str | None = None) -> Configuration:
+    """Return the configuration in a folder. Raises `PhaseError`, also for a challenge other than ``only``."""
+    config = read_config(folder)
+    if only is not None and config.challenge != only:
+        raise PhaseError(f"{FILE_NAME}: challenge: expected {only!r}, found {config.challenge!r}")
+    challenge = challenge_named(config.challenge)
+    try:
+        options = challenge.options.model_validate(config.options)
+    except ValidationError as error:
+        raise PhaseError(*describe_validation(FILE_NAME, error, "options.")) from None
+    return Configuration(config, challenge, options, select_tasks(challenge, options, config.tasks))

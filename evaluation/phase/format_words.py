@@ -9,7 +9,7 @@ from evaluation.core.field import Field, Files, TableColumns
 from evaluation.core.form import Form, RunTime
 from evaluation.phase.registry import challenge_named, tasks_of_form
 
-_MOST_EXAMPLES = 2
+_MAX_EXAMPLES = 2
 
 
 def format_in_words(form: Form) -> str:
@@ -34,7 +34,7 @@ def _section(field: Field, form: Form) -> Iterator[str]:
     yield f"## {field.title}"
     yield ""
     names = [case.name for case in form.cases if field.cases(case)]
-    examples = names[:_MOST_EXAMPLES]
+    examples = names[:_MAX_EXAMPLES]
     if form.submission == "algorithm":
         slug = form.sockets.get(field.name, field.socket.slug)
         if field.socket.is_image:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evaluation.core.fault import PhaseError
-from evaluation.io.digest import sha256_of, sha256_of_file
+from evaluation.io.stream import sha256_of, sha256_of_file
 from evaluation.phase import cases, config, leaderboard
 from evaluation.platform.result_file import write_atomically
 

@@ -199,7 +199,7 @@ def _missing_columns(config: PhaseConfig, tasks: tuple[Task, ...], cases: Cases)
 def _pair_files(
     tasks: tuple[Task, ...], cases: Cases, manifest: Manifest, problems: list[str]
 ) -> dict[str, dict[str, str]]:
-    """Return the reference file of every case by field, adding what is missing, twofold or unpaired."""
+    """Return the reference file of every case by field, adding what is missing, duplicate or unmatched."""
     paired: dict[str, dict[str, str]] = {}
     for field in references_of(tasks):
         location = field.reference.location

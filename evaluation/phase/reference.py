@@ -13,10 +13,9 @@ from evaluation.core.field import AnyField, CaseColumns, Files
 from evaluation.core.form import CaseForm, CaseRow
 from evaluation.core.source import CellsSource, FileSource
 from evaluation.io.buffer import ReadBuffer
-from evaluation.io.digest import sha256_of
-from evaluation.io.stream import FileStream
+from evaluation.io.stream import FileStream, sha256_of
 
-_LARGEST_FILE = 1 << 33
+_MAX_FILE_BYTES = 1 << 33
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,7 @@ class OpenReference:
         The limit for participants' files does not hold here. Raises `PhaseError` on a difference.
         """
         data = self._buffer.read(
-            self._files.folder, path, limit_bytes=_LARGEST_FILE, may_be_empty=may_be_empty
+            self._files.folder, path, limit_bytes=_MAX_FILE_BYTES, may_be_empty=may_be_empty
         )
         if sha256_of(data) != self._files.digests.get(path):
             raise PhaseError(f"{path}: differs from the sealed file")
@@ -55,7 +54,7 @@ class OpenReference:
         What is left unread is read at the end. Raises `PhaseError` there if the digest is not the sealed one.
         """
         digest = hashlib.sha256()
-        with FileStream(self._files.folder, path, _LARGEST_FILE, digest.update) as stream:
+        with FileStream(self._files.folder, path, _MAX_FILE_BYTES, digest.update) as stream:
             yield stream
             stream.drain()
         if digest.hexdigest() != self._files.digests.get(path):

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.fault import PhaseError, ReadError
-from evaluation.io.numbers import is_number, parse_number
+from evaluation.io.tables import is_number, parse_number
 from evaluation.phase.cases import FILE_NAME, Cases
 from evaluation.phase.config import Subgroup
 
-_MOST_NUMBERS = 10
+_MAX_NUMBERS = 10
 
 
 def subgroup_masks(subgroup: Subgroup, cases: Cases, names: Sequence[str]) -> dict[str, NDArray[np.bool_]]:
@@ -23,8 +23,8 @@ def subgroup_masks(subgroup: Subgroup, cases: Cases, names: Sequence[str]) -> di
     """
     cells = {case.name: row.cells[subgroup.column] for case, row in zip(cases.forms, cases.rows, strict=True)}
     key_of_cell = {cell: key_of(_label(subgroup, cell)) for cell in set(cells.values())}
-    of_names = np.array([key_of_cell[cells[name]] for name in names])
-    return {str(key): of_names == key for key in sorted(set(of_names.tolist())) if key}
+    name_keys = np.array([key_of_cell[cells[name]] for name in names])
+    return {str(key): name_keys == key for key in sorted(set(name_keys.tolist())) if key}
 
 
 def subgroup_faults(subgroup: Subgroup, cases: Cases) -> list[str]:
@@ -42,7 +42,7 @@ def subgroup_faults(subgroup: Subgroup, cases: Cases) -> list[str]:
             if not is_number(cell)
         ]
     values = sorted({cell for _, cell in filled})
-    if len(values) > _MOST_NUMBERS and all(map(is_number, values)):
+    if len(values) > _MAX_NUMBERS and all(map(is_number, values)):
         return [*faults, f"{FILE_NAME}: {column}: {len(values)} different numbers need bins"]
     by_key: dict[str, list[str]] = defaultdict(list)
     for value in values:

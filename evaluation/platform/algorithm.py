@@ -19,8 +19,8 @@ from evaluation.io.listing import list_folder
 from evaluation.platform.index import Sources, SubmissionIndex, participating
 from evaluation.platform.jobs import FILE_NAME, Job, JobOutput, read_jobs
 
-_LARGEST_VALUE = 1 << 20
-_LARGEST_FILE = 1 << 28
+_MAX_VALUE_BYTES = 1 << 20
+_MAX_FILE_BYTES = 1 << 28
 _JOB_ALLOWANCE = 1 << 16
 
 
@@ -63,10 +63,10 @@ def index_algorithm(folder: Path, form: Form, tasks: Sequence[Task]) -> Submissi
         except FormFault as fault:
             faults += fault.faults
             continue
-        of_job = _sources(job, root, form, fields, len(targets.positions[key]), faults)
+        job_sources = _sources(job, root, form, fields, len(targets.positions[key]), faults)
         positions = targets.positions[key]
         for position in positions:
-            sources[position] = of_job
+            sources[position] = job_sources
             run_seconds[position] = None if job.seconds is None else job.seconds / len(positions)
     present = participating(form, tasks, sources)
     if form.missing == "reject" and (jobs.jobs or not faults):
@@ -76,7 +76,7 @@ def index_algorithm(folder: Path, form: Form, tasks: Sequence[Task]) -> Submissi
 
 
 def _limit(wanted: int) -> int:
-    return min(_LARGEST_FILE, _LARGEST_VALUE + wanted)
+    return min(_MAX_FILE_BYTES, _MAX_VALUE_BYTES + wanted)
 
 
 def _targets(form: Form, fields: Sequence[Field]) -> _Targets:
@@ -154,7 +154,7 @@ def _source(output: JobOutput, root: str, field: Field, cases: int, place: str) 
         return _image(output, root, place)
     entries = cases if field.socket.stacked else None
     if output.value is None:
-        return JsonFileSource(output.path, place, _limit(cases * _LARGEST_VALUE), entries)
+        return JsonFileSource(output.path, place, _limit(cases * _MAX_VALUE_BYTES), entries)
     if entries is None:
         return JsonSource(output.value, FILE_NAME, place)
     return StackSource(output.value, FILE_NAME, place, entries)

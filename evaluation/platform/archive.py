@@ -23,7 +23,7 @@ BARE_TABLE = "predictions.csv"
 # The platform writes its own description of the inputs under this name, over a participant's file.
 INPUTS_FILE = "inputs.json"
 _OVERWRITTEN = f"{INPUTS_FILE} is not part of a submission: the platform writes a file of its own over it"
-_LARGEST_ROW = 4096
+_MAX_ROW_BYTES = 4096
 _SPARE_ROWS = 1000
 
 
@@ -56,7 +56,7 @@ def index_archive(folder: Path, form: Form, tasks: Sequence[Task]) -> Submission
 def _absent(fields: Sequence[Field], listing: Listing, sources: Sources) -> Iterator[str]:
     """Yield a sentence about every field of which nothing was found."""
     for field in fields:
-        if not any(field.name in of_case for of_case in sources):
+        if not any(field.name in case_sources for case_sources in sources):
             hint = hint_of_absence(field.archive, listing.files)
             yield f"nothing was found for: {field.title}" + (f" ({hint})" if hint else "")
 
@@ -147,11 +147,11 @@ def _index_table(
         for path in found[1:]
     ]
     path = found[0]
-    most_rows = len(form.cases) + _SPARE_ROWS
+    max_rows = len(form.cases) + _SPARE_ROWS
     columns = (ColumnSpec(layout.key), *(ColumnSpec(column) for column in layout.columns))
     try:
-        data = ReadBuffer().read(listing.root, path, limit_bytes=most_rows * _LARGEST_ROW)
-        table = read_table(data, columns, most_rows=most_rows)
+        data = ReadBuffer().read(listing.root, path, limit_bytes=max_rows * _MAX_ROW_BYTES)
+        table = read_table(data, columns, max_rows=max_rows)
     except ReadError as error:
         faults.append(error.fault(path))
         return

@@ -9,7 +9,7 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
-from evaluation.platform.messages import LONGEST_LINE
+from evaluation.platform.messages import MAX_LINE_LENGTH
 
 _LINES_KEPT = 500
 _KILLED = 137
@@ -81,7 +81,7 @@ def _metrics(run: ContainerRun, errors: Sequence[str]) -> Mapping[str, Any]:
         raise _EvaluationFailed("The container was killed as it exceeded the memory limit")
     if run.status != 0:
         last = next((line.strip() for line in reversed(errors) if line.strip()), "")
-        raise _EvaluationFailed(last[:LONGEST_LINE] or "No errors were reported in the logs.")
+        raise _EvaluationFailed(last[:MAX_LINE_LENGTH] or "No errors were reported in the logs.")
     try:
         content = json.loads(run.metrics or b"")
     except ValueError:

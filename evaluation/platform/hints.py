@@ -14,7 +14,7 @@ _TABLES = (".csv", ".txt", ".tsv")
 _LOSSY = (".jpg", ".jpeg", ".webp")
 _ALIKE = 0.75
 # Comparing takes some microseconds a name, and a submission may hold a hundred thousand.
-_MOST_COMPARED = 1000
+_MAX_COMPARED = 1000
 
 
 def hint_of_image(name: str) -> str | None:
@@ -50,6 +50,6 @@ def _alike(wanted: str, names: Iterable[str]) -> str | None:
     """Return the name most like the wanted one, in any letter case; None where none is alike."""
     from difflib import get_close_matches
 
-    by_key = {name.casefold(): name for name in sorted(set(names))[:_MOST_COMPARED]}
+    by_key = {name.casefold(): name for name in sorted(set(names))[:_MAX_COMPARED]}
     found = get_close_matches(wanted.casefold(), by_key, n=1, cutoff=_ALIKE)
     return by_key[found[0]] if found else None

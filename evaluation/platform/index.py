@@ -37,5 +37,5 @@ def participating(form: Form, tasks: Sequence[Task], sources: Sources) -> tuple[
         task
         for task in tasks
         if task.name not in form.optional_tasks
-        or any(field.name in of_case for of_case in sources for field in task.fields)
+        or any(field.name in case_sources for case_sources in sources for field in task.fields)
     )

@@ -9,12 +9,12 @@ from pathlib import Path
 
 from evaluation.core.fault import PhaseError
 
-LEAST_MEMORY_MB = 160
+MIN_MEMORY_MB = 160
 """Memory without which no evaluation starts: below, libraries wait for ever for what they cannot get."""
 
 _MEBIBYTE = 1 << 20
 _RESERVE = 768 * _MEBIBYTE
-_SMALLEST_SHARE = 512 * _MEBIBYTE
+_MIN_SHARE_BYTES = 512 * _MEBIBYTE
 _CGROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 _CGROUP_PROCESSORS = "/sys/fs/cgroup/cpu.max"
 
@@ -32,9 +32,9 @@ def require_memory() -> None:
     """Raise `PhaseError` where this process is granted too little memory to start anything."""
     soft, _ = resource.getrlimit(resource.RLIMIT_DATA)
     granted = _granted_memory() if soft == resource.RLIM_INFINITY else min(soft, _granted_memory())
-    if granted < LEAST_MEMORY_MB * _MEBIBYTE:
+    if granted < MIN_MEMORY_MB * _MEBIBYTE:
         raise PhaseError(
-            f"too little memory: expected at least {LEAST_MEMORY_MB} MB, found {granted // _MEBIBYTE} MB "
+            f"too little memory: expected at least {MIN_MEMORY_MB} MB, found {granted // _MEBIBYTE} MB "
             "(RLIMIT_DATA, or the memory of the container or machine)"
         )
 
@@ -48,7 +48,7 @@ def worker_memory(workers: int, wanted_mb: int | None) -> int | None:
         return None
     if wanted_mb is not None:
         return wanted_mb * _MEBIBYTE
-    return max(_SMALLEST_SHARE, (_granted_memory() - _RESERVE) // workers)
+    return max(_MIN_SHARE_BYTES, (_granted_memory() - _RESERVE) // workers)
 
 
 def _granted_memory() -> int:

@@ -8,10 +8,10 @@ from itertools import groupby
 
 from evaluation.core.fault import Fault, printable
 
-LONGEST_LINE = 1024
-_MOST_LISTED = 400
-_LONGEST_EXAMPLE = 260
-_MOST_EQUAL = 10
+MAX_LINE_LENGTH = 1024
+_MAX_LISTED = 400
+_MAX_EXAMPLE_LENGTH = 260
+_MAX_EQUAL = 10
 _PLACES_NAMED = 3
 
 
@@ -23,12 +23,13 @@ def participant_line(faults: Sequence[Fault]) -> str:
     kinds = _by_kind(faults)
     head = f"Submission rejected, {_count(len(faults))}: "
     parts = [
-        f"{len(of_kind)} {kind} (first: {printable(of_kind[0], _LONGEST_EXAMPLE)})" for kind, of_kind in kinds
+        f"{len(kind_faults)} {kind} (first: {printable(kind_faults[0], _MAX_EXAMPLE_LENGTH)})"
+        for kind, kind_faults in kinds
     ]
     line = head + "; ".join(parts)
-    if len(line) <= LONGEST_LINE:
+    if len(line) <= MAX_LINE_LENGTH:
         return line
-    room = (LONGEST_LINE - len(head)) // len(parts) - 2
+    room = (MAX_LINE_LENGTH - len(head)) // len(parts) - 2
     return head + "; ".join(printable(part, room) for part in parts)
 
 
@@ -38,17 +39,17 @@ def organiser_report(faults: Sequence[Fault]) -> list[str]:
     Many equal faults share a line, which names the first places and counts them all.
     """
     lines = []
-    room = _MOST_LISTED
+    room = _MAX_LISTED
     kinds = _by_kind(faults)
-    for position, (kind, of_kind) in enumerate(kinds):
+    for position, (kind, kind_faults) in enumerate(kinds):
         share = max(1, room // (len(kinds) - position))
-        entries = list(_folded(of_kind))
+        entries = list(_folded(kind_faults))
         shown = entries[:share]
         room -= len(shown)
-        lines += [f"{kind} ({len(of_kind)}):", *(f"  {line}" for line, _ in shown)]
+        lines += [f"{kind} ({len(kind_faults)}):", *(f"  {line}" for line, _ in shown)]
         if len(entries) > len(shown):
             lines.append(f"  … and {sum(count for _, count in entries[share:])} more")
-    summary = ", ".join(f"{len(of_kind)} {kind}" for kind, of_kind in kinds)
+    summary = ", ".join(f"{len(kind_faults)} {kind}" for kind, kind_faults in kinds)
     return [*lines, f"Rejected, {_count(len(faults))}: {summary}"]
 
 
@@ -58,7 +59,7 @@ def _folded(faults: Sequence[Fault]) -> Iterator[tuple[str, int]]:
     for fault in faults:
         equal[fault.complaint].append(fault)
     for complaint, group in equal.items():
-        if len(group) <= _MOST_EQUAL:
+        if len(group) <= _MAX_EQUAL:
             yield from ((str(fault), 1) for fault in group)
         else:
             places = "; ".join(fault.place for fault in group[:_PLACES_NAMED])
@@ -68,7 +69,10 @@ def _folded(faults: Sequence[Fault]) -> Iterator[tuple[str, int]]:
 
 def _by_kind(faults: Sequence[Fault]) -> list[tuple[str, list[Fault]]]:
     ordered = sorted(faults, key=lambda fault: (fault.kind.value, fault.file, fault.line or 0, fault.found))
-    return [(kind.value, list(of_kind)) for kind, of_kind in groupby(ordered, key=lambda fault: fault.kind)]
+    return [
+        (kind.value, list(kind_faults))
+        for kind, kind_faults in groupby(ordered, key=lambda fault: fault.kind)
+    ]
 
 
 def _count(number: int) -> str:

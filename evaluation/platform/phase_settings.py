@@ -6,12 +6,12 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-LONGEST_SCORE_TITLE = 32
-LONGEST_COLUMN_TITLE = 64
+MAX_SCORE_TITLE_LENGTH = 32
+MAX_COLUMN_TITLE_LENGTH = 64
 
 # The platform's pattern takes a title of one line.
-_ColumnTitle = Annotated[str, Field(min_length=1, max_length=LONGEST_COLUMN_TITLE, pattern=r"^[^\r\n]*$")]
-_ScoreTitle = Annotated[str, Field(min_length=1, max_length=LONGEST_SCORE_TITLE, pattern=r"^[^\r\n]*$")]
+_ColumnTitle = Annotated[str, Field(min_length=1, max_length=MAX_COLUMN_TITLE_LENGTH, pattern=r"^[^\r\n]*$")]
+_ScoreTitle = Annotated[str, Field(min_length=1, max_length=MAX_SCORE_TITLE_LENGTH, pattern=r"^[^\r\n]*$")]
 _Path = Annotated[str, Field(min_length=1, max_length=255)]
 _OptionalPath = Annotated[str, Field(max_length=255)]
 _Order = Literal["asc", "desc"]

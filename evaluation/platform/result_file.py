@@ -7,10 +7,13 @@ import dataclasses
 import json
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from evaluation.core.aggregation import Estimates
 
@@ -41,7 +44,7 @@ class CasesSection:
 
 
 @dataclass(frozen=True)
-class PlaceOnBoard:
+class LeaderboardPlace:
     """A place in a leaderboard of ``teams`` teams, this one included, and the score that leads to it."""
 
     place: int
@@ -60,7 +63,7 @@ class RankingSection:
     components: dict[str, dict[str, float]]
     composites: dict[str, float] | None = None
     ranks: dict[str, dict[str, int]] | None = None
-    places: dict[str, PlaceOnBoard] | None = None
+    places: dict[str, LeaderboardPlace] | None = None
 
 
 @dataclass(frozen=True)
@@ -91,30 +94,32 @@ def plain_key(text: str) -> str:
     return text.translate({ord("."): "_", ord("$"): "_"})
 
 
-def render(content: Mapping[str, Any], organisers: bool = False) -> bytes:
+def render(content: Mapping[str, Any], organisers: bool = False, rounded: bool = True) -> bytes:
     """Return content as the JSON that the platform can use.
 
     Floats are rounded to 12 significant digits, −0.0 becomes 0.0, absent values (None) are left out.
     Raises `ValueError` for what the platform cannot look up or store: a key with a dot, a number that is not
-    finite, a text with control characters. An organiser's file may hold any key, and holds every digit, so
-    that figures can be computed again from it.
+    finite, a text with control characters. An organiser's file may hold any key and text; without being
+    ``rounded`` it holds every digit, so that figures can be computed again from it.
     """
-    plain = _plain(content, "", organisers)
+    plain = _plain(content, "", organisers, as_written if rounded else _as_given)
     return (json.dumps(plain, indent=1, allow_nan=False, ensure_ascii=True) + "\n").encode("ascii")
 
 
-def _plain(value: Any, path: str, organisers: bool) -> Any:
+def _plain(value: Any, path: str, organisers: bool, number: Callable[[float], float]) -> Any:
     if isinstance(value, Mapping):
-        for key in value:
-            if not isinstance(key, str) or not (
-                organisers or (key and key.isprintable() and key == plain_key(key))
-            ):
+        found = {}
+        for key, item in value.items():
+            is_plain = isinstance(key, str) and key and key.isprintable() and key == plain_key(key)
+            if not (organisers or is_plain):
                 raise ValueError(f"{path}: {key!r} cannot be a key of {FILE_NAME}")
-        return {
-            key: _plain(item, f"{path}.{key}", organisers) for key, item in value.items() if item is not None
-        }
+            if item is not None:
+                found[key] = _plain(item, f"{path}.{key}", organisers, number)
+        return found
     if isinstance(value, list | tuple):
-        return [_plain(item, f"{path}[{position}]", organisers) for position, item in enumerate(value)]
+        return [
+            _plain(item, f"{path}[{position}]", organisers, number) for position, item in enumerate(value)
+        ]
     if isinstance(value, str):
         if not organisers and not value.isprintable():
             raise ValueError(f"{path}: {value!r} holds characters that the platform cannot store")
@@ -122,13 +127,23 @@ def _plain(value: Any, path: str, organisers: bool) -> Any:
     if isinstance(value, float):
         if not math.isfinite(value):
             raise ValueError(f"{path}: {value} is not finite")
-        return value + 0.0 if organisers else as_written(value)
+        return number(value)
     return value
+
+
+def _as_given(value: float) -> float:
+    return value + 0.0
 
 
 def as_written(value: float) -> float:
     """Return a number as `metrics.json` holds it: 12 significant digits, no negative zero."""
     return float(f"{value:.{SIGNIFICANT_DIGITS}g}") + 0.0
+
+
+def as_written_values(values: ArrayLike) -> NDArray[np.float64]:
+    """Return an array of numbers as `metrics.json` holds them, so that what ties there ties here."""
+    given = np.asarray(values, dtype=np.float64)
+    return np.array([as_written(value) for value in given.ravel().tolist()]).reshape(given.shape)
 
 
 def write_atomically(path: Path, data: bytes) -> None:
@@ -142,7 +157,7 @@ def write_atomically(path: Path, data: bytes) -> None:
             os.fsync(file.fileno())
         temporary.replace(path)
     except BaseException:
-        # What went wrong is told, not that of a read-only disk nothing can be removed either.
+        # Keep the original error; clean-up may fail too.
         with contextlib.suppress(OSError):
             temporary.unlink()
         raise

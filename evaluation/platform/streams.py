@@ -7,11 +7,11 @@ import os
 import sys
 from collections.abc import Iterable
 
-from evaluation.platform.messages import LONGEST_LINE
+from evaluation.platform.messages import MAX_LINE_LENGTH
 
 # The platform keeps the last 500 lines and drops lines above 64 KiB; some room is left for libraries.
-_MOST_LOG_LINES = 450
-_LONGEST_LOG_LINE = 60_000
+_MAX_LOG_LINES = 450
+_MAX_LOG_LINE_BYTES = 60_000
 
 
 class Streams:
@@ -34,18 +34,18 @@ class Streams:
         Of too many, the first and the very last are kept. A stdout that takes nothing is no reason to fail.
         """
         lines = [line for text in texts for line in text.split("\n")]
-        if len(lines) > _MOST_LOG_LINES:
-            left_out = len(lines) - _MOST_LOG_LINES + 1
-            lines[_MOST_LOG_LINES - 2 : -1] = [f"… and {left_out} more lines"]
+        if len(lines) > _MAX_LOG_LINES:
+            left_out = len(lines) - _MAX_LOG_LINES + 1
+            lines[_MAX_LOG_LINES - 2 : -1] = [f"… and {left_out} more lines"]
         with contextlib.suppress(OSError):
             for line in lines:
-                data = line.encode("utf-8", "backslashreplace")[:_LONGEST_LOG_LINE]
+                data = line.encode("utf-8", "backslashreplace")[:_MAX_LOG_LINE_BYTES]
                 _write(1, data.decode("utf-8", "ignore").encode("utf-8") + b"\n")
 
     def tell_participant(self, line: str) -> None:
         """Write the one line that participants see."""
         with contextlib.suppress(OSError):
-            _write(self._participant, line[:LONGEST_LINE].encode("utf-8", "backslashreplace") + b"\n")
+            _write(self._participant, line[:MAX_LINE_LENGTH].encode("utf-8", "backslashreplace") + b"\n")
 
 
 def _write(descriptor: int, data: bytes) -> None:

@@ -79,7 +79,7 @@ class AlgorithmWriter:
 
     def add(self, case: str, values: Values) -> None:
         """Add the values of one case; images are written at once."""
-        of_case = self._values.setdefault(case, {})
+        case_values = self._values.setdefault(case, {})
         for item in self.fields:
             if item.name not in values:
                 continue
@@ -89,9 +89,9 @@ class AlgorithmWriter:
                 path = self.folder / self._output(image, item) / f"{key}{self.extension}"
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(item.kind.write_file(values[item.name], self.extension))
-                of_case[item.name] = {"pk": key, "name": path.name}
+                case_values[item.name] = {"pk": key, "name": path.name}
             else:
-                of_case[item.name] = item.kind.write_json(values[item.name])
+                case_values[item.name] = item.kind.write_json(values[item.name])
 
     def close(self) -> None:
         """Write `predictions.json` and the JSON files; the order of the jobs means nothing."""

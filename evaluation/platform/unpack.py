@@ -15,10 +15,10 @@ from os.path import commonpath
 from pathlib import Path, PurePosixPath
 
 from evaluation.core.fault import Fault, FaultKind, FormFault
-from evaluation.io.listing import MOST_ENTRIES
+from evaluation.io.listing import MAX_ENTRIES
 from evaluation.platform.archive import BARE_TABLE
 
-LARGEST_SUBMISSION = 8 << 30
+MAX_SUBMISSION_BYTES = 8 << 30
 """Bytes that a zip may unpack to; whole test sets of any bundled challenge are far below."""
 
 # The platform skips what matches anywhere in a path.
@@ -36,7 +36,7 @@ class _Member:
 
 
 @contextlib.contextmanager
-def unpacked(submission: Path, most_bytes: int = LARGEST_SUBMISSION) -> Iterator[Path]:
+def unpacked(submission: Path, max_bytes: int = MAX_SUBMISSION_BYTES) -> Iterator[Path]:
     """Yield a folder with what the container would find in /input.
 
     A folder stands for itself; what a zip or a csv file holds lies in a temporary folder. Raises `FormFault`
@@ -46,11 +46,11 @@ def unpacked(submission: Path, most_bytes: int = LARGEST_SUBMISSION) -> Iterator
         yield submission
         return
     with tempfile.TemporaryDirectory(prefix="submission-") as folder:
-        unpack(submission, Path(folder), most_bytes)
+        unpack(submission, Path(folder), max_bytes)
         yield Path(folder)
 
 
-def unpack(submission: Path, folder: Path, most_bytes: int = LARGEST_SUBMISSION) -> None:
+def unpack(submission: Path, folder: Path, max_bytes: int = MAX_SUBMISSION_BYTES) -> None:
     """Unpack a zip, or copy a csv file, into an empty folder. Raises `FormFault`."""
     if submission.suffix.casefold() == ".csv":
         shutil.copyfile(submission, folder / BARE_TABLE)
@@ -58,7 +58,7 @@ def unpack(submission: Path, folder: Path, most_bytes: int = LARGEST_SUBMISSION)
     name = submission.name
     try:
         with zipfile.ZipFile(submission) as archive:
-            members = _members(archive.infolist(), name, most_bytes)
+            members = _members(archive.infolist(), name, max_bytes)
             for member in members:
                 _extract(archive, member, folder)
     except (zipfile.BadZipFile, NotImplementedError, EOFError, UnicodeDecodeError) as error:
@@ -71,21 +71,21 @@ def unpack(submission: Path, folder: Path, most_bytes: int = LARGEST_SUBMISSION)
         raise FormFault(Fault(FaultKind.UNREADABLE, name, "a readable zip archive", found)) from None
 
 
-def _members(entries: Sequence[zipfile.ZipInfo], name: str, most_bytes: int) -> list[_Member]:
+def _members(entries: Sequence[zipfile.ZipInfo], name: str, max_bytes: int) -> list[_Member]:
     """Return the files of a zip without common leading folders. Raises `FormFault` listing what is unsafe."""
     files = [entry for entry in entries if not entry.is_dir() and not _SKIPPED.search(entry.filename)]
     if not files:
         raise FormFault(Fault(FaultKind.MISSING, name, "a zip archive that holds files", "none"))
-    if len(files) > MOST_ENTRIES:
+    if len(files) > MAX_ENTRIES:
         raise FormFault(
-            Fault(FaultKind.TOO_LARGE, name, f"at most {MOST_ENTRIES} files", f"{len(files)} files")
+            Fault(FaultKind.TOO_LARGE, name, f"at most {MAX_ENTRIES} files", f"{len(files)} files")
         )
     if faults := [fault for entry in files if (fault := _unsafe(entry))]:
         raise FormFault(faults)
     size = sum(entry.file_size for entry in files)
-    if size > most_bytes:
+    if size > max_bytes:
         raise FormFault(
-            Fault(FaultKind.TOO_LARGE, name, f"at most {most_bytes} bytes when unpacked", f"{size} bytes")
+            Fault(FaultKind.TOO_LARGE, name, f"at most {max_bytes} bytes when unpacked", f"{size} bytes")
         )
     paths = [entry.filename for entry in files]
     # Of a single file, its folder; else every folder that all files share, at any depth.

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from evaluation.core.metric import Metric
+from evaluation.core.resampling import Resampled, Resampling
 from evaluation.core.scheme import Scheme
 from evaluation.metrics.intervals import Interval, percentile_interval
-from evaluation.ranking.boards import Better, Standing, Standings, stand
+from evaluation.platform.result_file import as_written_values
+from evaluation.ranking.boards import Better, BoardPlaces, Leaderboards, place_teams
 from evaluation.ranking.comparisons import SIGNIFICANT, Comparisons, TestChoice, compare
 from evaluation.ranking.difficulty import (
     SubgroupTest,
@@ -19,25 +21,21 @@ from evaluation.ranking.difficulty import (
     subgroup_tests,
 )
 from evaluation.ranking.leaderboard_file import OrganiserPart
-from evaluation.ranking.readers import ReadersSection, curve_of, describe_readers
+from evaluation.ranking.readers import ReadColumns, ReadersSection, readers_section
 from evaluation.ranking.resampling import (
-    FloatArray,
-    Resampled,
     TeamCases,
-    as_written_values,
-    clusters_of,
-    resample,
+    resample_teams,
     with_composites,
 )
-from evaluation.ranking.results import PhaseResults, RankingError, ResamplingChoice, Submission
+from evaluation.ranking.results import PhaseResults, RankingError, Submission
 from evaluation.ranking.selection import Which
 from evaluation.ranking.stability import PlaceDistribution, influences, place_distributions
 
-_MOST_TESTED = 100
+_MAX_TESTED = 100
 
 
 @dataclass(frozen=True)
-class Choices:
+class RankOptions:
     """What to compute.
 
     ``tests`` None: unless there are more than a hundred teams. ``resamples`` None: as the phase has it.
@@ -53,7 +51,7 @@ class Choices:
     unpaired: bool = False
     influence: bool = True
     subgroups: tuple[str, ...] = ()
-    readers: Callable[[tuple[str, ...]], Mapping[str, FloatArray]] | None = None
+    readers: ReadColumns | None = None
     classifiers: Mapping[str, str] | None = None
 
 
@@ -64,26 +62,19 @@ class Analysis:
         self,
         results: PhaseResults,
         scheme: Scheme,
-        choices: Choices,
+        choices: RankOptions,
         chosen: Sequence[Submission],
         ranked: Sequence[Submission],
-        standings: Standings,
+        leaderboards: Leaderboards,
     ) -> None:
         self.notices: list[str] = []
         self._results, self._scheme, self._choices = results, scheme, choices
-        self._ranked, self._standings = ranked, standings
-        clusters = clusters_of(results.cases) if results.cases else None
-        self._cases = TeamCases(
-            tuple(submission.team for submission in ranked),
-            tuple(submission.tables for submission in ranked),
-            clusters,
+        self._ranked, self._standings = ranked, leaderboards
+        given = results.resampling or Resampling(0, 0, 10)
+        self._cases, self._all = (
+            TeamCases(tuple(s.team for s in group), tuple(s.tables for s in group), given.clusters)
+            for group in (ranked, chosen)
         )
-        self._all = TeamCases(
-            tuple(submission.team for submission in chosen),
-            tuple(submission.tables for submission in chosen),
-            clusters,
-        )
-        given = results.resampling or ResamplingChoice(0, 0, 10)
         self._choice = replace(
             given,
             resamples=given.resamples if choices.resamples is None else choices.resamples,
@@ -92,7 +83,7 @@ class Analysis:
             else choices.interval_minimum,
         )
         self.resampled = self._resample()
-        self.resampled_standings = self._stand_resampled()
+        self.resampled_standings = self._place_resampled()
         self.comparisons = self._compare()
 
     def interval(self, team: str, metric: str) -> Interval | None:
@@ -143,10 +134,6 @@ class Analysis:
             return ()
         if cases is None:
             raise RankingError("subgroups need results per case (evaluate --cases)")
-        if unknown := [column for column in self._choices.subgroups if column not in cases.columns]:
-            raise RankingError(
-                f"{', '.join(unknown)}: no column of the case table; it has {', '.join(cases.columns)}"
-            )
         return tuple(subgroup_tests(self._results.metrics, self._all, cases, self._choices.subgroups))
 
     def readers(self) -> ReadersSection | None:
@@ -154,19 +141,9 @@ class Analysis:
         choices = self._choices
         if choices.readers is None and not choices.classifiers:
             return None
-        task, _ = curve_of(self._results.metrics)
-        tables = next((tables for tables in self._all.tables if tables and task in tables), None)
-        if tables is None:
-            raise RankingError("readers need results per case (evaluate --cases)")
-        names = tables[task].names
-        columns = dict(choices.readers(names)) if choices.readers else {}
-        for title, column in (choices.classifiers or {}).items():
-            of_task, _, key = column.partition(".")
-            if of_task not in tables or key not in tables[of_task].column_names:
-                raise RankingError(f"{column}: is no column of the results per case")
-            at = dict(zip(tables[of_task].names, tables[of_task][key].tolist(), strict=True))
-            columns[title] = np.array([at.get(name, np.nan) for name in names])
-        return describe_readers(columns, self._results.metrics, tables)
+        return readers_section(
+            choices.readers, choices.classifiers or {}, self._results.metrics, self._all.tables
+        )
 
     def _metrics_of_scheme(self) -> dict[str, Metric]:
         """Return the metrics that the scheme ranks, those of its composites included."""
@@ -181,7 +158,7 @@ class Analysis:
     def _complete(self, names: Sequence[str]) -> bool:
         """Return whether every ranked team that has a metric has it per case, for all the given metrics."""
         for name in self._single(names):
-            tables = self._cases.of_task(name.partition(".")[0])
+            tables = self._cases.task_tables(name.partition(".")[0])
             if any(
                 name in submission.values and position not in tables
                 for position, submission in enumerate(self._ranked)
@@ -199,7 +176,7 @@ class Analysis:
             if any(name in submission.values for submission in self._ranked)
             and (metric.resampled or name in self._single(self._scheme.metrics))
         }
-        found = resample(metrics, self._all, self._choice)
+        found = resample_teams(metrics, self._all, self._choice)
         self.notices += [
             f"{name}: not resampled: {reason}"
             for name, reason in found.missing.items()
@@ -208,7 +185,7 @@ class Analysis:
         composites = self._results.challenge.composites
         return replace(found, values=with_composites(found.values, composites))
 
-    def _stand_resampled(self) -> dict[str, Standing]:
+    def _place_resampled(self) -> dict[str, BoardPlaces]:
         ranked = [self._all.teams.index(team) for team in self._cases.teams]
         values = {
             name: as_written_values(self.resampled.values[name][:, ranked])
@@ -218,7 +195,7 @@ class Analysis:
         if not values:
             return {}
         better: dict[str, Better] = {name: self._results.figures[name].better for name in values}
-        boards = stand(self._scheme, values, better).boards
+        boards = place_teams(self._scheme, values, better).boards
         return {
             name: standing
             for name, standing in boards.items()
@@ -229,9 +206,9 @@ class Analysis:
         tests = self._choices.tests
         if not any(submission.tables for submission in self._ranked) or tests is False:
             return {}
-        if tests is None and len(self._ranked) > _MOST_TESTED:
+        if tests is None and len(self._ranked) > _MAX_TESTED:
             self.notices.append(
-                f"no tests between teams: more than {_MOST_TESTED} (ask for them with --tests)"
+                f"no tests between teams: more than {_MAX_TESTED} (ask for them with --tests)"
             )
             return {}
         choice = TestChoice(self._choice.seed, self._choices.permutations, self._choices.unpaired)

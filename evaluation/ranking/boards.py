@@ -24,7 +24,7 @@ _LARGEST = 1 << 62
 
 
 @dataclass(frozen=True)
-class Standing:
+class BoardPlaces:
     """One leaderboard; arrays of shape (resamples, teams).
 
     ``places`` counts from 1, 0 where a team has none. The score of a team with a place is
@@ -47,11 +47,11 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class Standings:
+class Leaderboards:
     """The ranks by metric, of shape (resamples, teams) with 0 for none, and the leaderboards by name."""
 
     ranks: Mapping[str, IntArray]
-    boards: Mapping[str, Standing]
+    boards: Mapping[str, BoardPlaces]
 
 
 def competition_ranks(values: ArrayLike, better: Better) -> IntArray:
@@ -63,7 +63,9 @@ def competition_ranks(values: ArrayLike, better: Better) -> IntArray:
     return _ranks(-matrix if better == "higher" else matrix, ~np.isnan(matrix))
 
 
-def stand(scheme: Scheme, values: Mapping[str, ArrayLike], better: Mapping[str, Better]) -> Standings:
+def place_teams(
+    scheme: Scheme, values: Mapping[str, ArrayLike], better: Mapping[str, Better]
+) -> Leaderboards:
     """Return every rank and leaderboard of a scheme.
 
     values: by metric, shape (resamples, teams), NaN where a team lacks the metric: it is ranked in each
@@ -85,13 +87,13 @@ def stand(scheme: Scheme, values: Mapping[str, ArrayLike], better: Mapping[str, 
             metric: competition_ranks(np.where(incomplete, np.nan, column), better[metric])
             for metric, column in given.items()
         }
-    boards: dict[str, Standing] = {}
+    boards: dict[str, BoardPlaces] = {}
     for board in scheme.boards:
         boards[board.name] = _board(board, ranks, boards)
-    return Standings(ranks, boards)
+    return Leaderboards(ranks, boards)
 
 
-def combine_phases(scheme: Scheme, overall: Mapping[str, Standing]) -> Standing:
+def combine_phases(scheme: Scheme, overall: Mapping[str, BoardPlaces]) -> BoardPlaces:
     """Return the final leaderboard: the weighted sum of the overall places in all phases of the scheme.
 
     overall: the overall leaderboard of every phase by its role, over the same teams in the same order. A team
@@ -103,7 +105,7 @@ def combine_phases(scheme: Scheme, overall: Mapping[str, Standing]) -> Standing:
     ]
     numerators, denominator = _combined(terms, "sum")
     present = np.logical_and.reduce([term.present for term in terms])
-    return Standing(_ranks(numerators, present), numerators, denominator)
+    return BoardPlaces(_ranks(numerators, present), numerators, denominator)
 
 
 @dataclass(frozen=True)
@@ -116,7 +118,7 @@ class _Column:
     weight: Fraction
 
 
-def _board(board: Board, ranks: Mapping[str, IntArray], earlier: Mapping[str, Standing]) -> Standing:
+def _board(board: Board, ranks: Mapping[str, IntArray], earlier: Mapping[str, BoardPlaces]) -> BoardPlaces:
     terms = [_column(term, ranks, earlier) for term in board.terms]
     present = np.logical_and.reduce([term.present for term in terms])
     numerators, denominator = _combined(terms, board.combination)
@@ -127,10 +129,10 @@ def _board(board: Board, ranks: Mapping[str, IntArray], earlier: Mapping[str, St
         order = _ranks(column.numerators, column.present)
         last = np.where(order == NO_PLACE, teams + 1, order)
         places = _ranks(places * (teams + 2) + last, present)
-    return Standing(places, numerators, denominator)
+    return BoardPlaces(places, numerators, denominator)
 
 
-def _column(term: Term, ranks: Mapping[str, IntArray], earlier: Mapping[str, Standing]) -> _Column:
+def _column(term: Term, ranks: Mapping[str, IntArray], earlier: Mapping[str, BoardPlaces]) -> _Column:
     if isinstance(term, Rank):
         rank = ranks[term.metric]
         return _Column(rank, 1, rank > 0, term.weight)

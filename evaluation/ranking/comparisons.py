@@ -8,20 +8,24 @@ from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
 from scipy.stats import rankdata
 
 from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.metric import Curve, Metric
 from evaluation.ranking.resampling import FloatArray, TeamCases
 from evaluation.ranking.statistics.delong import delong_table
-from evaluation.ranking.statistics.multiplicity import holm, significance_tiers
-from evaluation.ranking.statistics.pairwise import PairTest, detectable_difference
+from evaluation.ranking.statistics.pairwise import (
+    PairTest,
+    detectable_difference,
+    holm,
+    significance_tiers,
+    z_test,
+)
 from evaluation.ranking.statistics.randomisation import PERMUTATIONS, randomisation_test
-from evaluation.ranking.statistics.rank_tests import rank_sum_test, signed_rank_tests
+from evaluation.ranking.statistics.ranks import rank_sum_test, signed_rank_tests
 
 SIGNIFICANT = 0.05
-_FEWEST_OF_CLASS = 10
+_MIN_OF_CLASS = 10
 Pair = tuple[int, int]
 
 
@@ -83,7 +87,7 @@ def compare(
     """
     tables = {
         position: table
-        for position, table in cases.of_task(name.partition(".")[0]).items()
+        for position, table in cases.task_tables(name.partition(".")[0]).items()
         if cases.teams[position] in values
     }
     sign = -1 if metric.better == "higher" else 1
@@ -159,7 +163,7 @@ def _tests_of_areas(
     label = next(iter(tables.values()))[curve.label]
     labelled = ~np.isnan(label)
     positive = label[labelled] > 0
-    if min(positive.sum(), (~positive).sum()) < _FEWEST_OF_CLASS:
+    if min(positive.sum(), (~positive).sum()) < _MIN_OF_CLASS:
         return {}
     scores = {team: table[curve.score][labelled] for team, table in tables.items()}
     finite = [team for team, score in scores.items() if np.isfinite(score).all()]
@@ -181,14 +185,8 @@ def _areas(scores: Mapping[int, FloatArray], positive: NDArray[np.bool_], pair: 
 
 def _bootstrap_test(resampled: FloatArray, pair: Pair, areas: tuple[float, float]) -> PairTest:
     """Return the z test with the standard error of the paired differences (Robin et al. 2011, pROC)."""
-    method = "cluster bootstrap"
-    difference = areas[0] - areas[1]
     error = float(np.std(resampled[:, pair[0]] - resampled[:, pair[1]], ddof=1))
-    if error > 0:
-        return PairTest(method, float(2 * ndtr(-abs(difference) / error)), error)
-    if difference == 0:
-        return PairTest(method, 1.0, 0.0)
-    return PairTest(method, None, 0.0, "the areas differ and their difference has no variance")
+    return z_test("cluster bootstrap", areas[0] - areas[1], error)
 
 
 def _standard_errors(resampled: FloatArray | None, pairs: Sequence[Pair]) -> dict[Pair, float | None]:

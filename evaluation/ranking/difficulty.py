@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from evaluation.core.case_table import CaseTable
 from evaluation.core.metric import Aggregate, Metric
+from evaluation.phase.scores import RecordedColumns
 from evaluation.ranking.resampling import TeamCases
-from evaluation.ranking.results import CaseColumns
-from evaluation.ranking.statistics.rank_tests import rank_sum_test
+from evaluation.ranking.results import RankingError
+from evaluation.ranking.statistics.ranks import rank_sum_test
 
 FloatArray = NDArray[np.float64]
 
@@ -68,7 +69,7 @@ def case_difficulties(metrics: Mapping[str, Metric], cases: TeamCases) -> list[C
     for name, metric in metrics.items():
         aggregate = metric.aggregate
         key = (name.partition(".")[0], _columns(aggregate))
-        tables = list(cases.of_task(key[0]).values())
+        tables = list(cases.task_tables(key[0]).values())
         if key[1] is None or key in seen or not tables or (aggregate.curve and not aggregate.curve.is_area):
             continue
         seen.add(key)
@@ -94,7 +95,7 @@ def case_difficulties(metrics: Mapping[str, Metric], cases: TeamCases) -> list[C
 
 
 def group_difficulties(
-    difficulties: list[CaseDifficulty], columns: CaseColumns, chosen: tuple[str, ...]
+    difficulties: list[CaseDifficulty], columns: RecordedColumns, chosen: tuple[str, ...]
 ) -> list[GroupDifficulty]:
     """Return the mean difficulty of the cases by every value of the chosen columns."""
     keys = ["metric", "measure", "group"]
@@ -114,15 +115,22 @@ def group_difficulties(
 
 
 def subgroup_tests(
-    metrics: Mapping[str, Metric], cases: TeamCases, columns: CaseColumns, chosen: tuple[str, ...]
+    metrics: Mapping[str, Metric], cases: TeamCases, columns: RecordedColumns, chosen: tuple[str, ...]
 ) -> list[SubgroupTest]:
-    """Return, for every team and mean over cases, the rank-sum tests between all values of a column."""
+    """Return, for every team and mean over cases, the rank-sum tests between all values of a column.
+
+    Raises `RankingError` for a column that the case table does not have.
+    """
+    if unknown := [column for column in chosen if column not in columns.columns]:
+        raise RankingError(
+            f"{', '.join(unknown)}: no column of the case table; it has {', '.join(columns.columns)}"
+        )
     found: list[SubgroupTest] = []
     for name, metric in metrics.items():
         spread = metric.aggregate.spread_column
         if spread is None:
             continue
-        for team, table in cases.of_task(name.partition(".")[0]).items():
+        for team, table in cases.task_tables(name.partition(".")[0]).items():
             for column in chosen:
                 cell = dict(zip(columns.names, columns.columns[column], strict=True))
                 labels = np.array([cell[case] for case in table.names])
@@ -173,12 +181,12 @@ def _per_case(aggregate: Aggregate, table: CaseTable) -> FloatArray:
 def _pairs_wrong(score: FloatArray, label: FloatArray) -> FloatArray:
     """Return for every case the share of cases of the other class on its wrong side, ties ½."""
     wrong = np.full(score.shape, np.nan)
-    for of_class, other, direction in ((label > 0, label == 0, 1), (label == 0, label > 0, -1)):
+    for class_members, other, direction in ((label > 0, label == 0, 1), (label == 0, label > 0, -1)):
         opposite = np.sort(direction * score[other])
-        own = direction * score[of_class]
+        own = direction * score[class_members]
         if opposite.size:
             # An opposite score above, or half a tie, is a pair in the wrong order.
             above = opposite.size - np.searchsorted(opposite, own, side="right")
             tied = np.searchsorted(opposite, own, side="right") - np.searchsorted(opposite, own, side="left")
-            wrong[of_class] = (above + tied / 2) / opposite.size
+            wrong[class_members] = (above + tied / 2) / opposite.size
     return wrong

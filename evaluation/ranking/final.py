@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from evaluation.core.scheme import Scheme
-from evaluation.ranking.boards import Standing, combine_phases
+from evaluation.ranking.boards import BoardPlaces, combine_phases
 from evaluation.ranking.leaderboard import RankedPhase
 from evaluation.ranking.leaderboard_file import FORMAT, FinalTeam, Leaderboard
 from evaluation.ranking.results import RankingError
@@ -67,7 +67,7 @@ def rank_phases(phases: Mapping[str, RankedPhase], scheme: Scheme) -> Leaderboar
     )
 
 
-def _aligned(standing: Standing, teams: Sequence[str], wanted: Sequence[str]) -> Standing:
+def _aligned(standing: BoardPlaces, teams: Sequence[str], wanted: Sequence[str]) -> BoardPlaces:
     """Return a leaderboard over other teams: those that are not in it have no place."""
     at = {team: position for position, team in enumerate(teams)}
     places = np.zeros((len(standing.places), len(wanted)), dtype=np.int64)
@@ -76,4 +76,4 @@ def _aligned(standing: Standing, teams: Sequence[str], wanted: Sequence[str]) ->
         if team in at:
             places[:, position] = standing.places[:, at[team]]
             numerators[:, position] = standing.numerators[:, at[team]]
-    return Standing(places, numerators, standing.denominator)
+    return BoardPlaces(places, numerators, standing.denominator)

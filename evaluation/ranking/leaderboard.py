@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from evaluation.core.scheme import Scheme
 from evaluation.phase.leaderboard import TeamValues
-from evaluation.ranking.analysis import Analysis, Choices
-from evaluation.ranking.boards import Better, Standing, Standings
+from evaluation.ranking.analysis import Analysis, RankOptions
+from evaluation.ranking.boards import Better, BoardPlaces, Leaderboards
 from evaluation.ranking.leaderboard_file import (
     BoardOfTeam,
     MetricOfPhase,
@@ -20,7 +20,7 @@ from evaluation.ranking.leaderboard_file import (
 from evaluation.ranking.place_among import place_among
 from evaluation.ranking.results import PhaseResults, RankingError, Submission
 from evaluation.ranking.scheme_file import describe_scheme, exact_text
-from evaluation.ranking.selection import select, stand_of
+from evaluation.ranking.selection import places_of, select
 from evaluation.ranking.stability import agreement
 
 
@@ -30,14 +30,14 @@ class RankedPhase:
 
     board: PhaseLeaderboard
     organiser: OrganiserPart
-    overall: Standing | None
+    overall: BoardPlaces | None
     ranked_teams: tuple[str, ...]
-    overall_resampled: Standing | None
+    overall_resampled: BoardPlaces | None
     notices: tuple[str, ...]
 
 
 def rank_phase(
-    results: PhaseResults, scheme: Scheme, choices: Choices, role: str | None = None
+    results: PhaseResults, scheme: Scheme, choices: RankOptions, role: str | None = None
 ) -> RankedPhase:
     """Return the leaderboard of one phase. Raises `RankingError` where results do not fit together."""
     figures = results.figures
@@ -51,9 +51,9 @@ def rank_phase(
     ranked = tuple(submission for submission in chosen if submission.team not in results.ineligible)
     if not ranked:
         raise RankingError(f"{results.phase}: no team is eligible")
-    standings = stand_of(ranked, scheme, better)
-    analysis = Analysis(results, scheme, choices, chosen, ranked, standings)
-    teams = _teams(results, scheme, better, chosen, ranked, standings, analysis)
+    leaderboards = places_of(ranked, scheme, better)
+    analysis = Analysis(results, scheme, choices, chosen, ranked, leaderboards)
+    teams = _teams(results, scheme, better, chosen, ranked, leaderboards, analysis)
     in_ranking = set(scheme.metrics)
     board = PhaseLeaderboard(
         role=role,
@@ -77,7 +77,7 @@ def rank_phase(
         agreement={
             name: found
             for name, standing in analysis.resampled_standings.items()
-            if (found := agreement(standings.boards[name], standing.places))
+            if (found := agreement(leaderboards.boards[name], standing.places))
         },
         subgroup_tests=analysis.subgroup_tests(),
         readers=analysis.readers(),
@@ -85,7 +85,7 @@ def rank_phase(
     return RankedPhase(
         board,
         analysis.organiser_part(),
-        standings.boards[scheme.overall] if scheme.overall else None,
+        leaderboards.boards[scheme.overall] if scheme.overall else None,
         tuple(submission.team for submission in ranked),
         analysis.resampled_standings.get(scheme.overall or ""),
         tuple(analysis.notices),
@@ -98,7 +98,7 @@ def _teams(
     better: Mapping[str, Better],
     chosen: Sequence[Submission],
     ranked: Sequence[Submission],
-    standings: Standings,
+    leaderboards: Leaderboards,
     analysis: Analysis,
 ) -> list[Team]:
     positions = {submission.team: position for position, submission in enumerate(ranked)}
@@ -117,11 +117,11 @@ def _teams(
                 )
         else:
             ranks = {
-                name: int(of_metric[0, position])
-                for name, of_metric in standings.ranks.items()
-                if of_metric[0, position]
+                name: int(metric_ranks[0, position])
+                for name, metric_ranks in leaderboards.ranks.items()
+                if metric_ranks[0, position]
             }
-            for name, standing in standings.boards.items():
+            for name, standing in leaderboards.boards.items():
                 score = standing.score(position)
                 if score is not None:
                     boards[name] = BoardOfTeam(

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+import csv
 import dataclasses
-import json
+import io
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-import pandas
-
-from evaluation.platform.result_file import as_written, write_atomically
+from evaluation.platform.result_file import as_written, render, write_atomically
 from evaluation.platform.schema import schema_of
 from evaluation.ranking.comparisons import Comparisons
 from evaluation.ranking.difficulty import CaseDifficulty, GroupDifficulty, SubgroupTest
 from evaluation.ranking.readers import ReadersSection
-from evaluation.ranking.stability import Agreement, Influence, PlaceDistribution
+from evaluation.ranking.stability import Influence, PlaceDistribution, RankingAgreement
 
 FORMAT: Literal["leaderboard/1"] = "leaderboard/1"
 
@@ -84,7 +83,7 @@ class PhaseLeaderboard:
     scheme: dict[str, Any]
     metrics: dict[str, MetricOfPhase]
     teams: tuple[Team, ...]
-    agreement: dict[str, Agreement] = field(default_factory=dict)
+    agreement: dict[str, RankingAgreement] = field(default_factory=dict)
     subgroup_tests: tuple[SubgroupTest, ...] = ()
     readers: ReadersSection | None = None
 
@@ -128,7 +127,7 @@ def leaderboard_schema() -> dict[str, Any]:
 def write_leaderboard(board: Leaderboard, folder: Path) -> list[Path]:
     """Write leaderboard.json and leaderboard.csv, over several phases one more csv each; return the paths."""
     folder.mkdir(parents=True, exist_ok=True)
-    documents = {"leaderboard.json": _json(dataclasses.asdict(board))}
+    documents = {"leaderboard.json": render(dataclasses.asdict(board), organisers=True)}
     if board.final is None:
         documents["leaderboard.csv"] = _csv(_phase_rows(board.phases[0]))
     else:
@@ -154,20 +153,6 @@ def _write(documents: dict[str, bytes], folder: Path) -> list[Path]:
     for name, data in documents.items():
         write_atomically(folder / name, data)
     return [folder / name for name in documents]
-
-
-def _json(content: Any) -> bytes:
-    return (json.dumps(_plain(content), indent=1, allow_nan=False) + "\n").encode("ascii")
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items() if item is not None}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, float):
-        return as_written(value)
-    return value
 
 
 def _cells(row: Any) -> dict[str, Any]:
@@ -213,10 +198,13 @@ def _final_rows(final: tuple[FinalTeam, ...]) -> list[dict[str, Any]]:
 
 
 def _csv(rows: list[dict[str, Any]]) -> bytes:
-    written = [
-        {name: as_written(cell) if isinstance(cell, float) else cell for name, cell in row.items()}
-        for row in rows
-    ]
-    # As objects: an integer stays one in a column in which another row has no value.
-    text: str = pandas.DataFrame(written, dtype=object).to_csv(index=False, lineterminator="\n")
-    return text.encode("utf-8")
+    text = io.StringIO(newline="")
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({name: _cell(value) for name, value in row.items()} for row in rows)
+    return text.getvalue().encode("utf-8")
+
+
+def _cell(value: Any) -> Any:
+    return as_written(value) if isinstance(value, float) else value

@@ -9,11 +9,11 @@ from fractions import Fraction
 
 from evaluation.core.scheme import Scheme
 from evaluation.phase.leaderboard import TeamValues
-from evaluation.ranking.boards import Better, stand
+from evaluation.ranking.boards import Better, place_teams
 
 
 @dataclass(frozen=True)
-class BoardPlace:
+class PlaceAmongTeams:
     """A place in one leaderboard, its exact score, and the number of teams with a place, itself included."""
 
     place: int
@@ -26,7 +26,7 @@ class Places:
     """The ranks by metric and the places by leaderboard that one submission takes."""
 
     ranks: Mapping[str, int]
-    boards: Mapping[str, BoardPlace]
+    boards: Mapping[str, PlaceAmongTeams]
 
 
 def place_among(
@@ -41,15 +41,17 @@ def place_among(
     """
     given = [*(team.values for team in teams if team.eligible), values]
     metrics = [metric for metric in scheme.metrics if metric in better]
-    columns = {metric: [[of_team.get(metric, math.nan) for of_team in given]] for metric in metrics}
+    columns = {metric: [[team_values.get(metric, math.nan) for team_values in given]] for metric in metrics}
     if not metrics:
         return Places({}, {})
-    standings = stand(scheme, columns, better)
+    leaderboards = place_teams(scheme, columns, better)
     itself = len(given) - 1
     boards = {}
-    for name, standing in standings.boards.items():
+    for name, standing in leaderboards.boards.items():
         place, score = standing.place(itself), standing.score(itself)
         if place is not None and score is not None:
-            boards[name] = BoardPlace(place, score, int((standing.places > 0).sum()))
-    ranks = {metric: int(ranks[0, itself]) for metric, ranks in standings.ranks.items() if ranks[0, itself]}
+            boards[name] = PlaceAmongTeams(place, score, int((standing.places > 0).sum()))
+    ranks = {
+        metric: int(ranks[0, itself]) for metric, ranks in leaderboards.ranks.items() if ranks[0, itself]
+    }
     return Places(ranks, boards)

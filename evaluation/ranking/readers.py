@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -13,14 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.case_table import CaseTable, WeightedCases
-from evaluation.core.fault import ReadError
+from evaluation.core.fault import PhaseError
 from evaluation.core.form import name_key
 from evaluation.core.metric import Curve, Metric
-from evaluation.io.numbers import parse_number
+from evaluation.phase.organiser_tables import organiser_table
 from evaluation.ranking.results import RankingError
 
 FloatArray = NDArray[np.float64]
 NAME = "name"
+ReadColumns = Callable[[tuple[str, ...]], Mapping[str, FloatArray]]
+"""Returns columns in the order of the cases that are named."""
 
 
 @dataclass(frozen=True)
@@ -115,6 +116,33 @@ def describe_readers(
     )
 
 
+def readers_section(
+    read: ReadColumns | None,
+    classifiers: Mapping[str, str],
+    metrics: Mapping[str, Metric],
+    teams: Sequence[Mapping[str, CaseTable] | None],
+) -> ReadersSection:
+    """Return the figures of readers, and of classifiers, which are columns of the results per case.
+
+    read: takes the names of the cases. classifiers: "task.column" by title. teams: the case tables of every
+    team by task, of which the first gives the labels. Raises `RankingError` without results per case and for
+    an unknown column.
+    """
+    task, _ = curve_of(metrics)
+    tables = next((tables for tables in teams if tables and task in tables), None)
+    if tables is None:
+        raise RankingError("readers need results per case (evaluate --cases)")
+    names = tables[task].names
+    columns = dict(read(names)) if read else {}
+    for title, column in classifiers.items():
+        task_tables, _, key = column.partition(".")
+        if task_tables not in tables or key not in tables[task_tables].column_names:
+            raise RankingError(f"{column}: is no column of the results per case")
+        at = dict(zip(tables[task_tables].names, tables[task_tables][key].tolist(), strict=True))
+        columns[title] = np.array([at.get(name, np.nan) for name in names])
+    return describe_readers(columns, metrics, tables)
+
+
 def curve_of(metrics: Mapping[str, Metric]) -> tuple[str, Curve]:
     """Return the first task with an area under a curve, and that curve. Raises `RankingError`."""
     for name, metric in metrics.items():
@@ -126,39 +154,24 @@ def curve_of(metrics: Mapping[str, Metric]) -> tuple[str, Curve]:
 def read_readers(path: Path, cases: tuple[str, ...]) -> dict[str, FloatArray]:
     """Return a table of readers as columns in the order of the cases, NaN where a reader gave nothing.
 
-    The table has the column ``name`` and one for each reader. Raises `RankingError` listing every fault.
+    The table has the column ``name`` and one for each reader. Raises `PhaseError` listing every fault.
     """
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(file, strict=True)
-            rows = [(reader.line_num, row) for row in reader]
-            header = list(reader.fieldnames or ())
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise RankingError(f"{path}: cannot be read: {error}") from None
-    if NAME not in header or len(header) < 2 or len(set(header)) < len(header):
-        raise RankingError(f"{path}: expected the column {NAME!r} and one for each reader, found {header}")
     at = {name_key(case): position for position, case in enumerate(cases)}
-    columns = {name: np.full(len(cases), math.nan) for name in header if name != NAME}
-    problems = []
-    seen: set[int] = set()
-    for line, row in rows:
-        position = at.get(name_key(row[NAME] or ""))
-        if None in row or None in row.values():
-            problems.append(f"{path}, line {line}: expected {len(header)} cells")
-        elif position is None:
-            problems.append(f"{path}, line {line}, {NAME}: {row[NAME]!r} is no case of this phase")
-        elif position in seen:
-            problems.append(f"{path}, line {line}, {NAME}: {row[NAME]!r} stands in an earlier row too")
-        else:
-            seen.add(position)
-            for name, column in columns.items():
-                try:
-                    if row[name].strip():
-                        column[position] = parse_number(row[name])
-                except ReadError as error:
-                    problems.append(f"{path}, line {line}, {name}: {error}")
-    if problems:
-        raise RankingError(*problems)
+    with organiser_table(path, (NAME,)) as table:
+        columns = {name: np.full(len(cases), math.nan) for name in table.columns if name != NAME}
+        if not columns:
+            raise PhaseError(f"{path.name}: expected a column for each reader, found {NAME!r} alone")
+        seen: set[int] = set()
+        for row in table.rows:
+            position = at.get(name_key(row.cells[NAME]))
+            if position is None:
+                row.fault(NAME, f"{row.cells[NAME]!r} is no case of this phase")
+            elif position in seen:
+                row.fault(NAME, f"{row.cells[NAME]!r} is in an earlier row too")
+            else:
+                seen.add(position)
+                for name, column in columns.items():
+                    column[position] = row.number(name)
     return columns
 
 
@@ -167,8 +180,8 @@ def _curve_metrics(
 ) -> dict[str, float]:
     read = ~np.isnan(score)
     rows = [
-        {curve.score: value, curve.label: of_case}
-        for value, of_case in zip(score[read].tolist(), label[read].tolist(), strict=True)
+        {curve.score: value, curve.label: case_label}
+        for value, case_label in zip(score[read].tolist(), label[read].tolist(), strict=True)
     ]
     table = CaseTable([""] * len(rows), rows)
     cases = WeightedCases(table, np.ones((1, len(rows))))

@@ -7,47 +7,31 @@ FOLDER/teams.csv                         optional: team, eligible, remark
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from pydantic import ValidationError
 
-from evaluation.core.case_table import CaseTable, Row
+from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Challenge, Composite, Options, Task, metrics_of
 from evaluation.core.fault import PhaseError
 from evaluation.core.metric import Metric
-from evaluation.phase.leaderboard import ELIGIBLE, TEAM, is_eligible
+from evaluation.core.resampling import Resampling
+from evaluation.phase.leaderboard import TEAM, is_eligible
+from evaluation.phase.organiser_tables import organiser_table
 from evaluation.phase.registry import challenge_named
+from evaluation.phase.scores import RecordedCases, RecordedColumns, read_case_records
 
 METRICS, CASES, REJECTED, TEAMS = "metrics.json", "cases.json", "rejected.txt", "teams.csv"
 
 
-class RankingError(Exception):
+class RankingError(PhaseError):
     """Raised where results cannot be ranked; lists every problem."""
-
-    def __init__(self, *problems: str) -> None:
-        self.problems = problems
-        super().__init__("\n".join(problems))
-
-
-@dataclass(frozen=True)
-class ResamplingChoice:
-    """How the phase resamples its cases: seed of PCG64, number of resamples, fewest cases of a stratum.
-
-    ``interval_maximum`` replaces the metrics' own numbers of cases above which they are not resampled.
-    """
-
-    seed: int
-    resamples: int
-    interval_minimum: int
-    interval_maximum: int | None = None
 
 
 @dataclass(frozen=True)
@@ -65,14 +49,6 @@ class Submission:
 
 
 @dataclass(frozen=True)
-class CaseColumns:
-    """The case table of the phase: names of the cases and cells by column."""
-
-    names: tuple[str, ...]
-    columns: Mapping[str, tuple[str, ...]]
-
-
-@dataclass(frozen=True)
 class PhaseResults:
     """All submissions of one phase, sorted by team and in their order."""
 
@@ -83,8 +59,8 @@ class PhaseResults:
     manifest: str
     submissions: tuple[Submission, ...]
     ineligible: frozenset[str]
-    cases: CaseColumns | None
-    resampling: ResamplingChoice | None
+    cases: RecordedColumns | None
+    resampling: Resampling | None
 
     @property
     def metrics(self) -> dict[str, Metric]:
@@ -128,8 +104,8 @@ def read_results(folder: Path, with_cases: bool = True) -> PhaseResults:
     _require_same(identity, known, problems)
     challenge, options, tasks = _rules(identity)
     ranked = {*metrics_of(tasks), *(composite.name for composite in challenge.composites)}
-    cases: CaseColumns | None = None
-    resampling: ResamplingChoice | None = None
+    cases: RecordedColumns | None = None
+    resampling: Resampling | None = None
     submissions = []
     for team, name, place in found:
         content = metrics_files[place]
@@ -140,10 +116,10 @@ def read_results(folder: Path, with_cases: bool = True) -> PhaseResults:
         if with_cases and (recorded := _read_json(place / CASES, problems)) is not None:
             read = _read_cases(place / CASES, recorded, identity, tasks, problems)
             if read:
-                tables, of_submission, resampling = read
-                if cases is not None and of_submission.names != cases.names:
+                tables, resampling = read.tables, read.resampling
+                if cases is not None and read.cases.names != cases.names:
                     problems.append(f"{place / CASES}: holds other cases than those before it")
-                cases = cases or of_submission
+                cases = cases or read.cases
         submissions.append(Submission(team, name, _values(content, ranked, place, problems), tables))
     ineligible = _read_teams(folder / TEAMS, {team for team, _, _ in found}, problems)
     if problems:
@@ -265,44 +241,16 @@ def _values(content: Any, ranked: Collection[str], place: Path, problems: list[s
 
 
 def _read_cases(
-    path: Path, content: Any, identity: _Identity, tasks: Iterable[Task], problems: list[str]
-) -> tuple[dict[str, CaseTable], CaseColumns, ResamplingChoice] | None:
+    path: Path, content: Any, identity: _Identity, tasks: Sequence[Task], problems: list[str]
+) -> RecordedCases | None:
     try:
         if content["manifest"] != identity.manifest:
             problems.append(f"{path}: is of another phase than {METRICS}")
             return None
-        cases = content["cases"]
-        names = tuple(case["name"] for case in cases)
-        columns = {
-            column: tuple(case["table"][column] for case in cases)
-            for column in (cases[0]["table"] if cases else ())
-        }
-        tables = {}
-        for task in tasks:
-            chosen = [case for case in cases if task.name in case["tasks"]]
-            if chosen:
-                tables[task.name] = CaseTable(
-                    [case["name"] for case in chosen], _rows([case["tasks"][task.name] for case in chosen])
-                )
-        resampling = ResamplingChoice(**content["resampling"])
+        return read_case_records(content, tasks)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         problems.append(f"{path}: is no per-case file of this package ({error})")
         return None
-    return tables, CaseColumns(names, columns), resampling
-
-
-def _rows(recorded: list[Mapping[str, Any]]) -> list[Row]:
-    """Return rows as they were before they were written: undefined values are left out of the file."""
-    columns = tuple(dict.fromkeys(column for row in recorded for column in row))
-    return [{column: _restored(row.get(column, math.nan)) for column in columns} for row in recorded]
-
-
-def _restored(value: Any) -> Any:
-    if isinstance(value, str):
-        return float(value)
-    if isinstance(value, dict) and value.keys() == {"shape"}:
-        return np.empty(value["shape"])
-    return np.array(value) if isinstance(value, list) else value
 
 
 def _read_teams(path: Path, teams: set[str], problems: list[str]) -> frozenset[str]:
@@ -310,18 +258,11 @@ def _read_teams(path: Path, teams: set[str], problems: list[str]) -> frozenset[s
     if not path.is_file():
         return frozenset()
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = list(csv.DictReader(file))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        problems.append(f"{path}: cannot be read: {error}")
+        with organiser_table(path, (TEAM,)) as table:
+            for row in table.rows:
+                if row.cells[TEAM] not in teams:
+                    row.fault(TEAM, f"{row.cells[TEAM]!r} has no folder")
+            return frozenset(row.cells[TEAM] for row in table.rows if not is_eligible(row))
+    except PhaseError as error:
+        problems += (f"{path.parent}: {problem}" for problem in error.problems)
         return frozenset()
-    ineligible = set()
-    for line, row in enumerate(rows, 2):
-        team, eligible = (row.get(TEAM) or "").strip(), is_eligible(row.get(ELIGIBLE) or "")
-        if team not in teams:
-            problems.append(f"{path}, line {line}, team: {team!r} has no folder")
-        if eligible is None:
-            problems.append(f"{path}, line {line}, {ELIGIBLE}: expected yes or no, found {row[ELIGIBLE]!r}")
-        elif not eligible:
-            ineligible.add(team)
-    return frozenset(ineligible)

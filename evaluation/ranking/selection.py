@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from evaluation.core.scheme import Scheme
-from evaluation.ranking.boards import Better, Standings, stand
+from evaluation.ranking.boards import Better, Leaderboards, place_teams
 from evaluation.ranking.results import Submission
 
 Which = Literal["best", "last"]
@@ -31,7 +31,7 @@ def select(
     for submission in submissions:
         teams.setdefault(submission.team, []).append(submission)
     if which == "last":
-        return tuple(of_team[-1] for of_team in teams.values())
+        return tuple(team_submissions[-1] for team_submissions in teams.values())
     eligible = [submission for submission in submissions if submission.team not in ineligible]
     found: dict[str, Submission] = _best(eligible, scheme, better) if eligible else {}
     for team in teams:
@@ -40,25 +40,27 @@ def select(
     return tuple(found[team] for team in teams)
 
 
-def stand_of(submissions: Sequence[Submission], scheme: Scheme, better: Mapping[str, Better]) -> Standings:
-    """Return the standings of submissions among each other, in their order."""
+def places_of(
+    submissions: Sequence[Submission], scheme: Scheme, better: Mapping[str, Better]
+) -> Leaderboards:
+    """Return the leaderboards of submissions among each other, in their order."""
     values = {
         metric: [[submission.values.get(metric, math.nan) for submission in submissions]]
         for metric in scheme.metrics
         if metric in better
     }
-    return stand(scheme, values, better)
+    return place_teams(scheme, values, better)
 
 
 def _best(
     submissions: Sequence[Submission], scheme: Scheme, better: Mapping[str, Better]
 ) -> dict[str, Submission]:
-    standings = stand_of(submissions, scheme, better)
+    leaderboards = places_of(submissions, scheme, better)
     boards = [scheme.overall] if scheme.overall else []
-    boards += [name for name in standings.boards if name != scheme.overall]
+    boards += [name for name in leaderboards.boards if name != scheme.overall]
     best: dict[str, tuple[list[float], Submission]] = {}
     for position, submission in enumerate(submissions):
-        key = [standings.boards[name].place(position) or math.inf for name in boards]
+        key = [leaderboards.boards[name].place(position) or math.inf for name in boards]
         if submission.team not in best or key <= best[submission.team][0]:
             best[submission.team] = (key, submission)
     return {team: submission for team, (_, submission) in best.items()}

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from evaluation.core.challenge import Composite
 from evaluation.core.metric import Metric
 from evaluation.core.scheme import Scheme
-from evaluation.ranking.boards import Better, IntArray, Standing, Standings, stand
+from evaluation.ranking.boards import Better, BoardPlaces, IntArray, Leaderboards, place_teams
 from evaluation.ranking.resampling import TeamCases, leave_one_out, with_composites
-from evaluation.ranking.statistics.rank_correlation import kendall_tau_b
+from evaluation.ranking.statistics.ranks import kendall_tau_b
 
 FloatArray = NDArray[np.float64]
 _LEVEL = (0.025, 0.5, 0.975)
@@ -31,7 +31,7 @@ class PlaceDistribution:
 
 
 @dataclass(frozen=True)
-class Agreement:
+class RankingAgreement:
     """Kendall's τ-b of the resamples' rankings to the ranking itself; None with fewer than two teams."""
 
     lower: float
@@ -47,7 +47,7 @@ class Influence:
     board: str
     case: str
     teams_moved: int
-    largest_move: int
+    max_move: int
     winners: tuple[str, ...]
     tau_b: float
 
@@ -58,22 +58,26 @@ def place_distributions(places: IntArray) -> list[PlaceDistribution | None]:
     places: shape (resamples, teams), 0 for none. Quantiles are places that occur (inverted distribution).
     """
     found: list[PlaceDistribution | None] = []
-    for of_team in places.T:
-        if (of_team == 0).any():
+    for team_places in places.T:
+        if (team_places == 0).any():
             found.append(None)
             continue
-        lower, median, upper = np.quantile(of_team, _LEVEL, method="inverted_cdf").tolist()
-        place, count = np.unique(of_team, return_counts=True)
-        shares = (count / len(of_team)).tolist()
+        lower, median, upper = np.quantile(team_places, _LEVEL, method="inverted_cdf").tolist()
+        place, count = np.unique(team_places, return_counts=True)
+        shares = (count / len(team_places)).tolist()
         found.append(
             PlaceDistribution(
-                lower, median, upper, float(of_team.mean()), dict(zip(place.tolist(), shares, strict=True))
+                lower,
+                median,
+                upper,
+                float(team_places.mean()),
+                dict(zip(place.tolist(), shares, strict=True)),
             )
         )
     return found
 
 
-def agreement(standing: Standing, places: IntArray) -> Agreement | None:
+def agreement(standing: BoardPlaces, places: IntArray) -> RankingAgreement | None:
     """Return how well the resamples' places agree with those of a leaderboard."""
     ranked = standing.places[0] > 0
     if ranked.sum() < 2:
@@ -83,12 +87,12 @@ def agreement(standing: Standing, places: IntArray) -> Agreement | None:
     if not taus.size:
         return None
     lower, median, upper = np.quantile(taus, _LEVEL).tolist()
-    return Agreement(lower, median, upper, float(taus.mean()))
+    return RankingAgreement(lower, median, upper, float(taus.mean()))
 
 
 def influences(
     scheme: Scheme,
-    standings: Standings,
+    leaderboards: Leaderboards,
     metrics: Mapping[str, Metric],
     composites: Sequence[Composite],
     cases: TeamCases,
@@ -96,14 +100,14 @@ def influences(
 ) -> list[Influence]:
     """Return the cases without which somebody's place would change, the most influential first.
 
-    standings: those of all cases, over the teams of ``cases``.
+    leaderboards: those of all cases, over the teams of ``cases``.
     """
     better: dict[str, Better] = {name: metric.better for name, metric in metrics.items()}
     better |= {composite.name: composite.better for composite in composites}
     found: list[Influence] = []
     for left_out, values in leave_one_out(metrics, cases, names):
-        without = stand(scheme, with_composites(values, composites), better)
-        for board, standing in standings.boards.items():
+        without = place_teams(scheme, with_composites(values, composites), better)
+        for board, standing in leaderboards.boards.items():
             places = without.boards[board].places
             ranked = standing.places[0] > 0
             moves = np.where(ranked, np.abs(places - standing.places), 0)
@@ -121,5 +125,5 @@ def influences(
                         float(tau),
                     )
                 )
-    boards = list(standings.boards)
-    return sorted(found, key=lambda i: (boards.index(i.board), -i.teams_moved, -i.largest_move, i.case))
+    boards = list(leaderboards.boards)
+    return sorted(found, key=lambda i: (boards.index(i.board), -i.teams_moved, -i.max_move, i.case))

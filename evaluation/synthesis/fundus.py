@@ -19,7 +19,7 @@ DISC_VALUE = 128
 ELSEWHERE_VALUE = 255
 
 # Below this the smallest cups would fall between the pixel centres.
-SMALLEST_SIDE_PIXELS = 64
+MIN_SIDE_PIXELS = 64
 
 _RATIO_MEAN_HEALTHY, _RATIO_DEVIATION_HEALTHY = 0.46, 0.09
 _RATIO_MEAN_GLAUCOMA, _RATIO_DEVIATION_GLAUCOMA = 0.68, 0.10
@@ -28,7 +28,7 @@ _GRADER_JITTER = 0.05
 _GRADER_FOVEA_DEVIATION = 0.05
 
 
-class Eye(StrEnum):
+class Laterality(StrEnum):
     """Which eye; in a photograph of the right one the optic disc lies right of the fovea."""
 
     RIGHT = "right"
@@ -61,7 +61,7 @@ class FundusCase:
     height: int
     camera: str
     glaucoma: bool
-    eye: Eye
+    eye: Laterality
     disc: Ellipse
     cup: Ellipse
     fovea_x: float
@@ -103,16 +103,15 @@ def draw_cases(
         raise ValueError(f"count: expected at least 1 case, found {count}")
     if not 0.0 <= glaucoma_fraction <= 1.0:
         raise ValueError(f"glaucoma_fraction: expected a number from 0 to 1, found {glaucoma_fraction}")
-    if min(width, height) < SMALLEST_SIDE_PIXELS:
+    if min(width, height) < MIN_SIDE_PIXELS:
         raise ValueError(
-            f"size: expected at least {SMALLEST_SIDE_PIXELS} × {SMALLEST_SIDE_PIXELS} pixels, "
-            f"found {width} × {height}"
+            f"size: expected at least {MIN_SIDE_PIXELS} × {MIN_SIDE_PIXELS} pixels, found {width} × {height}"
         )
     glaucomatous = rng.permutation(count) < round(count * glaucoma_fraction)
     digits = max(4, len(str(count)))
     cases = []
     for number, glaucoma in enumerate(glaucomatous.tolist(), start=1):
-        eye = Eye.RIGHT if rng.random() < 0.5 else Eye.LEFT
+        eye = Laterality.RIGHT if rng.random() < 0.5 else Laterality.LEFT
         outlines = _draw_outlines(width, height, glaucoma, eye, rng)
         fovea = _draw_fovea(outlines.disc, eye, rng)
         cases.append(
@@ -190,9 +189,11 @@ def predicted_fovea(case: FundusCase, reference: Point, quality: Quality, rng: n
     return _inside(reference.x + shift_x, reference.y + shift_y, case.width, case.height)
 
 
-def _draw_outlines(width: int, height: int, glaucoma: bool, eye: Eye, rng: np.random.Generator) -> Outlines:
+def _draw_outlines(
+    width: int, height: int, glaucoma: bool, eye: Laterality, rng: np.random.Generator
+) -> Outlines:
     """Draw a disc on the nasal side and a cup inside it."""
-    nasal = 1.0 if eye is Eye.RIGHT else -1.0
+    nasal = 1.0 if eye is Laterality.RIGHT else -1.0
     disc_semi_axis_y = min(width, height) * float(rng.uniform(1 / 8, 1 / 6)) / 2
     disc = Ellipse(
         center_x=width * (0.5 + nasal * float(rng.uniform(0.22, 0.28))),
@@ -247,9 +248,9 @@ def _cup_inside(disc: Ellipse, ratio: float, rng: np.random.Generator) -> Ellips
     )
 
 
-def _draw_fovea(disc: Ellipse, eye: Eye, rng: np.random.Generator) -> Point:
+def _draw_fovea(disc: Ellipse, eye: Laterality, rng: np.random.Generator) -> Point:
     """Draw the fovea: about 2.5 disc diameters temporal of the disc's centre and a little below it."""
-    temporal = -1.0 if eye is Eye.RIGHT else 1.0
+    temporal = -1.0 if eye is Laterality.RIGHT else 1.0
     diameter = 2 * disc.semi_axis_y
     return Point(
         x=disc.center_x + temporal * diameter * float(rng.uniform(2.35, 2.65)),

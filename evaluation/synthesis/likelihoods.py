@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 
 # A prevalence-like offset: most negatives lie below 0.5, as those of a real classifier of rare disease.
 _LOGIT_OF_MEAN_NEGATIVE = -1.5
-_FEWEST_DECIMALS = 5
+_MIN_DECIMALS = 5
 _STEPS_PER_CASE = 100
 # A double has 53 bits and the first interval is some ten units long: further halving changes nothing.
-_MOST_BISECTIONS = 64
+_MAX_BISECTIONS = 64
 
 
 def likelihoods_with_auc(
@@ -58,7 +58,7 @@ def _separation(
         return low
     if ordered_pairs == positive_scores.size * sorted_negative_scores.size:
         return high
-    for _ in range(_MOST_BISECTIONS):
+    for _ in range(_MAX_BISECTIONS):
         middle = (low + high) / 2
         found = int(np.searchsorted(sorted_negative_scores, positive_scores + middle).sum())
         if found == ordered_pairs:
@@ -72,7 +72,7 @@ def _separation(
 
 def _distinct_likelihoods(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Map scores into (0, 1) in their order, on a decimal grid, moving up those that would tie."""
-    decimals = max(_FEWEST_DECIMALS, ceil(log10(_STEPS_PER_CASE * scores.size)))
+    decimals = max(_MIN_DECIMALS, ceil(log10(_STEPS_PER_CASE * scores.size)))
     order = np.argsort(scores, kind="stable")
     # From 0.01 to 0.98, because the moves add up to at most 1 / _STEPS_PER_CASE = 0.01.
     smooth = 0.01 + 0.97 / (1.0 + np.exp(-(scores[order] + _LOGIT_OF_MEAN_NEGATIVE)))

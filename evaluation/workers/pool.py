@@ -21,10 +21,10 @@ from evaluation.workers.worker import make_runner
 
 __all__ = ["DeadlineExceeded", "PoolSettings", "Progress", "no_progress", "run_cases"]
 
-_LARGEST_BATCH = 512
-_LARGEST_FILE_BATCH = 16
+_MAX_BATCH_CASES = 512
+_MAX_FILE_BATCH_CASES = 16
 # Reading alone may take a case's whole time, and one such file is enough to reject a submission.
-_MOST_DEADLY_FILES = 10
+_MAX_DEADLY_FILES = 10
 _DEADLY = "one that takes too much memory or time, or crashes its reader"
 
 Progress = Callable[[int], None]
@@ -56,7 +56,7 @@ def run_cases(
                     outcomes[position] = outcome
             progress(len(outcomes))
         if died:
-            _settle(jobs, sorted(died), setup, settings, outcomes)
+            _retry_individually(jobs, sorted(died), setup, settings, outcomes)
             progress(len(outcomes))
     except DeadlineExceeded:
         rest = [position for position in range(len(jobs)) if position not in outcomes]
@@ -79,7 +79,7 @@ def _run_serially(jobs: Sequence[CaseJob], setup: RunSetup, progress: Progress) 
 def _batches(jobs: Sequence[CaseJob], workers: int) -> Iterator[list[int]]:
     """Yield the positions of the jobs of each batch; those that share a file stay together where they can."""
     reads_files = any(isinstance(source, FileSource) for job in jobs for source in job.sources.values())
-    largest = _LARGEST_FILE_BATCH if reads_files else _LARGEST_BATCH
+    largest = _MAX_FILE_BATCH_CASES if reads_files else _MAX_BATCH_CASES
     size = max(1, min(largest, len(jobs) // (8 * workers)))
     batch: list[int] = []
     for group in _groups(jobs):
@@ -107,7 +107,7 @@ def _groups(jobs: Sequence[CaseJob]) -> Iterable[list[int]]:
     return groups.values()
 
 
-def _settle(
+def _retry_individually(
     jobs: Sequence[CaseJob],
     died: Sequence[int],
     setup: RunSetup,
@@ -123,7 +123,7 @@ def _settle(
         if isinstance(outcome, Died):
             deadly.append(position)
             outcomes[position] = _faults_of_files(jobs[position], setup, alone)
-            if len(deadly) == _MOST_DEADLY_FILES:
+            if len(deadly) == _MAX_DEADLY_FILES:
                 break
         elif isinstance(outcome, Scored):
             readable.append(position)
@@ -190,7 +190,7 @@ def _reject(
     jobs: Sequence[CaseJob], died: Sequence[int], readable: Sequence[int], outcomes: dict[int, Outcome]
 ) -> None:
     """Add the outcomes of a rejected submission: every fault, and no scores, since those are dropped."""
-    untried = f"one that was not tried, after {_MOST_DEADLY_FILES} others that cannot be read"
+    untried = f"one that was not tried, after {_MAX_DEADLY_FILES} others that cannot be read"
     for position in died:
         if position in readable:
             outcomes[position] = Scored({})

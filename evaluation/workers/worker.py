@@ -88,7 +88,7 @@ def outcomes_of(data: bytes) -> list[Outcome]:
 
 
 def _portable(jobs: Sequence[CaseJob], outcomes: list[Outcome]) -> bytes:
-    """Return the pickled outcomes; one that could not be had back is the organiser's fault of that case.
+    """Return the pickled outcomes; one that cannot be unpickled is the organiser's fault of that case.
 
     Tried here, where only that case is lost: in the other process it would cost the whole pool.
     """
@@ -96,7 +96,9 @@ def _portable(jobs: Sequence[CaseJob], outcomes: list[Outcome]) -> bytes:
         data = pickle.dumps(outcomes)
         outcomes_of(data)
         return data
-    return pickle.dumps([_portable_outcome(job, of_job) for job, of_job in zip(jobs, outcomes, strict=True)])
+    return pickle.dumps(
+        [_portable_outcome(job, job_outcome) for job, job_outcome in zip(jobs, outcomes, strict=True)]
+    )
 
 
 def _portable_outcome(job: CaseJob, outcome: Outcome) -> Outcome:

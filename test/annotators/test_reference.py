@@ -8,8 +8,7 @@ import pytest
 
 from evaluation.annotators.annotations import open_readers
 from evaluation.annotators.masks import Rules
-from evaluation.annotators.reference import fuse_readers
-from evaluation.annotators.reference_report import write_reference_report
+from evaluation.annotators.reference import fuse_readers, write_reference_report
 from evaluation.core.fault import PhaseError
 from evaluation.io.grey_images import read_grey
 from evaluation.io.tables import write_csv

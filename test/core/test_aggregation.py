@@ -5,10 +5,11 @@ import pytest
 from scipy import stats
 from sklearn.metrics import roc_auc_score
 
-from evaluation.core.aggregation import Resampling, Subset, estimate, metric_values, subgroup_values
+from evaluation.core.aggregation import Subset, estimate, metric_values, subgroup_values
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Task
 from evaluation.core.metric import Aggregate, Metric, auc_of, f1_of_presence_of, mean_of, sum_of
+from evaluation.core.resampling import Resampling
 from evaluation.metrics.intervals import Interval, bootstrap_weights
 
 AUC = Metric("auc", "AUC", auc_of("score", "label"), best=1, worst=0)
@@ -32,8 +33,9 @@ def table(count=COUNT, **changed):
     return CaseTable([f"V{i:03}" for i in range(count)], rows)
 
 
-def resampling(fewest_cases=10, resamples=400, clusters=None, seed=3):
-    return Resampling(seed, resamples, fewest_cases, clusters)
+def resampling(min_cases=10, resamples=400, clusters=None, seed=3):
+    of_case = None if clusters is None else {f"V{i:03}": f"P{one:02}" for i, one in enumerate(clusters)}
+    return Resampling(seed, resamples, min_cases, clusters=of_case)
 
 
 def test_values_and_spread():
@@ -266,12 +268,12 @@ def test_a_value_that_some_resamples_lack_has_no_interval():
 
 
 @pytest.mark.parametrize(
-    ("most_cases", "asked_for", "exists"),
+    ("max_cases", "asked_for", "exists"),
     [(None, None, True), (COUNT - 1, None, False), (COUNT, None, True), (COUNT - 1, COUNT, True)],
 )
-def test_slow_intervals_are_left_out_above_a_number_of_cases(most_cases, asked_for, exists):
-    task = task_of(Aggregate(mean_of("dice").values, one_stratum, most_cases=most_cases))
-    found = estimate(task, table(), Resampling(0, 60, 2, most_cases=asked_for), full_detail=False)["m"]
+def test_slow_intervals_are_left_out_above_a_number_of_cases(max_cases, asked_for, exists):
+    task = task_of(Aggregate(mean_of("dice").values, one_stratum, max_cases=max_cases))
+    found = estimate(task, table(), Resampling(0, 60, 2, interval_maximum=asked_for), full_detail=False)["m"]
     assert (found.confidence_interval is not None) == exists
 
 
@@ -279,7 +281,7 @@ def test_a_subgroup_without_a_value_is_left_out():
     metrics = task_of(Aggregate(in_the_first_case, one_stratum)).metrics
     for member, expected in ((0, {"m": 1.0}), (1, {})):
         subset = Subset(np.arange(COUNT) == member)
-        assert subgroup_values(metrics, table(), subset, fewest_cases=1) == expected
+        assert subgroup_values(metrics, table(), subset, min_cases=1) == expected
 
 
 def test_sums_leave_out_undefined_cases():

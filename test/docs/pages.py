@@ -34,6 +34,21 @@ def blocks_of(page: Path) -> list[Block]:
     ]
 
 
+def runs(block: Block, container: bool) -> bool:
+    """Tell whether a block of commands is run, with an engine or without."""
+    return container or block.note != "container"
+
+
+def needs_container(page: Path) -> bool:
+    return any(block.note == "container" for block in blocks_of(page))
+
+
+def images_of(page: Path) -> set[str]:
+    """Return the names of the images that a page builds."""
+    lines = [line.split() for block in blocks_of(page) for line in block.text.splitlines()]
+    return {f"evaluation-{line[1]}" for line in lines if line and line[0] in ("./build.sh", "./export.sh")}
+
+
 def copy_of_the_repository(folder: Path) -> Path:
     """Return a copy in which the commands can do what they like, with a `python` of its own beside it."""
     copy = folder / "repository"
@@ -44,11 +59,18 @@ def copy_of_the_repository(folder: Path) -> Path:
         shutil.copy(path, copy)
     for name in ("Dockerfile", ".dockerignore", "README.md"):
         shutil.copy(REPOSITORY / name, copy)
-    python = folder / "programs" / "python"
-    python.parent.mkdir()
-    python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
-    python.chmod(0o755)
+    programs = folder / "programs"
+    programs.mkdir()
+    _write_program(programs / "python", f'exec {sys.executable} "$@"')
+    # Compressing an image as well as ./export.sh does takes half a minute.
+    for name in ("gzip", "pigz"):
+        _write_program(programs / name, '[ "$1" = -6n ] && exec /bin/gzip -1n\nexec /bin/gzip "$@"')
     return copy
+
+
+def _write_program(path: Path, body: str) -> None:
+    path.write_text(f"#!/bin/sh\n{body}\n")
+    path.chmod(0o755)
 
 
 def run_page(page: Path, copy: Path, container: bool) -> Iterator[tuple[Block, str]]:
@@ -58,7 +80,7 @@ def run_page(page: Path, copy: Path, container: bool) -> Iterator[tuple[Block, s
     for block in blocks_of(page):
         if block.note.startswith("file="):
             (copy / block.note.removeprefix("file=")).write_text(block.text, encoding="utf-8")
-        elif block.language == "sh" and (container or block.note != "container"):
+        elif block.language == "sh" and runs(block, container):
             finished = subprocess.run(
                 ["bash", "-e", "-o", "pipefail", "-c", block.text],
                 cwd=copy,

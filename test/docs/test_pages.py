@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import subprocess
 import tomllib
 
 import pytest
@@ -9,21 +10,41 @@ import pytest
 from evaluation.cli.main import COMMANDS
 from evaluation.phase.config import PhaseConfig
 
-from .pages import PAGES, REPOSITORY, blocks_of, copy_of_the_repository, prepare, run_page, shown_after
+from .pages import (
+    PAGES,
+    REPOSITORY,
+    blocks_of,
+    copy_of_the_repository,
+    images_of,
+    prepare,
+    run_page,
+    runs,
+    shown_after,
+)
 
 NAMES = {page.name for page in PAGES}
 
 
+@pytest.fixture
+def container(request, engine_answers) -> bool:
+    """Tell whether the commands that need the engine run too."""
+    return engine_answers and "not container" not in request.config.option.markexpr
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_every_command_runs_and_prints_what_is_shown(page, tmp_path):
+def test_every_command_runs_and_prints_what_is_shown(page, container, tmp_path):
     copy = copy_of_the_repository(tmp_path)
     prepare(page, copy)
     ran = 0
-    for block, output in run_page(page, copy, container=False):
-        for line in shown_after(page, block):
-            assert line in output.splitlines(), f"{page.name} shows {line!r}, printed was\n{output}"
-        ran += 1
-    assert ran == sum(block.language == "sh" and block.note != "container" for block in blocks_of(page)) > 1
+    try:
+        for block, output in run_page(page, copy, container):
+            for line in shown_after(page, block):
+                assert line in output.splitlines(), f"{page.name} shows {line!r}, printed was\n{output}"
+            ran += 1
+    finally:
+        if container and (images := images_of(page)):
+            subprocess.run(["docker", "rmi", "--force", *images], capture_output=True, check=False)
+    assert ran == sum(block.language == "sh" and runs(block, container) for block in blocks_of(page)) > 1
 
 
 def test_the_pages_are_there_and_name_only_files_that_exist():

@@ -89,61 +89,50 @@ def _backwards(content: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 ROWS = {
-    "jobs: no file": Row(lambda folder: (folder / JOBS).unlink(), "predictions.json"),
-    "jobs: empty file": Row(data(b""), "predictions.json: expected a JSON file, found an empty file"),
-    "jobs: a link": Row(linked("/etc/passwd", JOBS), "found a symbolic link"),
-    "jobs: a named pipe": Row(piped(JOBS), "found a named pipe"),
-    "jobs: no JSON": Row(data(b"[{"), "predictions.json, line 1: expected JSON"),
-    "jobs: a hundred thousand brackets": Row(data(b"[" * 100_000), "JSON of at most 64 levels"),
-    "jobs: closed brackets of the same depth": Row(
-        data(b"[" * 5000 + b"]" * 5000), "JSON of at most 64 levels"
-    ),
-    "jobs: a hundred megabytes": Row(
-        data(b"[" + b" " * 100_000_000 + b"]"), "predictions.json: expected at most"
-    ),
-    "jobs: an object": Row(data(b"{}"), "expected a list of jobs"),
-    "jobs: a hundred thousand zeros": Row(data(b"[" + b"0," * 100_000 + b"0]"), "predictions.json"),
-    "jobs: UTF-16": Row(converted(lambda text: text.decode().encode("utf-16")), "expected JSON in UTF-8"),
-    "jobs: a key twice": Row(
-        converted(lambda text: text.replace(b'{"pk":', b'{"pk":"x","pk":', 1)), "expected every key once"
-    ),
+    "jobs: no file": Row(lambda folder: (folder / JOBS).unlink()),
+    "jobs: empty file": Row(data(b"")),
+    "jobs: a link": Row(linked("/etc/passwd", JOBS)),
+    "jobs: a named pipe": Row(piped(JOBS)),
+    "jobs: no JSON": Row(data(b"[{")),
+    "jobs: a hundred thousand brackets": Row(data(b"[" * 100_000)),
+    "jobs: closed brackets of the same depth": Row(data(b"[" * 5000 + b"]" * 5000)),
+    "jobs: a hundred megabytes": Row(data(b"[" + b" " * 100_000_000 + b"]")),
+    "jobs: an object": Row(data(b"{}")),
+    "jobs: a hundred thousand zeros": Row(data(b"[" + b"0," * 100_000 + b"0]")),
+    "jobs: UTF-16": Row(converted(lambda text: text.decode().encode("utf-16"))),
+    "jobs: a key twice": Row(converted(lambda text: text.replace(b'{"pk":', b'{"pk":"x","pk":', 1))),
     "jobs: a number beyond floats": Row(
-        converted(lambda text: text.replace(b'{"pk":', b'{"x":1e999,"pk":', 1)), "expected finite numbers"
+        converted(lambda text: text.replace(b'{"pk":', b'{"x":1e999,"pk":', 1))
     ),
-    "jobs: NaN": Row(converted(lambda text: text.replace(b'{"pk":', b'{"x":NaN,"pk":', 1)), "finite numbers"),
+    "jobs: NaN": Row(converted(lambda text: text.replace(b'{"pk":', b'{"x":NaN,"pk":', 1))),
     "jobs: an integer of a million digits": Row(
         converted(lambda text: text.replace(b'{"pk":', b'{"x":' + b"9" * 1_000_000 + b',"pk":', 1)),
-        "predictions.json",
     ),
     "jobs: a lone surrogate": Row(
-        converted(lambda text: text.replace(b'{"pk":', b'{"x":"\\ud800","pk":', 1)), "a lone surrogate"
+        converted(lambda text: text.replace(b'{"pk":', b'{"x":"\\ud800","pk":', 1))
     ),
-    "jobs: a key of NUL": Row(jobs(lambda content: content[0].update(pk="\0")), "3 forbidden (first: "),
-    "jobs: a key that climbs": Row(
-        jobs(lambda content: content[0].update(pk="../../etc")), "3 forbidden (first: "
-    ),
-    "jobs: an absolute key": Row(jobs(lambda content: content[0].update(pk="/etc")), "3 forbidden (first: "),
-    "jobs: the same key twice": Row(jobs(lambda content: [*content, content[0]]), "predictions.json"),
-    "jobs: outputs of text": Row(jobs(lambda content: content[0].update(outputs="x")), "predictions.json"),
-    "jobs: a place that climbs": Row(place("../../../../etc/passwd"), "1 forbidden (first: "),
-    "jobs: an absolute place": Row(place("/etc/passwd"), "1 forbidden (first: "),
-    "output: a link": Row(linked("/etc/passwd", LIKELIHOODS), "found a symbolic link"),
-    "output: a named pipe": Row(piped(LIKELIHOODS), "found a named pipe"),
-    "output: no JSON": Row(data(b"high", LIKELIHOODS), "expected JSON"),
-    "output: a hundred megabytes": Row(
-        data(b"[" + b" " * 100_000_000 + b"]", LIKELIHOODS), "expected at most"
-    ),
-    "output: deep": Row(data(b"[" * 100_000, LIKELIHOODS), "JSON of at most 64 levels"),
-    "output: one number for all": Row(data(b"0.5", LIKELIHOODS), "expected a list of"),
-    "output: a value too few": Row(output(lambda values: values.pop() and None), "expected a list of"),
-    "output: a value too many": Row(output(lambda values: values.append(0.5)), "expected a list of"),
-    "output: text for a number": Row(first_value('"0.5"'), "expected"),
-    "output: true for a number": Row(first_value("true"), "expected"),
-    "output: NaN for a number": Row(first_value("NaN"), "expected"),
-    "output: a number beyond floats": Row(first_value("1e999"), "expected"),
-    "output: an integer beyond floats": Row(first_value("1" + "0" * 350), "expected"),
-    "output: a list for a number": Row(first_value("[0.5]"), "expected"),
-    "output: a number for a decision": Row(first_value("1", DECISIONS), "expected"),
+    "jobs: a key of NUL": Row(jobs(lambda content: content[0].update(pk="\0"))),
+    "jobs: a key that climbs": Row(jobs(lambda content: content[0].update(pk="../../etc"))),
+    "jobs: an absolute key": Row(jobs(lambda content: content[0].update(pk="/etc"))),
+    "jobs: the same key twice": Row(jobs(lambda content: [*content, content[0]])),
+    "jobs: outputs of text": Row(jobs(lambda content: content[0].update(outputs="x"))),
+    "jobs: a place that climbs": Row(place("../../../../etc/passwd")),
+    "jobs: an absolute place": Row(place("/etc/passwd")),
+    "output: a link": Row(linked("/etc/passwd", LIKELIHOODS)),
+    "output: a named pipe": Row(piped(LIKELIHOODS)),
+    "output: no JSON": Row(data(b"high", LIKELIHOODS)),
+    "output: a hundred megabytes": Row(data(b"[" + b" " * 100_000_000 + b"]", LIKELIHOODS)),
+    "output: deep": Row(data(b"[" * 100_000, LIKELIHOODS)),
+    "output: one number for all": Row(data(b"0.5", LIKELIHOODS)),
+    "output: a value too few": Row(output(lambda values: values.pop() and None)),
+    "output: a value too many": Row(output(lambda values: values.append(0.5))),
+    "output: text for a number": Row(first_value('"0.5"')),
+    "output: true for a number": Row(first_value("true")),
+    "output: NaN for a number": Row(first_value("NaN")),
+    "output: a number beyond floats": Row(first_value("1e999")),
+    "output: an integer beyond floats": Row(first_value("1" + "0" * 350)),
+    "output: a list for a number": Row(first_value("[0.5]")),
+    "output: a number for a decision": Row(first_value("1", DECISIONS)),
     "odd: a byte order mark": Row(converted(lambda text: b"\xef\xbb\xbf" + text), AS_BEFORE),
     "odd: the older name of a socket": Row(jobs(_older_names), AS_BEFORE),
     "odd: everything in another order": Row(jobs(_backwards), AS_BEFORE),

@@ -40,19 +40,23 @@ def png(
     return b"\x89PNG\r\n\x1a\n" + header + before + chunk(b"IDAT", data) + end + after
 
 
-def zeros_compressed(megabytes: int) -> bytes:
-    """Return zeros that inflate to a thousand times their size."""
-    compressor = zlib.compressobj(9)
-    block = bytes(1 << 20)
-    return b"".join(compressor.compress(block) for _ in range(megabytes)) + compressor.flush()
+def zeros_compressed(megabytes: int, start: bytes = b"") -> bytes:
+    """Return bytes and zeros after them in one stream, the zeros a thousand times smaller.
+
+    A megabyte of zeros is compressed once and repeated. Zeros leave the first sum of Adler-32 as it is, and
+    each adds it to the second.
+    """
+    compressor = zlib.compressobj(9, wbits=-15)
+    head = compressor.compress(start) + compressor.flush(zlib.Z_FULL_FLUSH)
+    block = compressor.compress(bytes(1 << 20)) + compressor.flush(zlib.Z_FULL_FLUSH)
+    second, first = divmod(zlib.adler32(start), 1 << 16)
+    checksum = (second + first * (megabytes << 20)) % 65521 << 16 | first
+    return b"\x78\xda" + head + block * megabytes + compressor.flush() + struct.pack(">I", checksum)
 
 
 def endless() -> bytes:
     """Return the compressed rows of the valid mask, and a gigabyte of zeros after them in the same stream."""
-    compressor = zlib.compressobj(9)
-    parts = [compressor.compress(b"\0" + row.tobytes()) for row in mask()]
-    parts += [compressor.compress(bytes(1 << 20)) for _ in range(1000)]
-    return b"".join(parts) + compressor.flush()
+    return zeros_compressed(1000, b"".join(b"\0" + row.tobytes() for row in mask()))
 
 
 def four_bits() -> bytes:

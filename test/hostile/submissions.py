@@ -41,10 +41,14 @@ FIRST = "segmentation/R0001.bmp"
 
 @dataclass(frozen=True)
 class Row:
-    """A kind of submission. ``expected`` is part of the participant's line, or how it is scored."""
+    """A kind of submission.
+
+    ``expected`` is how it is scored; None: it is rejected in the words of `test.messages`; a text: in others
+    on another machine, of which that is a part.
+    """
 
     spoil: Callable[[Path], object]
-    expected: str | object
+    expected: str | object | None = None
 
 
 def image(data: bytes | Callable[[], bytes], name: str = "R0001.png") -> Callable[[Path], None]:
@@ -207,115 +211,84 @@ def _big_tiff() -> bytes:
     return head + pixels + struct.pack("<Q", len(tags)) + entries + bytes(8)
 
 
-SQUARE = f"{SIZE} × {SIZE} pixels"
-LOSSLESS = "expected a PNG image, found"
-
 IMAGES = {
     # Bombs: the header is held against the form before anything is decoded, and nothing else is inflated.
     "PNG whose header promises 3.6 gigapixels": Row(
         image(png(zeros_compressed(1), width=60_000, height=60_000)),
-        f"expected {SQUARE}, found 60000 × 60000",
     ),
     "PNG whose data go on for 1 GB behind its pixels": Row(image(lambda: png(endless())), WITH_MASK),
     "PNG with a compressed text of 2 GB": Row(
-        image(lambda: png(before=chunk(b"zTXt", b"a\0\0" + zeros_compressed(2048)))), "at most 1150976 bytes"
+        image(lambda: png(before=chunk(b"zTXt", b"a\0\0" + zeros_compressed(2048))))
     ),
     "PNG with a colour profile of 1 GB": Row(
         image(lambda: png(before=chunk(b"iCCP", b"a\0\0" + zeros_compressed(1000)))), WITH_MASK
     ),
     "PNG of 90,000 tiny chunks": Row(image(lambda: png(before=chunk(b"teSt", b"") * 90_000)), WITH_MASK),
-    "PNG with a chunk longer than the file": Row(
-        image(png()[:33] + b"\x7f\xff\xff\xffIDAT"), "a file that ends before its end mark"
-    ),
+    "PNG with a chunk longer than the file": Row(image(png()[:33] + b"\x7f\xff\xff\xffIDAT")),
     "TIFF whose strip is LZW of 4 gigapixels": Row(
         image(
             grey_tiff(b"\x80\x0b", tag_256=(4, 1, 65_535), tag_257=(4, 1, 65_535), tag_259=(3, 1, 5)),
             "R0001.tif",
         ),
-        "found 65535 × 65535",
     ),
     "TIFF with tiles of a gigapixel": Row(
         image(
             grey_tiff(bytes(9), tag_322=(4, 1, 1 << 30), tag_323=(4, 1, 1 << 30), tag_259=(3, 1, 8)),
             "R0001.tif",
         ),
-        "larger tiles",
     ),
     "TIFF with a tag of four billion values": Row(
-        image(grey_tiff(bytes(9), tag_273=(4, 0xFFFFFFFF, 8)), "R0001.tif"), "values in a tag"
+        image(grey_tiff(bytes(9), tag_273=(4, 0xFFFFFFFF, 8)), "R0001.tif")
     ),
-    "BMP of 2,147,483,647 pixels a side": Row(
-        image(bmp(width=2**31 - 1, height=2**31 - 1), "R0001.bmp"), "found 2147483647 × 2147483647"
-    ),
-    "file of one terabyte, all hole": Row(replaced(_sparse(1 << 40)), "found 1099511627776 bytes"),
+    "BMP of 2,147,483,647 pixels a side": Row(image(bmp(width=2**31 - 1, height=2**31 - 1), "R0001.bmp")),
+    "file of one terabyte, all hole": Row(replaced(_sparse(1 << 40))),
     # Damage.
-    "empty file": Row(image(b""), "an empty file"),
-    "zeros": Row(image(bytes(30_000)), f"{LOSSLESS} other content"),
-    "text": Row(image(b"not an image\n"), f"{LOSSLESS} other content"),
-    "truncated PNG": Row(image(png()[:-20]), "a file that ends before its end mark"),
-    "truncated data in a whole PNG": Row(image(png(zlib.compress(bytes(161 * 159))[:-9])), "expected"),
-    "PNG with a wrong checksum": Row(image(png()[:60] + b"\xff" + png()[61:]), "a wrong checksum"),
-    "PNG without data": Row(image(png()[:33] + chunk(b"IEND", b"")), "R0001.png: expected a PNG image"),
-    "PNG of zero height": Row(image(png(height=0)), f"expected {SQUARE}, found 160 × 0"),
-    "truncated BMP": Row(image(bmp()[:-1], "R0001.bmp"), "26677 of 26678 bytes"),
-    "BMP that is only two letters": Row(image(b"BM", "R0001.bmp"), "an incomplete header"),
-    "BMP whose pixels begin outside": Row(image(bmp(start=2**32 - 1), "R0001.bmp"), "expected a BMP image"),
-    "BMP of negative width": Row(image(bmp(width=-SIZE), "R0001.bmp"), "found -160 × 160"),
-    "BMP with two colours and pixels of the third": Row(
-        image(bmp(colours=2), "R0001.bmp"), "palette indices"
-    ),
-    "truncated TIFF": Row(image(grey_tiff(mask().tobytes())[:-40], "R0001.tif"), "expected a TIFF image"),
+    "empty file": Row(image(b"")),
+    "zeros": Row(image(bytes(30_000))),
+    "text": Row(image(b"not an image\n")),
+    "truncated PNG": Row(image(png()[:-20])),
+    "truncated data in a whole PNG": Row(image(png(zlib.compress(bytes(161 * 159))[:-9]))),
+    "PNG with a wrong checksum": Row(image(png()[:60] + b"\xff" + png()[61:])),
+    "PNG without data": Row(image(png()[:33] + chunk(b"IEND", b""))),
+    "PNG of zero height": Row(image(png(height=0))),
+    "truncated BMP": Row(image(bmp()[:-1], "R0001.bmp")),
+    "BMP that is only two letters": Row(image(b"BM", "R0001.bmp")),
+    "BMP whose pixels begin outside": Row(image(bmp(start=2**32 - 1), "R0001.bmp")),
+    "BMP of negative width": Row(image(bmp(width=-SIZE), "R0001.bmp")),
+    "BMP with two colours and pixels of the third": Row(image(bmp(colours=2), "R0001.bmp")),
+    "truncated TIFF": Row(image(grey_tiff(mask().tobytes())[:-40], "R0001.tif")),
     "TIFF whose pages go round in a circle": Row(
-        image(grey_tiff(mask().tobytes(), following=8 + SIZE * SIZE), "R0001.tif"), "several pages"
+        image(grey_tiff(mask().tobytes(), following=8 + SIZE * SIZE), "R0001.tif")
     ),
     "TIFF whose strip lies outside": Row(
-        image(grey_tiff(mask().tobytes(), tag_273=(4, 1, 2**32 - 1)), "R0001.tif"), "ends before its pixels"
+        image(grey_tiff(mask().tobytes(), tag_273=(4, 1, 2**32 - 1)), "R0001.tif")
     ),
-    "TIFF whose header lies outside": Row(
-        image(b"II*\0\xff\xff\xff\xff", "R0001.tif"), "points outside the file"
-    ),
+    "TIFF whose header lies outside": Row(image(b"II*\0\xff\xff\xff\xff", "R0001.tif")),
     # What other programs could show differently.
-    "16-bit PNG": Row(image(saved(mask().astype(np.uint16) * 257, "PNG")), "bits per channel, found 16"),
-    "16-bit TIFF": Row(
-        image(saved(mask().astype(np.uint16), "TIFF"), "R0001.tif"), "8 bits per channel, found 16"
-    ),
-    "float TIFF": Row(
-        image(saved(mask().astype(np.float32), "TIFF"), "R0001.tif"), "8 bits per channel, found 32"
-    ),
-    "4-bit PNG, in which 128 cannot be written": Row(image(four_bits), "found 136"),
-    "colour PNG": Row(image(saved(_colours((9, 8, 7), "RGB"), "PNG")), "found the colour (9, 8, 7)"),
-    "transparent PNG": Row(image(saved(_colours((0, 0, 0, 9), "RGBA"), "PNG")), "found transparent ones"),
-    "PNG with a declared transparent grey": Row(
-        image(png(before=chunk(b"tRNS", b"\0\x80"))), "found transparent ones"
-    ),
-    "PNG with a coloured palette": Row(image(saved(_palette(7), "PNG")), "found the colour (7, 0, 0)"),
-    "PNG whose palette is too short": Row(
-        image(png(colour=3, before=chunk(b"PLTE", bytes(6)))), "palette indices below 2"
-    ),
-    "PNG rotated by its metadata": Row(
-        image(png(before=chunk(b"eXIf", exif_of_orientation(6)))), "orientation 6"
-    ),
-    "TIFF rotated by its metadata": Row(
-        image(grey_tiff(mask().tobytes(), tag_274=(3, 1, 3)), "R0001.tif"), "orientation 3"
-    ),
-    "CMYK TIFF": Row(image(saved(Image.new("CMYK", (SIZE, SIZE)), "TIFF"), "R0001.tif"), "CMYK"),
-    "TIFF of inverted grey": Row(
-        image(grey_tiff(mask().tobytes(), tag_262=(3, 1, 0)), "R0001.tif"), "inverted"
-    ),
+    "16-bit PNG": Row(image(saved(mask().astype(np.uint16) * 257, "PNG"))),
+    "16-bit TIFF": Row(image(saved(mask().astype(np.uint16), "TIFF"), "R0001.tif")),
+    "float TIFF": Row(image(saved(mask().astype(np.float32), "TIFF"), "R0001.tif")),
+    "4-bit PNG, in which 128 cannot be written": Row(image(four_bits)),
+    "colour PNG": Row(image(saved(_colours((9, 8, 7), "RGB"), "PNG"))),
+    "transparent PNG": Row(image(saved(_colours((0, 0, 0, 9), "RGBA"), "PNG"))),
+    "PNG with a declared transparent grey": Row(image(png(before=chunk(b"tRNS", b"\0\x80")))),
+    "PNG with a coloured palette": Row(image(saved(_palette(7), "PNG"))),
+    "PNG whose palette is too short": Row(image(png(colour=3, before=chunk(b"PLTE", bytes(6))))),
+    "PNG rotated by its metadata": Row(image(png(before=chunk(b"eXIf", exif_of_orientation(6))))),
+    "TIFF rotated by its metadata": Row(image(grey_tiff(mask().tobytes(), tag_274=(3, 1, 3)), "R0001.tif")),
+    "CMYK TIFF": Row(image(saved(Image.new("CMYK", (SIZE, SIZE)), "TIFF"), "R0001.tif")),
+    "TIFF of inverted grey": Row(image(grey_tiff(mask().tobytes(), tag_262=(3, 1, 0)), "R0001.tif")),
     "TIFF of two pages": Row(
         image(saved(mask(), "TIFF", save_all=True, append_images=[Image.fromarray(mask())]), "R0001.tif"),
-        "several pages",
     ),
-    "TIFF that holds a JPEG": Row(
-        image(saved(mask(), "TIFF", compression="jpeg"), "R0001.tif"), "compression 7"
-    ),
-    "run-length coded BMP": Row(image(bmp(compression=1), "R0001.bmp"), "compression 1"),
-    "JPEG named PNG": Row(image(saved(mask(), "JPEG")), "a JPEG image (lossy"),
-    "GIF named PNG": Row(image(saved(mask(), "GIF")), "a GIF image"),
-    "WebP named PNG": Row(image(saved(mask(), "WEBP", lossless=True)), "a WebP image"),
-    "gzip named PNG": Row(image(gzip.compress(png(), mtime=0)), "a gzip archive"),
-    "other size": Row(image(saved(mask()[:, :-1].copy(), "PNG")), f"expected {SQUARE}, found 159 × 160"),
-    "values that mean nothing": Row(image(saved(mask() + 1, "PNG")), "found 1, 129"),
+    "TIFF that holds a JPEG": Row(image(saved(mask(), "TIFF", compression="jpeg"), "R0001.tif")),
+    "run-length coded BMP": Row(image(bmp(compression=1), "R0001.bmp")),
+    "JPEG named PNG": Row(image(saved(mask(), "JPEG"))),
+    "GIF named PNG": Row(image(saved(mask(), "GIF"))),
+    "WebP named PNG": Row(image(saved(mask(), "WEBP", lossless=True))),
+    "gzip named PNG": Row(image(gzip.compress(png(), mtime=0))),
+    "other size": Row(image(saved(mask()[:, :-1].copy(), "PNG"))),
+    "values that mean nothing": Row(image(saved(mask() + 1, "PNG"))),
     # Odd, but unmistakable: scored.
     "RGB PNG of equal channels": Row(image(saved(Image.fromarray(mask()).convert("RGB"), "PNG")), WITH_MASK),
     "opaque RGBA PNG": Row(image(saved(Image.fromarray(mask()).convert("RGBA"), "PNG")), WITH_MASK),
@@ -334,57 +307,43 @@ IMAGES = {
 }
 
 ENTRIES = {
-    "link to another file of the submission": Row(
-        replaced(lambda path: path.symlink_to("R0002.bmp")), "found a symbolic link"
-    ),
+    "link to another file of the submission": Row(replaced(lambda path: path.symlink_to("R0002.bmp"))),
     "link to the reference": Row(
         replaced(lambda path: path.symlink_to("/opt/evaluation/ground-truth/masks/R0001.png")),
-        "found a symbolic link",
     ),
-    "link to /dev/zero": Row(replaced(lambda path: path.symlink_to("/dev/zero")), "found a symbolic link"),
-    "link to itself": Row(replaced(lambda path: path.symlink_to(path.name)), "found a symbolic link"),
-    "table that is a link": Row(
-        replaced(lambda path: path.symlink_to("/etc/passwd"), LIKELIHOODS), "found a symbolic link"
-    ),
-    "folder that is a link": Row(
-        _folder_link, "segmentation: expected a regular file, found a symbolic link"
-    ),
-    "named pipe": Row(replaced(os.mkfifo), "found a named pipe"),
-    "socket": Row(replaced(_socket), "found a socket"),
+    "link to /dev/zero": Row(replaced(lambda path: path.symlink_to("/dev/zero"))),
+    "link to itself": Row(replaced(lambda path: path.symlink_to(path.name))),
+    "table that is a link": Row(replaced(lambda path: path.symlink_to("/etc/passwd"), LIKELIHOODS)),
+    "folder that is a link": Row(_folder_link),
+    "named pipe": Row(replaced(os.mkfifo)),
+    "socket": Row(replaced(_socket)),
     "device": Row(replaced(_device), "expected a regular file, found a"),
-    "folder named as an image": Row(
-        replaced(Path.mkdir), "segmentation/R0001.bmp: expected a file for this image"
-    ),
+    "folder named as an image": Row(replaced(Path.mkdir)),
     "hard link": Row(_hard_link, AS_BEFORE),
-    "100,001 files": Row(_many_entries, "expected at most 100000 files and folders"),
-    "nine levels of folders": Row(added("/".join("abcdefghi") + "/x"), "at most 8 levels of folders"),
-    "same image twice in other letters": Row(
-        added("segmentation/r0001.BMP", bmp()), "expected one file for R0001"
-    ),
-    "same image in two formats": Row(added("segmentation/R0001.png", png()), "expected one file for R0001"),
-    "folder twice in other letters": Row(
-        added("Segmentation/R0001.bmp", bmp()), "expected one file for R0001"
-    ),
-    "image of another format": Row(added("segmentation/R0001.jpg"), "only images of this phase"),
-    "name with a newline": Row(added("segmentation/R00\n01.bmp"), "R00\\n01.bmp"),
-    "name that clears the screen": Row(added("segmentation/\x1b[2J.bmp"), "segmentation/\\x1b[2J.bmp"),
-    "name of format codes": Row(added("segmentation/%s%n{0.__class__}.bmp"), "%s%n{0.__class__}.bmp"),
-    "name that is not UTF-8": Row(added(b"segmentation/\xff\xfe.bmp"), "\\udcff\\udcfe.bmp"),
-    "name with dots": Row(added("segmentation/...bmp"), "segmentation/...bmp"),
-    "name with backslashes": Row(added("segmentation/..\\..\\R0001.bmp"), "..\\..\\R0001.bmp"),
-    "name written from right to left": Row(added("segmentation/\u202egpj.bmp"), "\\u202egpj.bmp"),
-    "name in full-width digits": Row(added("segmentation/R０００１.bmp"), "only images of this phase"),
-    "name of 255 bytes": Row(added("segmentation/" + "x" * 251 + ".bmp"), "…"),
-    "only a zip": Row(_zipped, "classification_results.csv: expected a table of 40 images, found none"),
+    "100,001 files": Row(_many_entries),
+    "nine levels of folders": Row(added("/".join("abcdefghi") + "/x")),
+    "same image twice in other letters": Row(added("segmentation/r0001.BMP", bmp())),
+    "same image in two formats": Row(added("segmentation/R0001.png", png())),
+    "folder twice in other letters": Row(added("Segmentation/R0001.bmp", bmp())),
+    "image of another format": Row(added("segmentation/R0001.jpg")),
+    "name with a newline": Row(added("segmentation/R00\n01.bmp")),
+    "name that clears the screen": Row(added("segmentation/\x1b[2J.bmp")),
+    "name of format codes": Row(added("segmentation/%s%n{0.__class__}.bmp")),
+    "name that is not UTF-8": Row(added(b"segmentation/\xff\xfe.bmp")),
+    "name with dots": Row(added("segmentation/...bmp")),
+    "name with backslashes": Row(added("segmentation/..\\..\\R0001.bmp")),
+    "name written from right to left": Row(added("segmentation/\u202egpj.bmp")),
+    "name in full-width digits": Row(added("segmentation/R０００１.bmp")),
+    "name of 255 bytes": Row(added("segmentation/" + "x" * 251 + ".bmp")),
+    "only a zip": Row(_zipped),
     "nothing at all": Row(
         lambda folder: [
             shutil.rmtree(folder / "segmentation"),
             (folder / LIKELIHOODS).unlink(),
             (folder / FOVEA).unlink(),
         ],
-        "classification_results.csv: expected a table of 40 images, found none",
     ),
-    "everything wrong a thousand times": Row(_everything, "Submission rejected, "),
+    "everything wrong a thousand times": Row(_everything),
     # Beside the point: scored.
     "predictions.json of an algorithm phase": Row(
         added("predictions.json", b'[{"pk": "x", "status": "Succeeded", "outputs": [' + b"[" * 99_999),
@@ -402,64 +361,53 @@ ENTRIES = {
     "a second submission in a file of its own": Row(added("final/segmentation/R0001.bmp", b"x"), AS_BEFORE),
 }
 
-NUMBER = "Glaucoma Risk: expected a finite number, found"
 
 TABLES = {
-    "empty table": Row(table(lambda data: b""), "an empty file"),
-    "table of a header": Row(table(lambda data: data.partition(b"\n")[0]), "expected a table of 40 images"),
-    "table of blank lines": Row(table(lambda data: b"\n" * 9), "found no row"),
-    "table that is a folder": Row(
-        replaced(Path.mkdir, LIKELIHOODS), "expected a table of 40 images, found none"
-    ),
-    "table under another name": Row(
-        _bare, "classification_results.csv: expected a table of 40 images, found none"
-    ),
-    "gzipped table": Row(table(lambda data: gzip.compress(data, mtime=0)), "expected text in UTF-8"),
-    "table of a million lines": Row(table(lambda data: data + b"R0001,0.5\n" * 1_000_000), "bytes"),
+    "empty table": Row(table(lambda data: b"")),
+    "table of a header": Row(table(lambda data: data.partition(b"\n")[0])),
+    "table of blank lines": Row(table(lambda data: b"\n" * 9)),
+    "table that is a folder": Row(replaced(Path.mkdir, LIKELIHOODS)),
+    "table under another name": Row(_bare),
+    "gzipped table": Row(table(lambda data: gzip.compress(data, mtime=0))),
+    "table of a million lines": Row(table(lambda data: data + b"R0001,0.5\n" * 1_000_000)),
     "table of a million blank lines": Row(table(lambda data: data + b"\n" * 1_000_000), AS_BEFORE),
-    "line of four megabytes": Row(
-        table(lambda data: data + b"R0041," + b"1" * 4_000_000), "an overlong field"
-    ),
-    "line of two million commas": Row(table(lambda data: data + b"R0041," + b"," * 2_000_000), "R0041"),
-    "NUL characters": Row(cell("0.\0005"), "a NUL character"),
-    "bytes of no encoding": Row(cell(b"\xff\xfe\xfa"), "found other bytes"),
-    "lone surrogates in UTF-8": Row(key(b"\xed\xa0\x80"), "found other bytes"),
+    "line of four megabytes": Row(table(lambda data: data + b"R0041," + b"1" * 4_000_000)),
+    "line of two million commas": Row(table(lambda data: data + b"R0041," + b"," * 2_000_000)),
+    "NUL characters": Row(cell("0.\0005")),
+    "bytes of no encoding": Row(cell(b"\xff\xfe\xfa")),
+    "lone surrogates in UTF-8": Row(key(b"\xed\xa0\x80")),
     "lone surrogates in UTF-16": Row(
         table(
             lambda data: data.decode().encode("utf-16") + "R\ud800,0.5\n".encode("utf-16-le", "surrogatepass")
         ),
-        "text in UTF-16",
     ),
-    "cut UTF-16": Row(table(lambda data: data.decode().encode("utf-16")[:-1]), "text in UTF-16"),
-    "unclosed quotation mark": Row(table(lambda data: b'"' + data), "a quotation mark out of place"),
-    "quoted newlines": Row(key(b'"R00\n41"'), "found 'R00\\n41'"),
-    "name with terminal codes": Row(key(b"\x1b[31mR0041"), "\\x1b[31mR0041"),
-    "name of format codes in a table": Row(key(b"{0.__class__}%s%n"), "{0.__class__}%s%n"),
-    "name of a thousand characters": Row(key(b"R" * 1000), "…"),
-    "same image twice": Row(key(b"R0001"), "expected one row for R0001"),
-    "image of a path": Row(key(b"../../R0001.png"), "expected one row for R0001"),
-    "unknown image": Row(key(b"R0041"), "expected an image of this phase, found 'R0041'"),
+    "cut UTF-16": Row(table(lambda data: data.decode().encode("utf-16")[:-1])),
+    "unclosed quotation mark": Row(table(lambda data: b'"' + data)),
+    "quoted newlines": Row(key(b'"R00\n41"')),
+    "name with terminal codes": Row(key(b"\x1b[31mR0041")),
+    "name of format codes in a table": Row(key(b"{0.__class__}%s%n")),
+    "name of a thousand characters": Row(key(b"R" * 1000)),
+    "same image twice": Row(key(b"R0001")),
+    "image of a path": Row(key(b"../../R0001.png")),
+    "unknown image": Row(key(b"R0041")),
     "column twice": Row(
         table(lambda data: data.replace(b"FileName,Glaucoma Risk", b"FileName,Glaucoma Risk,glaucoma_risk")),
-        'column "Glaucoma Risk" once',
     ),
-    "column missing": Row(
-        table(lambda data: data.replace(b"Glaucoma Risk", b"Risk")), 'column "Glaucoma Risk"'
-    ),
-    "no number": Row(cell("high"), f'{NUMBER} "high"'),
-    "not a number": Row(cell("nan"), f'{NUMBER} "nan"'),
-    "infinity": Row(cell("-inf"), f'{NUMBER} "-inf"'),
-    "number beyond floats": Row(cell("1e999"), f'{NUMBER} "1e999"'),
-    "number with an underscore": Row(cell("0_5"), f'{NUMBER} "0_5"'),
-    "number in Arabic digits": Row(cell("٠٫٥"), NUMBER),
-    "hexadecimal number": Row(cell("0x1p-1"), f'{NUMBER} "0x1p-1"'),
-    "truth value": Row(cell("True"), f'{NUMBER} "True"'),
-    "decimal comma": Row(cell("0,5"), "expected 2 fields, found 3"),
-    "formula": Row(cell("=1+1"), f'{NUMBER} "=1+1"'),
-    "program": Row(cell("__import__('os').system('kill 1')"), NUMBER),
-    "number of 100,000 digits": Row(cell("1" * 100_000), "Glaucoma Risk: expected a finite number, f"),
-    "coordinate outside": Row(cell("1e308,-1", FOVEA), "expected x from 0 to 160"),
-    "coordinate missing": Row(cell("5", FOVEA), "expected 3 fields, found 2"),
+    "column missing": Row(table(lambda data: data.replace(b"Glaucoma Risk", b"Risk"))),
+    "no number": Row(cell("high")),
+    "not a number": Row(cell("nan")),
+    "infinity": Row(cell("-inf")),
+    "number beyond floats": Row(cell("1e999")),
+    "number with an underscore": Row(cell("0_5")),
+    "number in Arabic digits": Row(cell("٠٫٥")),
+    "hexadecimal number": Row(cell("0x1p-1")),
+    "truth value": Row(cell("True")),
+    "decimal comma": Row(cell("0,5")),
+    "formula": Row(cell("=1+1")),
+    "program": Row(cell("__import__('os').system('kill 1')")),
+    "number of 100,000 digits": Row(cell("1" * 100_000)),
+    "coordinate outside": Row(cell("1e308,-1", FOVEA)),
+    "coordinate missing": Row(cell("5", FOVEA)),
     # Odd, but unmistakable: scored.
     "UTF-16": Row(table(lambda data: data.decode().encode("utf-16")), AS_BEFORE),
     "UTF-8 with a byte order mark": Row(table(lambda data: data.decode().encode("utf-8-sig")), AS_BEFORE),

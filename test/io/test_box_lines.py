@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluation.io.box_lines import BoxFormat, read_box_lines, write_box_lines
-from evaluation.io.size import Size
+from evaluation.io.pixels import Size
 
 CLASSES = {"BE": 0, "HGD": 1}
 PREDICTED, REFERENCE = BoxFormat(CLASSES, True), BoxFormat(CLASSES, False)

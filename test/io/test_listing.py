@@ -69,7 +69,7 @@ def test_eight_levels_of_folders_are_the_most(tmp_path):
 
 @pytest.mark.parametrize(("limit", "files"), [(5, 3), (4, 0), (1, 0)])
 def test_too_many_entries_are_one_fault(tmp_path, monkeypatch, limit, files):
-    monkeypatch.setattr(module, "MOST_ENTRIES", limit)
+    monkeypatch.setattr(module, "MAX_ENTRIES", limit)
     put(tmp_path, "a/1", "a/2", "b/3")  # five entries with the folders
     found = list_files(tmp_path)
     assert len(found.files) == files
@@ -77,7 +77,7 @@ def test_too_many_entries_are_one_fault(tmp_path, monkeypatch, limit, files):
 
 
 def test_the_limit_is_that_of_the_documentation():
-    assert (module.MOST_ENTRIES, module.DEEPEST_FOLDER) == (100_000, 8)
+    assert (module.MAX_ENTRIES, module.MAX_FOLDER_DEPTH) == (100_000, 8)
 
 
 def test_a_missing_root_is_unreadable(tmp_path):

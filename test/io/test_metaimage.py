@@ -5,11 +5,12 @@ import zlib
 import numpy as np
 import pytest
 import SimpleITK
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluation.core.fault import FaultKind, ReadError
-from evaluation.io.grey_images import Size, read_grey, write_grey
+from evaluation.io.grey_images import read_grey, write_grey
+from evaluation.io.pixels import Size
 
 PIXELS = np.arange(12, dtype=np.uint8).reshape(3, 4)
 SIZE = Size(4, 3)
@@ -44,6 +45,7 @@ def test_reads_what_simpleitk_writes(tmp_path, compressed, planes):
     np.testing.assert_array_equal(read(path.read_bytes()), PIXELS)
 
 
+@settings(max_examples=50, deadline=None)
 @given(st.integers(1, 9), st.integers(1, 9), st.integers(0, 2**32 - 1))
 def test_simpleitk_reads_what_is_written(tmp_path_factory, width, height, seed):
     image = np.random.default_rng(seed).integers(0, 256, (height, width), dtype=np.uint8)

@@ -1,8 +1,7 @@
 import pytest
 
 from evaluation.core.fault import ReadError
-from evaluation.io.pixels import check_size
-from evaluation.io.size import Size
+from evaluation.io.pixels import Size, check_size, values_in_words
 
 RESAMPLED = "resampled to {} times its size? A mask has the size of the original image"
 
@@ -23,3 +22,11 @@ def test_what_a_wrong_size_probably_is(found, hint):
         check_size(found, Size(2124, 2056))
     assert raised.value.hint == hint
     assert raised.value.fault("a.png").hint == hint
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [([], ""), ([7], "7"), ([1, 2, 3, 4, 5], "1, 2, 3, 4, 5"), (range(8), "0, 1, 2, 3, 4 and 3 more")],
+)
+def test_few_of_many_values_are_named(values, text):
+    assert values_in_words(values) == text

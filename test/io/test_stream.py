@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from evaluation.core.fault import FaultKind, ReadError
-from evaluation.io.stream import FileStream
+from evaluation.io.stream import FileStream, sha256_of
 
 
 def test_pieces_make_up_the_file_and_are_observed(tmp_path):
@@ -49,3 +49,9 @@ def test_only_regular_files_within_limits_are_opened(tmp_path, path, kind):
         FileStream(str(tmp_path), path, 4)
     assert error.value.kind == kind
     assert len(list(Path("/proc/self/fd").iterdir())) == descriptors
+
+
+def test_sha256_of_the_standards_example():
+    """FIPS 180-2, appendix B.1."""
+    expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    assert sha256_of(b"abc") == sha256_of(memoryview(b"xabc")[1:]) == expected

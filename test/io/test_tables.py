@@ -1,20 +1,21 @@
 import csv
 import io
+import math
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.core.fault import FaultKind
-from evaluation.io.tables import ColumnSpec, read_table
+from evaluation.core.fault import FaultKind, ReadError
+from evaluation.io.tables import ColumnSpec, is_number, parse_number, read_table
 
 COLUMNS = (ColumnSpec("FileName", ("ImageName",)), ColumnSpec("Glaucoma Risk"))
 V1, V2 = ("V0001.jpg", "0.9"), ("V0002.jpg", "-1e-3")
 
 
-def read(text, columns=COLUMNS, most_rows=100):
+def read(text, columns=COLUMNS, max_rows=100):
     return read_table(
-        memoryview(text if isinstance(text, bytes) else text.encode()), columns, most_rows=most_rows
+        memoryview(text if isinstance(text, bytes) else text.encode()), columns, max_rows=max_rows
     )
 
 
@@ -109,7 +110,7 @@ def test_utf_16_without_mark_is_called_by_its_nul_characters():
 
 @pytest.mark.parametrize("row", [b"V,1\n", b"V\n", b"\xff,1\n", b"V,1,2,3\n"])
 def test_a_million_rows_end_at_the_limit(row):
-    table = read(b"FileName,Glaucoma Risk\n" + row * 1_000_000, most_rows=3)
+    table = read(b"FileName,Glaucoma Risk\n" + row * 1_000_000, max_rows=3)
     assert (table.problems[-1].kind, table.problems[-1].line) == (FaultKind.TOO_LARGE, 5)
     assert len(table.rows) + len(table.problems) <= 5
 
@@ -149,3 +150,64 @@ def test_a_line_for_spreadsheets_is_named(mark):
     assert (problem.kind, problem.line) == (FaultKind.MALFORMED, 1)
     assert problem.hint == "only spreadsheets understand this line: remove it"
     assert table.rows == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1", 1.0),
+        ("+1", 1.0),
+        ("-.5", -0.5),
+        ("3.", 3.0),
+        (" 2e-3 ", 0.002),
+        ("1E+2", 100.0),
+        ("007", 7.0),
+        ("1e-999", 0.0),
+    ],
+)
+def test_reads_decimal_numbers(text, value):
+    assert parse_number(text) == value
+    assert is_number(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "nan",
+        "inf",
+        "-Infinity",
+        "1e999",
+        "1_000",
+        "１",
+        "٣",
+        "0x1p3",
+        "1,5",
+        "1 2",
+        ".",
+        "e5",
+        "--1",
+        "1\n",
+        "1\0",
+        "{0}",
+        "=1",
+        "9" * 101,
+    ],
+)
+def test_refuses_everything_else(text):
+    with pytest.raises(ReadError) as caught:
+        parse_number(text)
+    error = caught.value
+    assert (error.kind, error.expected, error.found) == (FaultKind.MALFORMED, "a finite number", f'"{text}"')
+    assert not is_number(text)
+
+
+@pytest.mark.parametrize("text", ["", "  "])
+def test_an_empty_cell_is_nothing(text):
+    with pytest.raises(ReadError, match="found nothing"):
+        parse_number(text)
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_reads_every_float_that_python_writes(value):
+    assert parse_number(repr(value)) == value
+    assert math.copysign(1, parse_number(repr(value))) == math.copysign(1, value)

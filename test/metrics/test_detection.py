@@ -50,7 +50,7 @@ def expected(function, images, names, *arguments):
     return np.array([[math.nan if v is None else float(v) for v in row] for row in values])
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=400, deadline=None)
 @given(st.lists(image, min_size=1, max_size=4))
 def test_agrees_with_the_plain_rules(images):
     table, ones = table_of(images), np.ones((1, len(images)))
@@ -146,7 +146,7 @@ def test_mean_over_classes_leaves_out_those_that_do_not_exist():
 @given(st.lists(image, min_size=1, max_size=3), st.integers(0, CLASSES - 1))
 def test_the_table_of_one_class_has_its_figures(images, label):
     table, ones = table_of(images), np.ones((1, len(images)))
-    of_class = table.of_class(label)
+    of_class = table.single_class(label)
     for function in (lambda t: t.average_precision(ones), lambda t: t.mean_iou(ones, True)):
         np.testing.assert_array_equal(function(of_class)[:, 0], function(table)[:, label])
 

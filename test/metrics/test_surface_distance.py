@@ -55,8 +55,8 @@ def test_an_empty_prediction_is_a_diagonal_away():
 
 
 def test_noise_is_a_diagonal_away(monkeypatch):
-    monkeypatch.setattr(surface_distance, "LARGEST_WINDOW_VOXELS", 0)
-    monkeypatch.setattr(surface_distance, "MOST_SURFACE_VOXELS", 12)
+    monkeypatch.setattr(surface_distance, "MAX_WINDOW_VOXELS", 0)
+    monkeypatch.setattr(surface_distance, "MAX_SURFACE_VOXELS", 12)
     volume = np.zeros((3, 5, 5), dtype=bool)
     volume[:, 0:2, 0:2] = True
     assert distances(volume, volume).mean == 0
@@ -89,7 +89,7 @@ def test_the_surface_is_what_simpleitk_calls_contour(volume):
 
 
 def test_of_large_surfaces_evenly_spaced_voxels_are_measured(monkeypatch):
-    monkeypatch.setattr(surface_distance, "MOST_MEASURED", 2)
+    monkeypatch.setattr(surface_distance, "MAX_MEASURED", 2)
     here = np.array([[0, 0, 0], [0, 0, 5], [0, 0, 3], [0, 0, 5]], dtype=np.int32)
     there = np.array([[0, 0, 0]], dtype=np.int32)
     # Every second of four: 0 and 3 voxels away, not 5.

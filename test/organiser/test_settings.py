@@ -9,7 +9,12 @@ import pytest
 
 from evaluation.core.fault import PhaseError
 from evaluation.evaluate import Result, evaluate
-from evaluation.organiser.settings import least_metrics, platform_settings, public_paths, warnings_of
+from evaluation.organiser.settings import (
+    metrics_of_empty_submission,
+    platform_settings,
+    public_paths,
+    warnings_of,
+)
 from evaluation.phase.manifest import scan
 from evaluation.phase.phase import Phase, load_phase
 from evaluation.platform.result_file import render
@@ -36,7 +41,7 @@ def looked_up(metrics: dict, path: str) -> object:
 @pytest.mark.parametrize("path", PHASES, ids=lambda path: path.parent.name)
 def test_every_path_is_a_number_in_a_real_result(path):
     phase = load_phase(path.parent, scan(path.parent))
-    settings = platform_settings(phase, least_metrics(phase, 0))
+    settings = platform_settings(phase, metrics_of_empty_submission(phase, 0))
     metrics = metrics_of(phase, REPOSITORY / "test" / "input" / path.parent.name)
     columns = settings["extra_results_columns"]
     paths = [settings["score_jsonpath"], *(column["path"] for column in columns)]
@@ -48,13 +53,13 @@ def test_every_path_is_a_number_in_a_real_result(path):
         figure = looked_up(metrics, value.removesuffix(".value"))
         # A composite is a plain number, without an interval.
         assert bool(error) <= (isinstance(figure, dict) and "confidence_interval" in figure)
-    assert set(public_paths(least_metrics(phase, 0))) <= set(public_paths(metrics))
+    assert set(public_paths(metrics_of_empty_submission(phase, 0))) <= set(public_paths(metrics))
 
 
 @pytest.mark.parametrize("path", PHASES, ids=lambda path: path.parent.name)
 def test_values_that_the_platform_accepts(path):
     phase = load_phase(path.parent, scan(path.parent))
-    settings = platform_settings(phase, least_metrics(phase, 0))
+    settings = platform_settings(phase, metrics_of_empty_submission(phase, 0))
     assert set(settings) == {
         "score_title",
         "score_jsonpath",
@@ -84,7 +89,7 @@ def test_values_that_the_platform_accepts(path):
 def test_refuge(tmp_path):
     # 24 cases, half of them glaucomatous: enough of each class for an interval.
     phase = loaded_phase(tmp_path / "phase", 24)
-    settings = platform_settings(phase, least_metrics(phase, 0))
+    settings = platform_settings(phase, metrics_of_empty_submission(phase, 0))
     assert settings["score_title"] == "AUC"
     assert settings["score_jsonpath"] == "aggregates.classification.auc.value"
     assert settings["score_error_jsonpath"] == (
@@ -102,7 +107,7 @@ def test_refuge(tmp_path):
 def test_what_the_phase_asks_for(tmp_path):
     keys = {"score": "fovea.distance", "columns": ["segmentation.dice_cup"]}
     phase = loaded_phase(tmp_path / "phase", keys=keys, tables='[digits]\n"fovea.distance" = 1')
-    settings = platform_settings(phase, least_metrics(phase, 0))
+    settings = platform_settings(phase, metrics_of_empty_submission(phase, 0))
     assert settings["score_jsonpath"] == "aggregates.fovea.distance.value"
     assert settings["score_default_sort"] == "asc"
     assert settings["score_decimal_places"] == 1
@@ -119,7 +124,7 @@ def test_what_the_phase_asks_for(tmp_path):
 def test_columns_that_are_shown_and_not_ranked(tmp_path):
     keys = {"columns": ["segmentation.dice_disc"], "unranked_columns": ["fovea.distance"]}
     phase = loaded_phase(tmp_path / "phase", keys=keys, tables='[titles]\n"fovea.distance" = "Fovea [px]"')
-    settings = platform_settings(phase, least_metrics(phase, 0))
+    settings = platform_settings(phase, metrics_of_empty_submission(phase, 0))
     assert settings["extra_results_columns"] == [
         {"title": "Dice of the disc", "path": "aggregates.segmentation.dice_disc.value", "order": "desc"},
         {
@@ -150,7 +155,7 @@ def test_columns_that_are_shown_and_not_ranked(tmp_path):
 def test_titles_that_the_platform_does_not_take(tmp_path, title, problem):
     phase = loaded_phase(tmp_path / "phase", tables=f"[titles]\n{title}")
     with pytest.raises(PhaseError) as raised:
-        platform_settings(phase, least_metrics(phase, 0))
+        platform_settings(phase, metrics_of_empty_submission(phase, 0))
     assert problem in raised.value.problems[0]
     assert raised.value.problems[-1] == "[titles] in phase.toml renames a metric"
 
@@ -183,12 +188,12 @@ def test_titles_that_the_platform_does_not_take(tmp_path, title, problem):
 )
 def test_warnings(tmp_path, tables, warnings):
     phase = loaded_phase(tmp_path / "phase", keys={"columns": ["segmentation.dice_cup"]}, tables=tables)
-    assert warnings_of(phase, platform_settings(phase, least_metrics(phase, 0))) == warnings
+    assert warnings_of(phase, platform_settings(phase, metrics_of_empty_submission(phase, 0))) == warnings
 
 
 def test_public_are_the_keys_that_every_submission_has(tmp_path):
     phase = loaded_phase(tmp_path / "phase")
-    least = set(public_paths(least_metrics(phase, 0)))
+    least = set(public_paths(metrics_of_empty_submission(phase, 0)))
     whole = set(public_paths(metrics_of(phase, refuge_submission(tmp_path / "submission"))))
     assert least < whole
     # The fovea is the task that a submission may leave out.

@@ -61,7 +61,7 @@ def test_sizes_are_optional(tmp_path):
         ("", ["cases.csv: column 'name' is missing", "cases.csv: holds no case"]),
         ("name,width,height\n", ["cases.csv: holds no case"]),
         ("case,width\nV1,3\n", ["cases.csv: column 'name' is missing"]),
-        ("name,label,label\nV1,0,1\n", ["cases.csv: column 'label' stands 2 times"]),
+        ("name,label,label\nV1,0,1\n", ["cases.csv: duplicate column 'label'"]),
         ("name,label\nV1\nV2,1,2\n",
          ["cases.csv, line 2: expected 2 cells, found 1", "cases.csv, line 3: expected 2 cells, found 3"]),
         ("name\nV1\nv1\nV1.png\n", ["cases.csv, lines 2, 3, 4: 3 cases named 'v1'"]),
@@ -80,7 +80,7 @@ def test_sizes_are_optional(tmp_path):
         ('name\n"V\t1"\n', [r"cases.csv, line 2: 'V\t1' is not a name for a case"]),
         # All at once: a row too short, a wrong size, a name that stands twice.
         ("name,width,width\nV1,5,5\nV2\nV3,x,x\nv1,5,5\n", [
-            "cases.csv: column 'width' stands 2 times",
+            "cases.csv: duplicate column 'width'",
             "cases.csv, line 3: expected 3 cells, found 1",
             "cases.csv, line 4, width: expected a size in pixels, found 'x'",
             "cases.csv, lines 2, 5: 2 cases named 'v1'",

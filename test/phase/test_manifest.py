@@ -109,6 +109,8 @@ def test_a_name_that_is_no_text_is_sealed_too(folder):
     (folder / os.fsdecode(b"masks/\xff.png")).write_bytes(b"x")
     seal(folder, scan(folder))
     verify(folder, read_manifest(folder))
+    (folder / os.fsdecode(b"masks/\xff.png")).unlink()
+    assert len(problems_of(folder)) == 1
 
 
 def test_a_manifest_is_needed(folder):

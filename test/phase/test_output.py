@@ -1,4 +1,4 @@
-"""Folders that are there as a whole or not at all, and strict tables."""
+"""Folders that are there as a whole or not at all, and the files of reports."""
 
 import json
 import math
@@ -6,7 +6,6 @@ import math
 import pytest
 
 from evaluation.core.fault import PhaseError
-from evaluation.phase.organiser_tables import read_rows
 from evaluation.phase.output import whole_folder, write_report, write_rows
 
 
@@ -45,32 +44,3 @@ def test_what_does_not_exist_is_null_or_empty(tmp_path):
     assert json.loads((tmp_path / "r.json").read_text()) == {"1": [None, 0.1], "b": [None, {"c": None}]}
     write_rows(tmp_path / "r.csv", ("a", "b", "c"), [(math.nan, 0.1, None), (1, True, "x")])
     assert (tmp_path / "r.csv").read_text() == "a,b,c\n,0.1,\n1,True,x\n"
-    first, second = read_rows(tmp_path / "r.csv", ("a", "b"))
-    assert math.isnan(first.number("a"))
-    assert first.number("b") == 0.1
-    assert second.whole("a", 1, 1) == 1
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("a\n1\n", "column 'b' is missing"),
-        ("a,b,b\n1,2,3\n", "'b' stands 2 times"),
-        ("a,b\n1\n", "line 2: expected 2 cells, found 1"),
-        ('a,b\n"1,2\n', "cannot be read"),
-    ],
-)
-def test_faults_of_tables(tmp_path, text, message):
-    (tmp_path / "t.csv").write_text(text)
-    with pytest.raises(PhaseError, match=message):
-        read_rows(tmp_path / "t.csv", ("a", "b"))
-
-
-@pytest.mark.parametrize(
-    ("cell", "method"), [("x", "number"), ("nan", "number"), ("0", "whole"), ("1.0", "whole"), ("²", "whole")]
-)
-def test_faults_of_cells(tmp_path, cell, method):
-    (tmp_path / "t.csv").write_text(f"a\n{cell}\n")
-    (row,) = read_rows(tmp_path / "t.csv", ("a",))
-    with pytest.raises(PhaseError, match="line 2, a: expected"):
-        row.number("a") if method == "number" else row.whole("a", 1, 5)

@@ -11,12 +11,12 @@ import pytest
 from evaluation.core.fault import PhaseError
 from evaluation.evaluate import Rejection, Result, check, evaluate
 from evaluation.organiser.rehearsal import rehearse
-from evaluation.organiser.settings import least_metrics, platform_settings
+from evaluation.organiser.settings import metrics_of_empty_submission, platform_settings
 from evaluation.phase.form_file import read_form, write_form
 from evaluation.phase.format_words import format_in_words
+from evaluation.phase.scores import case_records
 from evaluation.platform.result_file import render
 from evaluation.platform.submission_writer import AlgorithmWriter, InputImage
-from evaluation.summary import case_records
 from test.eyes import (
     DECISIONS,
     FEATURE_SOCKET,
@@ -272,7 +272,7 @@ def test_a_phase_with_run_times_is_rehearsed_and_described(tmp_path):
     assert "one without a result counts 10 s." in words
     assert "Each second beyond costs 0.5." in words
     assert read_form_of(tmp_path, phase) == phase.form
-    settings = platform_settings(phase, least_metrics(phase, 0))
+    settings = platform_settings(phase, metrics_of_empty_submission(phase, 0))
     assert settings["extra_results_columns"][0]["path"] == "aggregates.run_time.seconds.value"
     assert settings["extra_results_columns"][0]["order"] == "asc"
 

@@ -23,8 +23,9 @@ def index_of(tmp_path, submission, **phase):
     return index_submission(submission, phase.form, phase.tasks)
 
 
-def messages(index):
-    return [f"{fault.kind.value}: {fault}" for fault in index.faults]
+def told(index):
+    """Return kind, place and what was found of every fault; `test.messages` holds the words."""
+    return [f"{fault.kind.value}: {fault.place}: {fault.found}" for fault in index.faults]
 
 
 def test_every_value_is_found(tmp_path, submission):
@@ -60,7 +61,7 @@ def test_letter_case_does_not_matter(tmp_path, submission):
     replace_in(submission / "fovea_location_results.csv", "V0003", "v0003.JPG")
     replace_in(submission / "fovea_location_results.csv", "ImageName", "image name")
     index = index_of(tmp_path, submission)
-    assert messages(index) == []
+    assert told(index) == []
     assert index.sources[0]["segmentation"] == FileSource("Segmentation/v0001.PNG")
 
 
@@ -72,7 +73,7 @@ def test_one_common_folder_is_stripped(tmp_path, submission, junk):
     (outer / junk).parent.mkdir(exist_ok=True)
     (outer / junk).write_bytes(b"x")
     index = index_of(tmp_path, outer)
-    assert messages(index) == []
+    assert told(index) == []
     assert index.root == str(outer / "my team")
     assert index.sources[0]["segmentation"] == FileSource("segmentation/V0001.png")
 
@@ -80,7 +81,7 @@ def test_one_common_folder_is_stripped(tmp_path, submission, junk):
 def test_a_folder_that_the_format_wants_is_not_stripped(tmp_path):
     submission = refuge_submission(tmp_path / "submission", fields=["segmentation"])
     index = index_of(tmp_path, submission, keys={"tasks": ["segmentation"]})
-    assert messages(index) == []
+    assert told(index) == []
     assert index.root == str(submission)
 
 
@@ -96,7 +97,7 @@ def test_a_bare_table_is_accepted_where_a_phase_asks_for_one_table_only(tmp_path
     submission = refuge_submission(tmp_path / "submission", fields=["glaucoma_risk"])
     (submission / "classification_results.csv").rename(submission / "predictions.csv")
     index = index_of(tmp_path, submission, keys={"tasks": ["classification"]})
-    assert messages(index) == []
+    assert told(index) == []
     assert index.sources[0]["glaucoma_risk"].file == "predictions.csv"
 
 
@@ -104,37 +105,34 @@ def test_a_fault_of_a_bare_table_names_that_table(tmp_path):
     submission = refuge_submission(tmp_path / "submission", 3, fields=["glaucoma_risk"])
     (submission / "classification_results.csv").rename(submission / "predictions.csv")
     index = index_of(tmp_path, submission, keys={"tasks": ["classification"]})
-    assert messages(index) == ["missing: predictions.csv, FileName: expected a row for V0004, found none"]
+    assert told(index) == ["missing: predictions.csv, FileName: none"]
 
 
 def test_a_bare_table_is_not_accepted_where_a_phase_asks_for_more(tmp_path, submission):
     (submission / "classification_results.csv").rename(submission / "predictions.csv")
-    assert messages(index_of(tmp_path, submission)) == [
-        "missing: classification_results.csv: expected a table of 4 images, found none"
-    ]
+    assert told(index_of(tmp_path, submission)) == ["missing: classification_results.csv: none"]
 
 
 @pytest.mark.parametrize("name", ["fovea_location_results.csv", "fovea_localization_results.csv"])
 def test_both_names_of_the_fovea_table(tmp_path, submission, name):
     (submission / "fovea_location_results.csv").rename(submission / name)
     index = index_of(tmp_path, submission)
-    assert messages(index) == []
+    assert told(index) == []
     assert index.tasks == ALL
     assert index.sources[3]["fovea"].file == name
 
 
 def test_both_fovea_tables_at_once(tmp_path, submission):
     shutil.copy(submission / "fovea_location_results.csv", submission / "fovea_localization_results.csv")
-    assert messages(index_of(tmp_path, submission)) == [
-        "duplicate: fovea_location_results.csv: expected one table of this kind, "
-        "found a second one beside fovea_localization_results.csv"
+    assert told(index_of(tmp_path, submission)) == [
+        "duplicate: fovea_location_results.csv: a second one beside fovea_localization_results.csv"
     ]
 
 
 def test_an_optional_task_may_be_absent(tmp_path, submission):
     (submission / "fovea_location_results.csv").unlink()
     index = index_of(tmp_path, submission)
-    assert messages(index) == []
+    assert told(index) == []
     assert index.tasks == ("classification", "segmentation")
 
 
@@ -142,7 +140,7 @@ def test_an_optional_task_may_be_absent(tmp_path, submission):
 def test_an_optional_task_that_the_leaderboard_needs_may_not(tmp_path, submission, keys):
     (submission / "fovea_location_results.csv").unlink()
     index = index_of(tmp_path, submission, keys=keys)
-    assert "missing: fovea_location_results.csv: expected a table of 4 images, found none" in messages(index)
+    assert "missing: fovea_location_results.csv: none" in told(index)
     assert "fovea" in index.tasks
 
 
@@ -153,35 +151,31 @@ def test_an_optional_task_that_was_begun_must_be_complete(tmp_path):
             name: value for name, value in values.items() if name != "fovea" or case.number < 4
         },
     )
-    assert messages(index_of(tmp_path, submission)) == [
-        "missing: fovea_location_results.csv, ImageName: expected a row for V0004, found none"
-    ]
+    assert told(index_of(tmp_path, submission)) == ["missing: fovea_location_results.csv, ImageName: none"]
 
 
 def test_a_damaged_table_of_an_optional_task_is_a_fault(tmp_path, submission):
     (submission / "fovea_location_results.csv").write_bytes(b"")
-    assert messages(index_of(tmp_path, submission)) == [
-        "unreadable: fovea_location_results.csv: expected a table, found an empty file"
-    ]
+    assert told(index_of(tmp_path, submission)) == ["unreadable: fovea_location_results.csv: an empty file"]
 
 
 def test_missing_files_rows_and_whole_parts(tmp_path, submission):
     (submission / "segmentation" / "V0002.png").unlink()
     replace_in(submission / "fovea_location_results.csv", "V0003,5.0,5.5\n", "")
     (submission / "classification_results.csv").unlink()
-    assert messages(index_of(tmp_path, submission)) == [
-        "missing: classification_results.csv: expected a table of 4 images, found none",
-        "missing: segmentation/V0002.bmp: expected a file for this image, found none",
-        "missing: fovea_location_results.csv, ImageName: expected a row for V0003, found none",
+    assert told(index_of(tmp_path, submission)) == [
+        "missing: classification_results.csv: none",
+        "missing: segmentation/V0002.bmp: none",
+        "missing: fovea_location_results.csv, ImageName: none",
     ]
 
 
 def test_an_empty_submission(tmp_path):
     (tmp_path / "submission").mkdir()
     index = index_of(tmp_path, tmp_path / "submission")
-    assert messages(index) == [
-        "missing: classification_results.csv: expected a table of 4 images, found none",
-        "missing: segmentation/: expected 4 files, found none",
+    assert told(index) == [
+        "missing: classification_results.csv: none",
+        "missing: segmentation/: none",
     ]
 
 
@@ -246,14 +240,12 @@ def test_files_that_pair_with_no_case(tmp_path, submission):
     (folder / "V0002.png").rename(folder / "V0002.jpg")
     (folder / "deeper").mkdir()
     (folder / "V0003.png").rename(folder / "deeper" / "V0003.png")
-    expected = "only images of this phase, as segmentation/<image>.bmp (.bmp, .png, .tif)"
-    assert messages(index_of(tmp_path, submission)) == [
-        f"unknown: segmentation/V0002.jpg: expected {expected}, found a file of another name "
-        "(lossy compression changes the values of a mask: save it in one of the formats named)",
-        f"unknown: segmentation/V0009.png: expected {expected}, found a file of another name",
-        f"unknown: segmentation/deeper/V0003.png: expected {expected}, found a file of another name",
-        "missing: segmentation/V0002.bmp: expected a file for this image, found none",
-        "missing: segmentation/V0003.bmp: expected a file for this image, found none",
+    assert told(index_of(tmp_path, submission)) == [
+        "unknown: segmentation/V0002.jpg: a file of another name",
+        "unknown: segmentation/V0009.png: a file of another name",
+        "unknown: segmentation/deeper/V0003.png: a file of another name",
+        "missing: segmentation/V0002.bmp: none",
+        "missing: segmentation/V0003.bmp: none",
     ]
 
 
@@ -261,36 +253,29 @@ def test_two_files_for_one_image(tmp_path, submission):
     folder = submission / "segmentation"
     shutil.copy(folder / "V0001.png", folder / "V0001.bmp")
     shutil.copy(folder / "V0001.png", folder / "v0001.tif")
-    assert messages(index_of(tmp_path, submission)) == [
-        "duplicate: segmentation/V0001.png: expected one file for V0001, "
-        "found a second one beside segmentation/V0001.bmp",
-        "duplicate: segmentation/v0001.tif: expected one file for V0001, "
-        "found a second one beside segmentation/V0001.bmp",
+    assert told(index_of(tmp_path, submission)) == [
+        "duplicate: segmentation/V0001.png: a second one beside segmentation/V0001.bmp",
+        "duplicate: segmentation/v0001.tif: a second one beside segmentation/V0001.bmp",
     ]
 
 
 def test_rows_that_pair_with_no_case_or_with_one_twice(tmp_path, submission):
     path = submission / "classification_results.csv"
     path.write_text(path.read_text() + "V0001.jpg,0.5\nimages/V0002,0.5\nV0005,0.5\n,0.5\n")
-    assert messages(index_of(tmp_path, submission)) == [
-        "duplicate: classification_results.csv, line 6, FileName: expected one row for V0001, "
-        "found a second one beside line 2",
-        "duplicate: classification_results.csv, line 7, FileName: expected one row for V0002, "
-        "found a second one beside line 3",
-        "unknown: classification_results.csv, line 8, FileName: expected an image of this phase, "
-        "found 'V0005'",
-        "unknown: classification_results.csv, line 9, FileName: expected an image of this phase, found ''",
+    assert told(index_of(tmp_path, submission)) == [
+        "duplicate: classification_results.csv, line 6, FileName: a second one beside line 2",
+        "duplicate: classification_results.csv, line 7, FileName: a second one beside line 3",
+        "unknown: classification_results.csv, line 8, FileName: 'V0005'",
+        "unknown: classification_results.csv, line 9, FileName: ''",
     ]
 
 
 def test_a_missing_column_is_one_fault(tmp_path, submission):
     replace_in(submission / "fovea_location_results.csv", "Fovea_Y", "Y")
     replace_in(submission / "classification_results.csv", "Glaucoma Risk", "Risk")
-    assert messages(index_of(tmp_path, submission)) == [
-        'missing: classification_results.csv, line 1: expected column "Glaucoma Risk", '
-        'found "FileName", "Risk"',
-        'missing: fovea_location_results.csv, line 1: expected column "Fovea_Y", '
-        'found "ImageName", "Fovea_X", "Y"',
+    assert told(index_of(tmp_path, submission)) == [
+        'missing: classification_results.csv, line 1: "FileName", "Risk"',
+        'missing: fovea_location_results.csv, line 1: "ImageName", "Fovea_X", "Y"',
     ]
 
 
@@ -307,7 +292,7 @@ def test_worst_takes_an_incomplete_submission(tmp_path, submission):
     (submission / "segmentation" / "V0002.png").unlink()
     (submission / "classification_results.csv").unlink()
     index = index_of(tmp_path, submission, keys={"missing": "worst"})
-    assert messages(index) == []
+    assert told(index) == []
     assert index.tasks == ALL
     assert [set(of_case) for of_case in index.sources] == [
         {"segmentation", "fovea"},
@@ -327,7 +312,7 @@ def test_the_kind_of_a_phase_is_not_inferred_from_a_submission(tmp_path, submiss
     (submission / "predictions.json").write_text('[{"pk": "1", "outputs": []}]')
     (submission / "inputs.json").write_text("{")
     index = index_of(tmp_path, submission)
-    assert messages(index) == []
+    assert told(index) == []
     assert index.tasks == ALL
 
 
@@ -335,15 +320,13 @@ def test_links_are_refused_and_not_followed(tmp_path, submission):
     (submission / "segmentation" / "V0001.png").unlink()
     (submission / "segmentation" / "V0001.png").symlink_to(tmp_path / "phase" / "masks" / "V0001.png")
     index = index_of(tmp_path, submission)
-    assert "forbidden: segmentation/V0001.png: expected a regular file, found a symbolic link" in messages(
-        index
-    )
+    assert "forbidden: segmentation/V0001.png: a symbolic link" in told(index)
     assert "segmentation" not in index.sources[0]
 
 
 def test_the_input_folder_itself_may_be_a_link(tmp_path, submission):
     (tmp_path / "input").symlink_to(submission)
-    assert messages(index_of(tmp_path, tmp_path / "input")) == []
+    assert told(index_of(tmp_path, tmp_path / "input")) == []
 
 
 def test_an_endless_table_is_cut_off(tmp_path, submission):
@@ -416,6 +399,4 @@ def test_a_participants_file_that_the_platform_overwrites_is_noticed(tmp_path, p
 
 def test_a_phase_of_more_than_one_folder_does_not(tmp_path, submission):
     (submission / "segmentation").rename(submission / "masks")
-    assert messages(index_of(tmp_path, submission)) == [
-        "missing: segmentation/: expected 4 files, found none"
-    ]
+    assert told(index_of(tmp_path, submission)) == ["missing: segmentation/: none"]

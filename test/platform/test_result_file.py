@@ -18,6 +18,7 @@ from evaluation.platform.result_file import (
     MetricsFile,
     PhaseSection,
     RankingSection,
+    as_written_values,
     plain_key,
     render,
     write_atomically,
@@ -82,7 +83,9 @@ def test_texts_that_a_database_cannot_hold_are_refused(text):
 
 
 def test_an_organisers_file_may_have_any_key():
-    assert json.loads(render({"age (years)": 1, "a.b": {"": "two\nlines"}}, organisers=True)) == {
+    assert json.loads(
+        render({"age (years)": 1, "a.b": {"": "two\nlines"}}, organisers=True, rounded=False)
+    ) == {
         "age (years)": 1,
         "a.b": {"": "two\nlines"},
     }
@@ -194,3 +197,20 @@ def test_a_folder_that_cannot_be_written_to_is_told_as_such(tmp_path, monkeypatc
     with pytest.raises(OSError, match="Read-only file system") as caught:
         write_atomically(tmp_path / "metrics.json", b"{}")
     assert caught.value.filename.endswith(".metrics.json.part")
+
+
+def test_an_organisers_file_holds_every_digit_where_it_is_not_rounded():
+    assert json.loads(render({"a": 0.1 + 0.2}, organisers=True, rounded=False)) == {"a": 0.1 + 0.2}
+    assert json.loads(render({"a": 0.1 + 0.2}, organisers=True)) == {"a": 0.3}
+
+
+def test_arrays_are_rounded_as_single_numbers_are():
+    # The third is a tie in decimal that lies a little above it in binary.
+    values = [[0.1 + 0.2, -0.0], [1.2345678901250001, math.nan], [math.inf, 1e-320]]
+    found = as_written_values(values).tolist()
+    assert found[0] == [0.3, 0.0]
+    assert math.copysign(1, found[0][1]) == 1
+    assert found[1][0] == 1.23456789013
+    assert math.isnan(found[1][1])
+    assert found[2] == [math.inf, 1e-320]
+    assert as_written_values([]).shape == (0,)

@@ -114,7 +114,7 @@ def test_links(tmp_path):
 def test_a_bomb_by_its_own_account(tmp_path):
     archive = zip_of(tmp_path / "s.zip", {"a": bytes(600_000), "b": bytes(600_000)})
     assert archive.stat().st_size < 5_000
-    (fault,) = fault_of(archive, most_bytes=1_000_000)
+    (fault,) = fault_of(archive, max_bytes=1_000_000)
     assert (fault.kind, fault.found) == (FaultKind.TOO_LARGE, "1200000 bytes")
 
 
@@ -126,7 +126,7 @@ def test_a_bomb_that_lies_about_its_size(tmp_path):
     out = tmp_path / "out"
     out.mkdir()
     with pytest.raises(FormFault):
-        unpack(archive, out, most_bytes=1_000_000)
+        unpack(archive, out, max_bytes=1_000_000)
     assert sum(len(content) for content in files_below(out).values()) <= 1_000
 
 

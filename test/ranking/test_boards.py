@@ -14,7 +14,7 @@ from evaluation.challenges.edd2020.rules import RANKING as EDD2020
 from evaluation.challenges.justraigs.rules import RANKING as JUSTRAIGS
 from evaluation.challenges.refuge.rules import RefugeOptions, ranking
 from evaluation.core.scheme import Board, Place, Rank, Scheme, Score
-from evaluation.ranking.boards import Better, Standings, competition_ranks, stand
+from evaluation.ranking.boards import Better, Leaderboards, competition_ranks, place_teams
 from evaluation.ranking.schemes import platform_scheme
 
 NAN = math.nan
@@ -66,8 +66,8 @@ def test_competition_ranks_against_scipy(rows):
 )
 def test_ties_are_broken_in_turn(a, b, c, places):
     better: dict[str, Better] = dict.fromkeys(("t.a", "t.b", "t.c"), "lower")
-    standings = stand(TIED, {"t.a": [a], "t.b": [b], "t.c": [c]}, better)
-    assert standings.boards["overall"].places.tolist() == [places]
+    leaderboards = place_teams(TIED, {"t.a": [a], "t.b": [b], "t.c": [c]}, better)
+    assert leaderboards.boards["overall"].places.tolist() == [places]
 
 
 def test_a_team_in_one_task_takes_its_place_there_and_has_none_overall():
@@ -77,11 +77,13 @@ def test_a_team_in_one_task_takes_its_place_there_and_has_none_overall():
         "segmentation.dice_disc": [[NAN, 0.8, 0.7]],
         "segmentation.vertical_cup_to_disc_ratio_error": [[NAN, 0.1, 0.2]],
     }
-    standings = stand(SCHEMES["refuge"], values, directions("refuge", lower={"segmentation.vertical"}))
-    assert standings.boards["classification"].places.tolist() == [[1, 2, 3]]
+    leaderboards = place_teams(
+        SCHEMES["refuge"], values, directions("refuge", lower={"segmentation.vertical"})
+    )
+    assert leaderboards.boards["classification"].places.tolist() == [[1, 2, 3]]
 
-    assert standings.boards["segmentation"].places.tolist() == [[0, 1, 2]]
-    overall = standings.boards["overall"]
+    assert leaderboards.boards["segmentation"].places.tolist() == [[0, 1, 2]]
+    overall = leaderboards.boards["overall"]
     assert overall.place(0) is None
     assert overall.score(0) is None
     # The second of the classification stays second although the first has no overall place: 0.4·2 + 0.6·1.
@@ -97,7 +99,7 @@ def test_justraigs_ranks_the_sum_of_two_ranks_again():
         "referral.sensitivity_at_95_specificity": "higher",
         "justification.hamming_distance": "lower",
     }
-    overall = stand(JUSTRAIGS, values, better).boards["overall"]
+    overall = place_teams(JUSTRAIGS, values, better).boards["overall"]
     assert [overall.score(team) for team in range(3)] == [4, 3, 5]
     assert overall.places.tolist() == [[2, 1, 3]]
 
@@ -115,7 +117,7 @@ def test_edd2020_breaks_ties_by_the_smaller_deviation_and_by_the_higher_map():
         "generalisation.map_g": "higher",
         "generalisation.dev_g": "lower",
     }
-    boards = stand(EDD2020, values, better).boards
+    boards = place_teams(EDD2020, values, better).boards
     assert boards["detection"].places.tolist() == [[2, 1, 3]]
     # Ranks 1 and 2, 2 and 1, 3 and 3: both means are 1.5, the higher mAP comes first.
     assert [boards["generalisation"].score(team) for team in range(3)] == [
@@ -140,14 +142,14 @@ def test_platform_methods_against_the_standard_library(rows):
         "mean": lambda of_team: Fraction(sum(of_team), len(of_team)),
         "median": lambda of_team: Fraction(statistics.median(map(Fraction, of_team))),
     }.items():
-        board = stand(platform_scheme(method, metrics), values, better).boards["overall"]
+        board = place_teams(platform_scheme(method, metrics), values, better).boards["overall"]
         scores = [function(of_team) for of_team in zip(*ranks, strict=True)]
         assert [board.score(team) for team in range(len(rows))] == scores, method
         assert board.places[0].tolist() == [1 + sum(other < score for other in scores) for score in scores]
 
 
 def test_median_of_two_ranks_is_their_mean():
-    board = stand(
+    board = place_teams(
         platform_scheme("median", ("t.a", "t.b")),
         {"t.a": [[1, 2]], "t.b": [[2, 1]]},
         {"t.a": "lower", "t.b": "lower"},
@@ -161,7 +163,7 @@ def test_median_of_two_ranks_is_their_mean():
 )
 def test_the_platform_ranks_no_submission_that_lacks_a_metric(method, scores):
     # Without the second team the ranks are 1, 2, 3 and 2, 3, 1; it must not take a rank from the others.
-    board = stand(
+    board = place_teams(
         platform_scheme(method, ("t.a", "t.b")),
         {"t.a": [[4, 3, 2, 1]], "t.b": [[2, NAN, 1, 3]]},
         {"t.a": "higher", "t.b": "higher"},
@@ -178,10 +180,10 @@ def directions(scheme: str, lower: frozenset[str] | set[str] = frozenset()) -> d
     }
 
 
-def random_standings(name: str, matrix: np.ndarray) -> Standings:
+def random_standings(name: str, matrix: np.ndarray) -> Leaderboards:
     scheme = SCHEMES[name]
     values = {metric: matrix[np.newaxis, position] for position, metric in enumerate(scheme.metrics)}
-    return stand(scheme, values, directions(name))
+    return place_teams(scheme, values, directions(name))
 
 
 def matrices(name: str, teams: int = 6) -> st.SearchStrategy[np.ndarray]:
@@ -221,7 +223,7 @@ def test_a_dominated_team_never_ranks_above_the_one_that_dominates_it(name, data
 def test_many_resamples_at_once_equal_one_at_a_time(name, data):
     first, second = data.draw(matrices(name)), data.draw(matrices(name))
     scheme = SCHEMES[name]
-    together = stand(
+    together = place_teams(
         scheme,
         {metric: np.stack([first[i], second[i]]) for i, metric in enumerate(scheme.metrics)},
         directions(name),
@@ -234,7 +236,7 @@ def test_many_resamples_at_once_equal_one_at_a_time(name, data):
 def test_weights_with_too_many_digits_are_refused():
     terms = (Rank("t.a", Fraction(1, 3**40)), Rank("t.b", Fraction(1, 2**40)))
     with pytest.raises(ValueError, match="too many digits"):
-        stand(
+        place_teams(
             Scheme((Board("overall", terms),)),
             {"t.a": [[1.0, 2.0]], "t.b": [[1.0, 2.0]]},
             {"t.a": "lower", "t.b": "lower"},

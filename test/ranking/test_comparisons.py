@@ -12,9 +12,10 @@ from scipy.stats import mannwhitneyu, wilcoxon
 from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable
 from evaluation.core.metric import Metric, auc_of, f1_of_presence_of, mean_of, sensitivity_at_specificity_of
+from evaluation.core.resampling import Resampling
 from evaluation.ranking.comparisons import Comparisons, TestChoice, compare
-from evaluation.ranking.resampling import TeamCases, resample
-from evaluation.ranking.results import RankingError, ResamplingChoice
+from evaluation.ranking.resampling import TeamCases, resample_teams
+from evaluation.ranking.results import RankingError
 
 AUC = Metric("auc", "AUC", auc_of("score", "label"), best=1, worst=0)
 SENSITIVITY = Metric(
@@ -56,7 +57,8 @@ def compared(
         team: metric_values([metric], tables[position]["t"])[metric.name]
         for position, team in enumerate(columns)
     }
-    found = resample({name: metric}, teams, ResamplingChoice(1, resamples, 10)).values.get(name)
+    resampling = Resampling(1, resamples, 10, clusters=teams.clusters)
+    found = resample_teams({name: metric}, teams, resampling).values.get(name)
     return compare(name, metric, values, teams, found, choice)
 
 

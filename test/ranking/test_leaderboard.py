@@ -8,7 +8,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from evaluation.metrics.intervals import bootstrap_weights, percentile_interval
-from evaluation.ranking.analysis import Choices
+from evaluation.ranking.analysis import RankOptions
 from evaluation.ranking.final import rank_phases
 from evaluation.ranking.leaderboard import RankedPhase, rank_phase
 from evaluation.ranking.leaderboard_file import (
@@ -45,7 +45,7 @@ def copied(folder: Path, target: Path) -> Path:
 
 def ranked(folder: Path, **choices: object) -> RankedPhase:
     results = read_results(folder)
-    return rank_phase(results, scheme_of(results.challenge, results.options), Choices(**choices))
+    return rank_phase(results, scheme_of(results.challenge, results.options), RankOptions(**choices))
 
 
 def places(phase: RankedPhase, board: str = "overall") -> dict[str, int | None]:
@@ -213,7 +213,7 @@ def two_phases(tmp_path: Path) -> dict[str, RankedPhase]:
             )
         results = read_results(tmp_path / role)
         scheme = scheme_of(results.challenge, results.options)
-        phases[role] = rank_phase(results, scheme, Choices(), role)
+        phases[role] = rank_phase(results, scheme, RankOptions(), role)
     return phases
 
 

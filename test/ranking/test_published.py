@@ -11,7 +11,7 @@ import pytest
 from evaluation.challenges.adam.rules import RANKING as ADAM
 from evaluation.challenges.refuge.rules import RefugeOptions, ranking
 from evaluation.core.scheme import Place, Scheme
-from evaluation.ranking.boards import Better, Standings, combine_phases, stand
+from evaluation.ranking.boards import Better, Leaderboards, combine_phases, place_teams
 
 PUBLISHED = Path(__file__).parent / "published"
 REFUGE = ranking(RefugeOptions())
@@ -35,13 +35,13 @@ def read(name: str) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def stand_of(scheme: Scheme, teams: Sequence[str], **columns: dict[str, float]) -> Standings:
+def places_of(scheme: Scheme, teams: Sequence[str], **columns: dict[str, float]) -> Leaderboards:
     """``columns``: by metric (a double underscore for the dot) the values by team."""
     values = {
         metric.replace("__", "."): [[of_team.get(team, math.nan) for team in teams]]
         for metric, of_team in columns.items()
     }
-    return stand(scheme, values, BETTER)
+    return place_teams(scheme, values, BETTER)
 
 
 def column(rows: list[dict[str, str]], name: str) -> dict[str, float]:
@@ -49,11 +49,11 @@ def column(rows: list[dict[str, str]], name: str) -> dict[str, float]:
 
 
 @pytest.fixture(scope="module")
-def refuge() -> tuple[list[str], Standings]:
+def refuge() -> tuple[list[str], Leaderboards]:
     table_4 = [row for row in read("refuge_table4_classification.csv") if row["rank"]]
     table_6 = read("refuge_table6_segmentation.csv")
     teams = [row["team"] for row in table_6]
-    standings = stand_of(
+    leaderboards = places_of(
         REFUGE,
         teams,
         classification__auc=column(table_4, "auc"),
@@ -61,22 +61,22 @@ def refuge() -> tuple[list[str], Standings]:
         segmentation__dice_disc=column(table_6, "dice_disc"),
         segmentation__vertical_cup_to_disc_ratio_error=column(table_6, "vcdr_mae"),
     )
-    return teams, standings
+    return teams, leaderboards
 
 
 def test_refuge_table_4_ranks(refuge):
-    teams, standings = refuge
+    teams, leaderboards = refuge
     for row in read("refuge_table4_classification.csv"):
         if row["rank"]:
-            assert standings.boards["classification"].place(teams.index(row["team"])) == int(row["rank"])
+            assert leaderboards.boards["classification"].place(teams.index(row["team"])) == int(row["rank"])
 
 
 def test_refuge_table_6_scores_are_exact_and_in_order(refuge):
-    teams, standings = refuge
+    teams, leaderboards = refuge
     for row in read("refuge_table6_segmentation.csv"):
         team = teams.index(row["team"])
-        assert standings.boards["segmentation"].score(team) == Fraction(row["score"]), row["team"]
-        assert standings.boards["segmentation"].place(team) == int(row["rank"])
+        assert leaderboards.boards["segmentation"].score(team) == Fraction(row["score"]), row["team"]
+        assert leaderboards.boards["segmentation"].place(team) == int(row["rank"])
 
 
 @pytest.mark.parametrize(
@@ -88,12 +88,12 @@ def test_refuge_table_6_scores_are_exact_and_in_order(refuge):
     ],
 )
 def test_refuge_table_6_single_ranks(refuge, metric, printed):
-    teams, standings = refuge
+    teams, leaderboards = refuge
     # The three single ranks of SMILEDeepDR are misprints: 8/9/6 give its printed score.
     corrected = {"dice_cup_rank": 8, "dice_disc_rank": 9, "vcdr_mae_rank": 6}
     for row in read("refuge_table6_segmentation.csv"):
         expected = corrected[printed] if row["team"] == "SMILEDeepDR" else int(row[printed])
-        assert standings.ranks[metric][0, teams.index(row["team"])] == expected, row["team"]
+        assert leaderboards.ranks[metric][0, teams.index(row["team"])] == expected, row["team"]
 
 
 def test_refuge_on_site_order(refuge):
@@ -112,10 +112,10 @@ def test_refuge_on_site_order(refuge):
         "WinterFell": "10.8",
         "Cvblab": "11.0",
     }
-    teams, standings = refuge
+    teams, leaderboards = refuge
     for place, (team, score) in enumerate(expected.items(), 1):
-        assert standings.boards["overall"].score(teams.index(team)) == Fraction(score)
-        assert standings.boards["overall"].place(teams.index(team)) == place
+        assert leaderboards.boards["overall"].score(teams.index(team)) == Fraction(score)
+        assert leaderboards.boards["overall"].place(teams.index(team)) == place
 
 
 def test_refuge_weights_tie_one_one_four_and_three_three_one():
@@ -125,22 +125,22 @@ def test_refuge_weights_tie_one_one_four_and_three_three_one():
     teams = ["a", "b", "c", "d"]
     dice = dict(zip(teams, [0.9, 0.7, 0.8, 0.6], strict=True))
     error = dict(zip(teams, [0.4, 0.1, 0.2, 0.3], strict=True))
-    standings = stand_of(
+    leaderboards = places_of(
         REFUGE,
         teams,
         segmentation__dice_cup=dice,
         segmentation__dice_disc=dice,
         segmentation__vertical_cup_to_disc_ratio_error=error,
     )
-    board = standings.boards["segmentation"]
+    board = leaderboards.boards["segmentation"]
     assert [board.score(team) for team in range(3)] == [Fraction("2.2"), Fraction("2.2"), Fraction(2)]
     assert board.places.tolist() == [[2, 2, 1, 4]]
 
 
 def test_adam_table_3():
     rows = read("adam_table3_classification.csv")
-    standings = stand_of(ADAM, [row["team"] for row in rows], classification__auc=column(rows, "auc"))
-    assert standings.boards["classification"].places[0].tolist() == [int(row["rank"]) for row in rows]
+    leaderboards = places_of(ADAM, [row["team"] for row in rows], classification__auc=column(rows, "auc"))
+    assert leaderboards.boards["classification"].places[0].tolist() == [int(row["rank"]) for row in rows]
 
 
 def test_adam_table_5():
@@ -150,10 +150,10 @@ def test_adam_table_5():
         {"team": "(not printed)", "dice": "0.91", "f1": "0.96", "rank": "10"},
     ]
     teams = [row["team"] for row in rows]
-    standings = stand_of(ADAM, teams, disc__dice=column(rows, "dice"), disc__f1=column(rows, "f1"))
-    assert standings.boards["disc"].places[0].tolist() == [int(row["rank"]) for row in rows]
+    leaderboards = places_of(ADAM, teams, disc__dice=column(rows, "dice"), disc__f1=column(rows, "f1"))
+    assert leaderboards.boards["disc"].places[0].tolist() == [int(row["rank"]) for row in rows]
     by_team = dict(zip(teams, range(len(teams)), strict=True))
-    tied = [standings.boards["disc"].score(by_team[team]) for team in ("Zasti_AI", "Muenai_Tim")]
+    tied = [leaderboards.boards["disc"].score(by_team[team]) for team in ("Zasti_AI", "Muenai_Tim")]
     assert tied[0] == tied[1]
 
 
@@ -163,10 +163,10 @@ def test_adam_table_7():
         *read("adam_table7_fovea.csv"),
         {"team": "(not printed)", "euclidean_distance": "100", "rank": "8"},
     ]
-    standings = stand_of(
+    leaderboards = places_of(
         ADAM, [row["team"] for row in rows], fovea__distance=column(rows, "euclidean_distance")
     )
-    assert standings.boards["fovea"].places[0].tolist() == [int(row["rank"]) for row in rows]
+    assert leaderboards.boards["fovea"].places[0].tolist() == [int(row["rank"]) for row in rows]
 
 
 LESIONS = ("drusen", "exudate", "hemorrhage", "scar", "other")
@@ -182,7 +182,7 @@ def lesion_columns(rows: list[dict[str, str]]) -> dict[str, dict[str, float]]:
 
 def test_adam_table_9_scores():
     rows = read("adam_table9_lesions.csv")
-    board = stand_of(ADAM, [row["team"] for row in rows], **lesion_columns(rows)).boards["lesions"]
+    board = places_of(ADAM, [row["team"] for row in rows], **lesion_columns(rows)).boards["lesions"]
     expected = ["12.2", "16.0", "19.0", "20.8", "21.2", "22.6", "32.4", "34.0", "43.4"]
     assert [board.score(team) for team in range(len(rows))] == [Fraction(score) for score in expected]
 
@@ -195,7 +195,7 @@ def test_adam_table_9_order_with_the_team_that_is_not_printed():
         name: str(float(value) + 0.00005) for name, value in eighth.items() if name.endswith(("_dice", "_f1"))
     }
     rows.append({"team": "(not printed)", "rank": "7", **better})
-    board = stand_of(ADAM, [row["team"] for row in rows], **lesion_columns(rows)).boards["lesions"]
+    board = places_of(ADAM, [row["team"] for row in rows], **lesion_columns(rows)).boards["lesions"]
     assert board.places[0].tolist() == [int(row["rank"]) for row in rows]
 
 
@@ -226,7 +226,7 @@ def test_adam_overall_tie_is_broken_by_the_classification_rank():
         for lesion in LESIONS
         for metric in ("dice", "f1")
     }
-    overall = stand(ADAM, values, BETTER).boards["overall"]
+    overall = place_teams(ADAM, values, BETTER).boards["overall"]
     assert overall.score(0) == overall.score(1) == Fraction("8.3")
     assert overall.places[0, 1] + 1 == overall.places[0, 0]
     without_rule = Scheme(
@@ -235,19 +235,19 @@ def test_adam_overall_tie_is_broken_by_the_classification_rank():
         ),
         "overall",
     )
-    tied = stand(without_rule, values, BETTER).boards["overall"]
+    tied = place_teams(without_rule, values, BETTER).boards["overall"]
     assert tied.places[0, 0] == tied.places[0, 1]
     assert Place("classification") in ADAM.boards[-1].ties
 
 
 def test_two_phases_of_refuge():
     # Places 2 and 1 off-line, 1 and 2 on-site: 0.3·2 + 0.7·1 = 1.3 and 0.3·1 + 0.7·2 = 1.7; c has one only.
-    def overall(a: float, b: float, c: float) -> Standings:
+    def overall(a: float, b: float, c: float) -> Leaderboards:
         values = {
             metric: [[value if BETTER[metric] == "higher" else -value for value in (a, b, c)]]
             for metric in REFUGE.metrics
         }
-        return stand(REFUGE, values, BETTER)
+        return place_teams(REFUGE, values, BETTER)
 
     final = combine_phases(
         REFUGE,

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from evaluation.core.case_table import CaseTable
+from evaluation.core.fault import PhaseError
 from evaluation.core.metric import Metric, auc_of, mean_of, sensitivity_at_specificity_of
 from evaluation.ranking.readers import describe_readers, operating_point, read_readers
 from evaluation.ranking.results import RankingError
@@ -87,10 +88,11 @@ def test_reading_the_table(tmp_path):
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("case,a\nC1,1\n", "expected the column 'name' and one for each reader"),
-        ("name,a,a\nC1,1,1\n", "expected the column 'name' and one for each reader"),
+        ("case,a\nC1,1\n", "column 'name' is missing"),
+        ("name\nC1\n", "expected a column for each reader, found 'name' alone"),
+        ("name,a,a\nC1,1,1\n", "duplicate column 'a'"),
         ("name,a\nC9,1\n", "line 2, name: 'C9' is no case of this phase"),
-        ("name,a\nC1,1\nC1,0\n", "line 3, name: 'C1' stands in an earlier row too"),
+        ("name,a\nC1,1\nC1,0\n", "line 3, name: 'C1' is in an earlier row too"),
         ("name,a\nC1,yes\n", 'line 2, a: expected a finite number, found "yes"'),
         ("name,a\nC1\n", "line 2: expected 2 cells"),
     ],
@@ -98,6 +100,6 @@ def test_reading_the_table(tmp_path):
 def test_faults_of_the_table(tmp_path, text, problem):
     path = tmp_path / "readers.csv"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(RankingError) as error:
+    with pytest.raises(PhaseError) as error:
         read_readers(path, ("C1", "C2"))
     assert problem in str(error.value)

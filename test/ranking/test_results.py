@@ -4,7 +4,8 @@ import math
 import numpy as np
 import pytest
 
-from evaluation.ranking.results import RankingError, ResamplingChoice, read_results
+from evaluation.core.resampling import Resampling
+from evaluation.ranking.results import RankingError, read_results
 from test.ranking.teams import labels, refuge_columns, write_team
 
 GLAUCOMA = labels(12, 4)
@@ -29,7 +30,7 @@ def test_what_was_written_is_read_back(folder):
         for name, values in of_task.items():
             np.testing.assert_array_equal(tables[task][name], values)
     assert results.cases.columns["vendor"] == ("x",) * 12
-    assert results.resampling == ResamplingChoice(seed=11, resamples=50, interval_minimum=10)
+    assert results.resampling == Resampling(seed=11, resamples=50, interval_minimum=10)
 
 
 def test_names_are_sorted_as_people_count(folder):
@@ -95,7 +96,7 @@ def test_faults(folder, spoil, problem):
 
 
 def test_results_that_do_not_share_labels_cannot_be_compared(folder):
-    from evaluation.ranking.analysis import Choices
+    from evaluation.ranking.analysis import RankOptions
     from evaluation.ranking.leaderboard import rank_phase
     from evaluation.ranking.schemes import scheme_of
 
@@ -105,7 +106,7 @@ def test_results_that_do_not_share_labels_cannot_be_compared(folder):
     )
     results = read_results(folder)
     with pytest.raises(RankingError, match=r"b: classification\.auc: the reference differs from that of a"):
-        rank_phase(results, scheme_of(results.challenge, results.options), Choices())
+        rank_phase(results, scheme_of(results.challenge, results.options), RankOptions())
 
 
 def test_nothing_to_rank(tmp_path):

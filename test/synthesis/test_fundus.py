@@ -7,7 +7,7 @@ from sklearn.metrics import roc_auc_score
 
 from evaluation.synthesis.ellipses import Ellipse
 from evaluation.synthesis.fundus import (
-    Eye,
+    Laterality,
     Point,
     Quality,
     draw_cases,
@@ -89,13 +89,13 @@ def test_anatomy(width, height):
         assert (
             2.3 < hypot(case.fovea_x - case.disc.center_x, case.fovea_y - case.disc.center_y) / diameter < 2.7
         )
-        assert (case.fovea_x < case.disc.center_x) == (case.eye is Eye.RIGHT)
-        assert (case.disc.center_x > width / 2) == (case.eye is Eye.RIGHT)
+        assert (case.fovea_x < case.disc.center_x) == (case.eye is Laterality.RIGHT)
+        assert (case.disc.center_x > width / 2) == (case.eye is Laterality.RIGHT)
 
 
 def test_both_eyes_and_the_camera():
     cases = draw(40, camera="Zeiss Visucam 500")
-    assert {case.eye for case in cases} == {Eye.RIGHT, Eye.LEFT}
+    assert {case.eye for case in cases} == {Laterality.RIGHT, Laterality.LEFT}
     assert {case.camera for case in cases} == {"Zeiss Visucam 500"}
 
 

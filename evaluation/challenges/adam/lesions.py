@@ -14,7 +14,7 @@ LESION_VALUE, ELSEWHERE_VALUE = 0, 255
 
 _GRADER_JITTER = 0.05
 # Below this an ellipse could fall between the pixel centres.
-_SMALLEST_SEMI_AXIS_PIXELS = 1.5
+_MIN_SEMI_AXIS_PIXELS = 1.5
 
 
 @dataclass(frozen=True)
@@ -143,15 +143,15 @@ def _inside(lesion: Ellipse, case: FundusCase) -> Ellipse:
         lesion,
         center_x=min(max(lesion.center_x, 2.0), case.width - 3.0),
         center_y=min(max(lesion.center_y, 2.0), case.height - 3.0),
-        semi_axis_x=max(lesion.semi_axis_x, _SMALLEST_SEMI_AXIS_PIXELS),
-        semi_axis_y=max(lesion.semi_axis_y, _SMALLEST_SEMI_AXIS_PIXELS),
+        semi_axis_x=max(lesion.semi_axis_x, _MIN_SEMI_AXIS_PIXELS),
+        semi_axis_y=max(lesion.semi_axis_y, _MIN_SEMI_AXIS_PIXELS),
     )
 
 
 def _mask_of(drawn: Sequence[Sequence[Ellipse]], case: FundusCase) -> NDArray[np.uint8]:
     """Vote over the readers' ellipses, lesion by lesion."""
     mask = empty_mask(case)
-    for of_readers in drawn:
-        patches = [rasterise(ellipse, case.width, case.height) for ellipse in of_readers]
+    for drawings in drawn:
+        patches = [rasterise(ellipse, case.width, case.height) for ellipse in drawings]
         mask[majority_vote(patches, case.width, case.height, len(patches))] = LESION_VALUE
     return mask

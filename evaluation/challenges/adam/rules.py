@@ -12,7 +12,7 @@ from functools import partial
 from math import inf, nan
 from typing import Annotated, Literal, get_args
 
-from pydantic import Field as Constraint
+import pydantic
 from pydantic import field_validator, model_validator
 
 from evaluation.core.case_table import Row
@@ -44,8 +44,8 @@ TITLES: Mapping[Structure, str] = {
 LESIONS: tuple[Structure, ...] = tuple(name for name in get_args(Structure) if name != "disc")
 _FOLDERS = {name: name if name == "disc" else f"lesions/{name}" for name in TITLES}
 
-_Folder = Annotated[str, Constraint(pattern=r"^[^/\\.][^/\\]*(/[^/\\.][^/\\]*)*$")]
-_Table = Annotated[str, Constraint(pattern=r"^([^/\\.][^/\\]*/)*[^/\\.][^/\\]*\.csv$")]
+_Folder = Annotated[str, pydantic.Field(pattern=r"^[^/\\.][^/\\]*(/[^/\\.][^/\\]*)*$")]
+_Table = Annotated[str, pydantic.Field(pattern=r"^([^/\\.][^/\\]*/)*[^/\\.][^/\\]*\.csv$")]
 
 
 _distance = partial(mean_metric, best=0, worst=inf)

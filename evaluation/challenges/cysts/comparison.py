@@ -26,8 +26,8 @@ Counts = NDArray[np.int64]
 class ComparedVolume:
     """All that the figures of one volume derive from.
 
-    ``overlap`` is of the marked voxels with those of level > 0, ``of_readers`` with those of each reader (in
-    the order given), ``of_intersection`` with those that all readers marked (None without readers).
+    ``overlap`` is of the marked voxels with those of level > 0, ``reader_overlaps`` with those of each reader
+    (in the order given), ``intersection_overlap`` with those that all readers marked (None without readers).
     ``voxels`` and ``found`` count the reference's voxels by level, all and the marked ones. ``cysts`` counts
     its components by level (the highest in it) and by whether they are touched (level, untouched | touched),
     ``false_components`` those of the prediction that touch no voxel of level > 0. ``confidences`` are the
@@ -36,8 +36,8 @@ class ComparedVolume:
 
     sums: ConfidenceSums
     overlap: OverlapCounts[int]
-    of_readers: tuple[OverlapCounts[int], ...]
-    of_intersection: OverlapCounts[int] | None
+    reader_overlaps: tuple[OverlapCounts[int], ...]
+    intersection_overlap: OverlapCounts[int] | None
     voxels: Counts
     found: Counts
     cysts: Counts
@@ -81,8 +81,8 @@ class VolumeComparison:
 
         Raises `ValueError` where a confidence is above 0 although the level is 0.
         """
-        of_reference = box_of_content(level).union(box_of_content(confidence))
-        box = of_reference.union(prediction.box)
+        reference_box = box_of_content(level).union(box_of_content(confidence))
+        box = reference_box.union(prediction.box)
         for reader in readers:
             box = box.union(box_of_content(reader))
         predicted, levels, true = prediction.within(box), level[box.slices], confidence[box.slices]
@@ -99,9 +99,9 @@ class VolumeComparison:
         self._predicted_planes.append(_cropped(marked, box))
         self._reference_planes.append(_cropped(annotated, box))
         if readers:
-            of_readers = [reader[box.slices] > 0 for reader in readers]
-            for row, of_reader in enumerate([*of_readers, np.logical_and.reduce(of_readers)]):
-                self._of_readers[row] += _counts(marked, of_reader)
+            reader_overlaps = [reader[box.slices] > 0 for reader in readers]
+            for row, reader_marks in enumerate([*reader_overlaps, np.logical_and.reduce(reader_overlaps)]):
+                self._of_readers[row] += _counts(marked, reader_marks)
 
     def result(self) -> ComparedVolume:
         """Return what was gathered; no plane can be added after it."""
@@ -115,8 +115,8 @@ class VolumeComparison:
                 math.fsum(self._reference_squares),
             ),
             overlap=OverlapCounts(*self._overlap.tolist()),
-            of_readers=tuple(readers[:-1]),
-            of_intersection=readers[-1] if len(readers) > 1 else None,
+            reader_overlaps=tuple(readers[:-1]),
+            intersection_overlap=readers[-1] if len(readers) > 1 else None,
             voxels=self._voxels,
             found=self._found,
             cysts=cysts,

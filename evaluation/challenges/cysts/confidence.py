@@ -70,7 +70,7 @@ def pooled_highest_binary_dice(
     references are all empty 1.
     """
     matrix = np.asarray(weights, dtype=np.float64)
-    sizes = [np.size(of_case) for of_case in confidences]
+    sizes = [np.size(case_confidences) for case_confidences in confidences]
     values, place = np.unique(np.concatenate([np.zeros(0), *map(np.ravel, confidences)]), return_inverse=True)
     counts = np.zeros((len(sizes), values.size))
     counts[np.repeat(np.arange(len(sizes)), sizes), place] = np.concatenate(
@@ -78,7 +78,7 @@ def pooled_highest_binary_dice(
     )
     return np.array(
         [
-            highest_binary_dice(values[row > 0], row[row > 0]) if of_cases.any() else np.nan
-            for row, of_cases in zip(matrix @ counts, matrix, strict=True)
+            highest_binary_dice(values[row > 0], row[row > 0]) if case_weights.any() else np.nan
+            for row, case_weights in zip(matrix @ counts, matrix, strict=True)
         ]
     )

@@ -30,7 +30,7 @@ _SHAPES = {
     "spectralis": (49, 496, 512),
 }
 _EXTENT_MM = (6.0, 2.0, 6.0)
-_SMALLEST_SHAPE = (5, 24, 24)
+_MIN_SHAPE = (5, 24, 24)
 _CONTRAST_OF_QUALITY = {"high": 0.75, "medium": 0.55, "low": 0.4}
 # Depth below the inner limiting membrane in mm, and the brightness down to there.
 _LAYERS = ((0.03, 150), (0.09, 95), (0.12, 115), (0.2, 80), (0.25, 105), (0.3, 60), (0.34, 190), (0.4, 120))
@@ -39,7 +39,7 @@ _CYST_DEPTH_MM = (0.08, 0.26)
 
 
 @dataclass(frozen=True)
-class Cyst:
+class SimulatedCyst:
     """An ellipsoid; centre and semi-axes in mm, in the order z, y, x; contrast in [0, 1]."""
 
     centre_mm: tuple[float, float, float]
@@ -60,7 +60,7 @@ class OctCase:
     vendor: str
     quality: str
     geometry: Geometry
-    cysts: tuple[Cyst, ...]
+    cysts: tuple[SimulatedCyst, ...]
 
     @property
     def spacing_mm(self) -> tuple[float, float, float]:
@@ -153,15 +153,14 @@ def combine(readers: Sequence[NDArray[np.uint8]]) -> tuple[NDArray[np.float32], 
 def _geometry(vendor: str, scale: float) -> Geometry:
     full = _SHAPES[vendor]
     shape = tuple(
-        min(size, max(smallest, round(size * scale)))
-        for size, smallest in zip(full, _SMALLEST_SHAPE, strict=True)
+        min(size, max(smallest, round(size * scale))) for size, smallest in zip(full, _MIN_SHAPE, strict=True)
     )
     depth, height, width = shape
     spacing = (_EXTENT_MM[2] / width, _EXTENT_MM[1] / height, _EXTENT_MM[0] / full[0])
     return Geometry((depth, height, width), spacing, (0.0, 0.0, 0.0), UPRIGHT)
 
 
-def _draw_cysts(geometry: Geometry, quality: str, rng: np.random.Generator) -> tuple[Cyst, ...]:
+def _draw_cysts(geometry: Geometry, quality: str, rng: np.random.Generator) -> tuple[SimulatedCyst, ...]:
     depth, height, width = geometry.shape
     step_x, step_y, step_z = geometry.spacing_mm or (1.0, 1.0, 1.0)
     cysts = []
@@ -174,7 +173,7 @@ def _draw_cysts(geometry: Geometry, quality: str, rng: np.random.Generator) -> t
         # At least a pixel and a half, so that a coarse grid keeps every cyst.
         axes = (max(radius, 0.6 * step_z), max(radius / 3, 1.5 * step_y), max(radius, 1.5 * step_x))
         contrast = float(np.clip(rng.normal(_CONTRAST_OF_QUALITY[quality], 0.2), 0.05, 0.95))
-        cysts.append(Cyst((z, y, x), axes, contrast))
+        cysts.append(SimulatedCyst((z, y, x), axes, contrast))
     return tuple(cysts)
 
 
@@ -186,7 +185,7 @@ def _membrane_mm(z_mm: float, x_mm: NDArray[np.float64], case: OctCase) -> NDArr
     return np.asarray(0.3 * height * step_y + 0.15 * np.exp(-((distance / 0.7) ** 2)))
 
 
-def _rasterise(cyst: Cyst, case: OctCase) -> tuple[tuple[slice, slice, slice], NDArray[np.bool_]]:
+def _rasterise(cyst: SimulatedCyst, case: OctCase) -> tuple[tuple[slice, slice, slice], NDArray[np.bool_]]:
     """Return the voxels of a cyst: the box around them and which of its voxels lie inside."""
     slices, terms = [], []
     for axis, size in enumerate(case.geometry.shape):

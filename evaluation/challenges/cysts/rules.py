@@ -74,7 +74,7 @@ def _tasks(options: CystsOptions) -> tuple[Task, ...]:
 
 
 def _metrics(options: CystsOptions) -> tuple[Metric, ...]:
-    of_readers = {
+    reader_metrics = {
         f"{name}_{reader}": f"{title}, {'intersection of readers' if reader == 'intersection' else reader}"
         for reader in _reader_columns(options)
         for name, (title, _) in OVERLAPS.items()
@@ -84,7 +84,7 @@ def _metrics(options: CystsOptions) -> tuple[Metric, ...]:
         ("weighted_dice", "Confidence-weighted Dice"),
         (bound, "Highest weighted Dice of any binary mask"),
         *((name, title) for name, (title, _) in OVERLAPS.items()),
-        *of_readers.items(),
+        *reader_metrics.items(),
         *((f"recall_level_{level}", f"Recall at level {level}") for level in LEVELS),
         ("detection_ratio", "Cyst-wise detection ratio"),
         *((f"detection_ratio_level_{level}", f"Detection ratio at level {level}") for level in LEVELS),
@@ -99,7 +99,7 @@ def _metrics(options: CystsOptions) -> tuple[Metric, ...]:
             ("mean_surface_distance_mm", "Mean surface distance in mm"),
         ]
     first, *rest = [
-        mean_metric(name, title, best=1, worst=0, ordered=name != bound and name not in of_readers)
+        mean_metric(name, title, best=1, worst=0, ordered=name != bound and name not in reader_metrics)
         for name, title in share
     ]
     pooled = Metric("pooled_weighted_dice", "Confidence-weighted Dice, all voxels pooled", _POOLED, 1, 0)

@@ -59,14 +59,14 @@ class VolumeScoring:
         geometry, spacing = geometry_of(case), _spacing_zyx(case)
         voxels = math.prod(geometry.shape)
         nothing = self._compare([EMPTY] * geometry.shape[0], reference)
-        of_nothing = self._row(nothing, reference)
-        row = {name: value if math.isnan(value) else 0.0 for name, value in of_nothing.items()}
+        empty_row = self._row(nothing, reference)
+        row = {name: value if math.isnan(value) else 0.0 for name, value in empty_row.items()}
         depth, height, width = geometry.shape
         across = (depth + 1) // 2 if spacing[0] < self.continuity_mm else depth
         row |= {
             "prediction_squared": float(voxels),
             "reference_squared": nothing.sums.reference_squared,
-            "highest_binary_weighted_dice": of_nothing["highest_binary_weighted_dice"],
+            "highest_binary_weighted_dice": empty_row["highest_binary_weighted_dice"],
             "false_components": float(across * ((height + 1) // 2) * ((width + 1) // 2)),
             "volume_error_mm3": voxels * math.prod(spacing),
         }
@@ -83,9 +83,9 @@ class VolumeScoring:
         across_planes = _spacing_zyx(case)[0] < self.continuity_mm
         comparison = VolumeComparison(case.width, self.marked_from, across_planes, len(streams))
         volumes = zip(planes, reference["level"].planes(), reference["cysts"].planes(), *streams, strict=True)
-        for z, (prediction, level, confidence, *of_readers) in enumerate(volumes):
+        for z, (prediction, level, confidence, *reader_overlaps) in enumerate(volumes):
             try:
-                comparison.add(prediction, level, confidence, of_readers)
+                comparison.add(prediction, level, confidence, reader_overlaps)
             except ValueError as error:
                 raise PhaseError(f"{reference['cysts'].path}, B-scan {z + 1}: {error}") from None
         return comparison.result()
@@ -103,12 +103,12 @@ class VolumeScoring:
             ),
         }
         row |= _overlaps("", compared.overlap)
-        of_readers = iter(compared.of_readers)
+        reader_overlaps = iter(compared.reader_overlaps)
         for name in self.readers:
             present = reference[reader_field(name)] is not None
-            row |= _overlaps(f"_{name}", next(of_readers) if present else None)
+            row |= _overlaps(f"_{name}", next(reader_overlaps) if present else None)
         if self.readers:
-            row |= _overlaps("_intersection", compared.of_intersection)
+            row |= _overlaps("_intersection", compared.intersection_overlap)
         for level in LEVELS:
             row[f"recall_level_{level}"] = _share(compared.found[level], compared.voxels[level])
             touched, cysts = compared.cysts[level, 1], compared.cysts[level].sum()

@@ -13,7 +13,7 @@ from evaluation.core.metric import Aggregate, Strata
 from evaluation.metrics.box_matching import match_boxes
 from evaluation.metrics.detection import DetectionTable, mean_over_classes
 
-MOST_CASES = 2000
+MAX_CASES = 2000
 """Above this number of images, the bootstrap of average precision is off unless a phase asks for it."""
 
 
@@ -134,7 +134,7 @@ def figure_of(
     strata: Callable[[CaseTable], Strata] = lambda table: np.zeros(len(table), dtype=np.int64),
 ) -> Aggregate:
     """Return a function of the figures of all cases as an aggregate."""
-    return Aggregate(lambda cases: figure(DetectionFigures(rules, cases)), strata, most_cases=MOST_CASES)
+    return Aggregate(lambda cases: figure(DetectionFigures(rules, cases)), strata, max_cases=MAX_CASES)
 
 
 def class_average_precision_of(rules: DetectionRules, position: int) -> Aggregate:
@@ -142,10 +142,10 @@ def class_average_precision_of(rules: DetectionRules, position: int) -> Aggregat
 
     def values(cases: WeightedCases) -> FloatArray:
         # Its strata are its own, so that no other metric shares the resamples: no other class is computed.
-        of_class = cases.table.derive(
-            ("class", rules, position), lambda table: rules.table(table).of_class(position)
+        class_table = cases.table.derive(
+            ("class", rules, position), lambda table: rules.table(table).single_class(position)
         )
-        mean: FloatArray = of_class.average_precision(cases.weights)[:, 0, rules.averaged_positions].mean(
+        mean: FloatArray = class_table.average_precision(cases.weights)[:, 0, rules.averaged_positions].mean(
             axis=1
         )
         return mean
@@ -153,7 +153,7 @@ def class_average_precision_of(rules: DetectionRules, position: int) -> Aggregat
     def strata(table: CaseTable) -> Strata:
         return (rules.table(table).reference_counts[:, position] > 0).astype(np.int64)
 
-    return Aggregate(values, strata, most_cases=MOST_CASES)
+    return Aggregate(values, strata, max_cases=MAX_CASES)
 
 
 def detection_details(rules: DetectionRules, table: CaseTable) -> Mapping[str, Any]:

@@ -33,8 +33,8 @@ def multilabel_columns(
     row = _overlaps(pooled)
     row["score"] = sum(row.values()) / len(OVERLAPS)
     for name, counts in zip(classes, overlaps, strict=True):
-        of_class = _overlaps(counts) if counts.reference else dict.fromkeys(OVERLAPS, nan)
-        row |= {f"{figure}_{name}": value for figure, value in of_class.items()}
+        class_row = _overlaps(counts) if counts.reference else dict.fromkeys(OVERLAPS, nan)
+        row |= {f"{figure}_{name}": value for figure, value in class_row.items()}
         row[f"false_{name}"] = nan if counts.reference else float(counts.prediction > 0)
     return row
 

@@ -10,8 +10,8 @@ from functools import partial
 from math import inf
 from typing import Annotated, Any, Literal
 
+import pydantic
 from pydantic import AfterValidator
-from pydantic import Field as OptionField
 
 from evaluation.challenges.edd2020.detection import (
     DetectionFigures,
@@ -48,8 +48,8 @@ def _distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
     return values
 
 
-ClassName = Annotated[str, OptionField(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$", max_length=40)]
-Threshold = Annotated[float, OptionField(gt=0, le=1)]
+ClassName = Annotated[str, pydantic.Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$", max_length=40)]
+Threshold = Annotated[float, pydantic.Field(gt=0, le=1)]
 
 
 class Edd2020Options(Options):

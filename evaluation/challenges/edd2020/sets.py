@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluation.challenges.edd2020.detection import MOST_CASES, DetectionFigures, DetectionRules
+from evaluation.challenges.edd2020.detection import MAX_CASES, DetectionFigures, DetectionRules
 from evaluation.core.case_table import CaseTable, FloatArray, WeightedCases
 from evaluation.core.metric import Aggregate, Strata
 from evaluation.metrics.detection import mean_over_classes
@@ -28,7 +28,7 @@ class TwoSets:
         return Aggregate(
             lambda cases: _mean(self._precisions(cases, 1)),
             lambda table: np.where(table[self.column] == 1, 0, -1),
-            most_cases=MOST_CASES,
+            max_cases=MAX_CASES,
         )
 
     def difference(self, signed: bool = False, common_classes: bool = False) -> Aggregate:
@@ -41,11 +41,11 @@ class TwoSets:
             first, second = self._precisions(cases, 0), self._precisions(cases, 1)
             if common_classes:
                 absent = np.isnan(first) | np.isnan(second)
-                first, second = (np.where(absent, np.nan, of_set) for of_set in (first, second))
+                first, second = (np.where(absent, np.nan, set_values) for set_values in (first, second))
             difference = _mean(first) - _mean(second)
             return difference if signed else np.abs(difference)
 
-        return Aggregate(values, self._strata, most_cases=MOST_CASES)
+        return Aggregate(values, self._strata, max_cases=MAX_CASES)
 
     def notices(self, table: CaseTable) -> list[str]:
         """Return a sentence for every class that only one of the sets has in its reference."""
@@ -66,6 +66,6 @@ class TwoSets:
         return table[self.column].astype(np.int64)
 
 
-def _mean(of_classes: FloatArray) -> FloatArray:
+def _mean(class_values: FloatArray) -> FloatArray:
     """Return the mean over the classes that exist, (resamples, classes) to (resamples,)."""
-    return mean_over_classes(of_classes[..., np.newaxis])[:, 0]
+    return mean_over_classes(class_values[..., np.newaxis])[:, 0]

@@ -21,7 +21,8 @@ from evaluation.core.form import STACK_INDEX, STACK_NAME, name_key
 from evaluation.io.buffer import ReadBuffer
 from evaluation.io.json_files import parse_json
 from evaluation.io.kinds.flags import Flags
-from evaluation.io.tables import ColumnSpec, read_table, write_csv
+from evaluation.io.tables import write_csv
+from evaluation.phase.organiser_tables import TableRow, organiser_table
 
 GRADERS = ("G1", "G2", "G3")
 ABBREVIATIONS = ("ANRS", "ANRI", "RNFLDS", "RNFLDI", "BCLVS", "BCLVI", "NVT", "DH", "LD", "LC")
@@ -41,19 +42,19 @@ CASE_COLUMNS = (
 _EYE, _FINAL, _FELLOW, _AGE = "Eye ID", "Final Label", "Fellow Eye ID", "Age"
 _MARKS: Mapping[str, bool | None] = {"": None, "0": False, "1": True, "0.0": False, "1.0": True}
 _KIND = AgreedFeatures(len(FEATURES), MAIN_LABELS, REFERABLE)
-_LARGEST_FILE = 1 << 30
-_MOST_ROWS = 1_000_000
+_MAX_FILE_BYTES = 1 << 30
 
 
 @dataclass(frozen=True)
 class Eye:
-    """One row of the graders' table."""
+    """One row of the graders' table; ``graders`` names who G1, G2 and G3 were."""
 
     line: int
     name: str
     fellow: str
     age: str
     graded: GradedEye
+    graders: tuple[str, ...] = GRADERS
 
 
 @dataclass(frozen=True)
@@ -78,50 +79,64 @@ def write_case_table(graders: Path, mapping: Path, path: Path) -> int:
 
 
 def read_graders(path: Path) -> list[Eye]:
-    """Return the rows of a graders' table (comma, semicolon or tab). Raises `PhaseError` with every fault."""
+    """Return the rows of a graders' table (comma, semicolon or tab). Raises `PhaseError` with every fault.
+
+    Columns "Grader G1" and so on may say who the graders were.
+    """
     features = [f"{grader} {feature}" for grader in GRADERS for feature in ABBREVIATIONS]
-    names = [_EYE, _FINAL, _FELLOW, _AGE, *(f"Label {grader}" for grader in GRADERS), *features]
-    table = read_table(_read(path), [ColumnSpec(name) for name in names], most_rows=_MOST_ROWS)
-    problems = [str(problem.fault(path.name)) for problem in table.problems]
-    eyes = []
-    for row in table.rows:
-        name, final, fellow, age, *rest = row.cells
-        labels = tuple(label.upper() for label in rest[:3])
-        where = f"{path.name}, line {row.line}"
-        problems += _label_problems(where, name, final.upper(), labels)
-        marks = []
-        for column, cell in zip(features, rest[3:], strict=True):
-            if cell not in _MARKS:
-                problems.append(f"{where}, {column}: expected 0, 1 or nothing, found {cell!r}")
-            marks.append(_MARKS.get(cell))
-        count = len(FEATURES)
-        flags: tuple[Flags, ...] = tuple(tuple(marks[i : i + count]) for i in range(0, 3 * count, count))
-        eyes.append(Eye(row.line, name, fellow, age, GradedEye(labels, flags)))
-    if problems:
-        raise PhaseError(*problems)
+    label_columns = [f"Label {grader}" for grader in GRADERS]
+    identity_columns = [f"Grader {grader}" for grader in GRADERS]
+    required = (_EYE, _FINAL, _FELLOW, _AGE, *label_columns, *features)
+    with organiser_table(path, required, identity_columns, exported=True) as table:
+        named = [column for column in identity_columns if column in table.columns]
+        if named and named != identity_columns:
+            expected = ", ".join(identity_columns)
+            raise PhaseError(f"{table.file}: expected all or none of {expected}, found {', '.join(named)}")
+        eyes = []
+        for row in table.rows:
+            labels = tuple(row.cells[column].upper() for column in label_columns)
+            _check_labels(row, labels)
+            marks = []
+            for column in features:
+                if row.cells[column] not in _MARKS:
+                    row.fault(column, f"expected 0, 1 or nothing, found {row.cells[column]!r}")
+                marks.append(_MARKS.get(row.cells[column]))
+            count = len(FEATURES)
+            flags: tuple[Flags, ...] = tuple(tuple(marks[i : i + count]) for i in range(0, 3 * count, count))
+            eyes.append(
+                Eye(
+                    row.line,
+                    row.cells[_EYE],
+                    row.cells[_FELLOW],
+                    row.cells[_AGE],
+                    GradedEye(labels, flags),
+                    tuple(row.cells[column] for column in named) or GRADERS,
+                )
+            )
     return eyes
 
 
-def _label_problems(where: str, name: str, final: str, labels: Sequence[str]) -> list[str]:
-    problems = [] if name else [f"{where}, {_EYE}: expected the name of an eye, found nothing"]
+def _check_labels(row: TableRow, labels: Sequence[str]) -> None:
+    """Add what is wrong with the name and the labels of an eye to the faults of the table."""
+    before = len(row.faults)
+    if not row.cells[_EYE]:
+        row.fault(_EYE, "expected the name of an eye, found nothing")
     for position, label in enumerate(labels):
         if label not in MAIN_LABELS and (label or position < 2):
-            expected = f"expected {', '.join(MAIN_LABELS)}, found {label!r}"
-            problems.append(f"{where}, Label {GRADERS[position]}: {expected}")
-    if problems:
-        return problems
-    given = final_label(*labels)
+            row.fault(f"Label {GRADERS[position]}", f"expected {', '.join(MAIN_LABELS)}, found {label!r}")
+    if len(row.faults) > before:
+        return
+    given, final = final_label(*labels), row.cells[_FINAL].upper()
     if not given:
-        return [f"{where}, Label G3: expected a specialist where G1 and G2 disagree, found nothing"]
-    if final != given:
-        return [f"{where}, {_FINAL}: expected {given} as the graders' labels give it, found {final!r}"]
-    return []
+        row.fault("Label G3", "expected a specialist where G1 and G2 disagree, found nothing")
+    elif final != given:
+        row.fault(_FINAL, f"expected {given} as the graders' labels give it, found {final!r}")
 
 
 def read_mapping(path: Path) -> list[StackEntry]:
     """Return the entries of `archive_item_to_content_mapping.json`. Raises `PhaseError` with every fault."""
     try:
-        content = parse_json(_read(path))
+        content = parse_json(ReadBuffer().read(path.parent, path.name, limit_bytes=_MAX_FILE_BYTES))
     except ReadError as error:
         raise PhaseError(str(error.fault(path.name))) from None
     if not isinstance(content, list):
@@ -151,8 +166,8 @@ def case_rows(eyes: Sequence[Eye], entries: Sequence[StackEntry], file: str) -> 
     is named twice, or not graded, or whose fellow eye has another fellow.
     """
     by_key = {name_key(eye.name): eye for eye in eyes}
-    problems = _repeated((eye.name for eye in eyes), f"{file}: {{}} stands {{}} times")
-    problems += _repeated((entry.eye for entry in entries), "mapping: {} stands {} times")
+    problems = _repeated((eye.name for eye in eyes), f"{file}: duplicate eye {{}} in {{}} rows")
+    problems += _repeated((entry.eye for entry in entries), "mapping: duplicate eye {} in {} entries")
     missing = [entry.eye for entry in entries if name_key(entry.eye) not in by_key]
     problems += [
         f"{file}: expected a row for {name}, which the mapping names, found none" for name in missing
@@ -183,10 +198,3 @@ def case_rows(eyes: Sequence[Eye], entries: Sequence[StackEntry], file: str) -> 
 def _repeated(names: Iterable[str], message: str) -> list[str]:
     counts = Counter(map(name_key, names))
     return [message.format(name, count) for name, count in counts.items() if count > 1]
-
-
-def _read(path: Path) -> memoryview:
-    try:
-        return ReadBuffer().read(path.parent, path.name, limit_bytes=_LARGEST_FILE)
-    except ReadError as error:
-        raise PhaseError(str(error.fault(str(path)))) from None

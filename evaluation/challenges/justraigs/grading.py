@@ -18,7 +18,7 @@ from evaluation.challenges.justraigs.rules import FEATURES, NOT_REFERABLE, REFER
 from evaluation.io.kinds.flags import Flags
 from evaluation.metrics.agreement import Agreement, cohen_kappa, fleiss_kappa
 
-LOWEST_SENSITIVITY, LOWEST_SPECIFICITY = Fraction(80, 100), Fraction(95, 100)
+MIN_SENSITIVITY, MIN_SPECIFICITY = Fraction(80, 100), Fraction(95, 100)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +59,8 @@ class GraderFigures:
     @property
     def flagged(self) -> bool:
         """Whether sensitivity or specificity lies below its limit, compared in integers."""
-        return _below(self.found, self.referable, LOWEST_SENSITIVITY) or _below(
-            self.cleared, self.not_referable, LOWEST_SPECIFICITY
+        return _below(self.found, self.referable, MIN_SENSITIVITY) or _below(
+            self.cleared, self.not_referable, MIN_SPECIFICITY
         )
 
 
@@ -74,18 +74,14 @@ def agreed_eye(eye: Eye, specialist_alone: bool = False) -> AgreedEye:
     return AgreedEye(eye.name, final, decided_by, features if final == REFERABLE else None)
 
 
-def gradings_of(eyes: Sequence[Eye], identities: Sequence[Sequence[str]] | None) -> list[Grading]:
-    """Return all gradings; ``identities`` names the graders of every eye, None: G1, G2 and G3 are graders."""
-    found = []
-    for position, eye in enumerate(eyes):
-        names = GRADERS if identities is None else identities[position]
-        final = final_label(*eye.graded.labels)
-        found += [
-            Grading(eye.name, name, label, final)
-            for name, label in zip(names, eye.graded.labels, strict=True)
-            if label
-        ]
-    return found
+def gradings_of(eyes: Sequence[Eye]) -> list[Grading]:
+    """Return all gradings, eye by eye."""
+    return [
+        Grading(eye.name, name, label, final_label(*eye.graded.labels))
+        for eye in eyes
+        for name, label in zip(eye.graders, eye.graded.labels, strict=True)
+        if label
+    ]
 
 
 def figures_of(gradings: Iterable[Grading]) -> list[GraderFigures]:

@@ -18,14 +18,13 @@ from pathlib import Path
 
 from evaluation.challenges.justraigs.graders import (
     CASE_COLUMNS,
-    GRADERS,
     case_rows,
     read_graders,
     read_mapping,
 )
 from evaluation.challenges.justraigs.grading import (
-    LOWEST_SENSITIVITY,
-    LOWEST_SPECIFICITY,
+    MIN_SENSITIVITY,
+    MIN_SPECIFICITY,
     AgreedEye,
     GraderFigures,
     agreed_eye,
@@ -35,17 +34,13 @@ from evaluation.challenges.justraigs.grading import (
     to_regrade,
 )
 from evaluation.challenges.justraigs.rules import CHALLENGE, FEATURES, JustraigsOptions
-from evaluation.core.fault import FaultKind, PhaseError, ReadError
-from evaluation.io.buffer import ReadBuffer
-from evaluation.io.tables import ColumnSpec, read_table, write_csv
+from evaluation.core.fault import PhaseError
+from evaluation.io.tables import write_csv
 from evaluation.metrics.intervals import wilson_interval
 from evaluation.phase.cases import FILE_NAME as CASES
-from evaluation.phase.config import FILE_NAME
-from evaluation.phase.draft import read_configuration
+from evaluation.phase.config import FILE_NAME, read_configuration
 from evaluation.phase.output import whole_folder, write_report, write_rows
 
-_LARGEST_FILE = 1 << 30
-_MOST_ROWS = 1_000_000
 _OF_GRADER = (
     "grader",
     "eyes",
@@ -73,16 +68,15 @@ def fuse_graders(graders: Path, mapping: Path, configuration: Path, output: Path
     options = read_configuration(configuration.parent, only=CHALLENGE.name).options
     assert isinstance(options, JustraigsOptions)
     eyes = read_graders(graders)
-    identities = _read_identities(graders, len(eyes))
     with whole_folder(output) as phase:
         (phase / FILE_NAME).write_bytes(configuration.read_bytes())
         write_csv(phase / CASES, CASE_COLUMNS, case_rows(eyes, read_mapping(mapping), graders.name))
     agreed = [agreed_eye(eye, options.specialist_alone) for eye in eyes]
-    gradings = gradings_of(eyes, identities)
+    gradings = gradings_of(eyes)
     figures = figures_of(gradings)
     again = to_regrade(gradings, figures)
     agreement = agreement_of(eyes)
-    rows = [_row(of_grader) for of_grader in figures]
+    rows = [_row(figures_of_grader) for figures_of_grader in figures]
     write_rows(report / "graders.csv", _OF_GRADER, rows)
     write_rows(
         report / "regrade.csv",
@@ -110,8 +104,8 @@ def fuse_graders(graders: Path, mapping: Path, configuration: Path, output: Path
                 for eye in agreed
             ),
             "limits": {
-                "sensitivity": float(LOWEST_SENSITIVITY),
-                "specificity": float(LOWEST_SPECIFICITY),
+                "sensitivity": float(MIN_SENSITIVITY),
+                "specificity": float(MIN_SPECIFICITY),
             },
             "graders": [dict(zip(_OF_GRADER, row, strict=True)) for row in rows],
             "images_to_regrade": len({grading.eye for grading in again}),
@@ -120,15 +114,15 @@ def fuse_graders(graders: Path, mapping: Path, configuration: Path, output: Path
     )
 
 
-def _row(of_grader: GraderFigures) -> tuple[object, ...]:
+def _row(figures_of_grader: GraderFigures) -> tuple[object, ...]:
     return (
-        of_grader.grader,
-        of_grader.eyes,
-        of_grader.referable,
-        *_proportion(of_grader.found, of_grader.referable),
-        of_grader.not_referable,
-        *_proportion(of_grader.cleared, of_grader.not_referable),
-        of_grader.flagged,
+        figures_of_grader.grader,
+        figures_of_grader.eyes,
+        figures_of_grader.referable,
+        *_proportion(figures_of_grader.found, figures_of_grader.referable),
+        figures_of_grader.not_referable,
+        *_proportion(figures_of_grader.cleared, figures_of_grader.not_referable),
+        figures_of_grader.flagged,
     )
 
 
@@ -143,21 +137,3 @@ def _proportion(part: int, whole: int) -> tuple[float, float, float]:
 def _marks(eye: AgreedEye) -> list[object]:
     flags = eye.features or (None,) * len(FEATURES)
     return [None if flag is None else int(flag) for flag in flags]
-
-
-def _read_identities(path: Path, eyes: int) -> list[tuple[str, ...]] | None:
-    """Return who graded every eye, None where the table does not say. Raises `PhaseError`."""
-    columns = [ColumnSpec(f"Grader {grader}") for grader in GRADERS]
-    try:
-        data = ReadBuffer().read(path.parent, path.name, limit_bytes=_LARGEST_FILE)
-    except ReadError as error:
-        raise PhaseError(str(error.fault(str(path)))) from None
-    table = read_table(data, [ColumnSpec("Eye ID"), *columns], most_rows=_MOST_ROWS)
-    absent = [problem for problem in table.problems if problem.kind is FaultKind.MISSING]
-    if len(absent) == len(columns):
-        return None
-    if table.problems:
-        raise PhaseError(*(str(problem.fault(path.name)) for problem in table.problems))
-    if len(table.rows) != eyes:
-        raise PhaseError(f"{path.name}: expected {eyes} eyes, found {len(table.rows)}")
-    return [row.cells[1:] for row in table.rows]

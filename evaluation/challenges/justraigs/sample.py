@@ -171,13 +171,13 @@ def _features(eyes: _Eyes, error: float, rng: np.random.Generator) -> list[Flags
     """Return features of every eye that differ from those agreed on (else the true ones) at a given rate."""
     wrong = rng.random(eyes.true_features.shape) < error
     flags: list[Flags] = []
-    for position, of_eye in enumerate(wrong):
+    for position, eye_errors in enumerate(wrong):
         agreed = eyes.agreed(position)
         true = eyes.true_features[position].tolist()
         flags.append(
             tuple(
                 bool((fallback if label is None else label) ^ flip)
-                for label, fallback, flip in zip(agreed, true, of_eye.tolist(), strict=True)
+                for label, fallback, flip in zip(agreed, true, eye_errors.tolist(), strict=True)
             )
         )
     return flags
@@ -191,7 +191,13 @@ def _threshold(eyes: _Eyes, likelihoods: NDArray[np.float64], quality: Quality) 
 
 
 def _write_graders(path: Path, eyes: _Eyes, delimiter: str) -> None:
-    header = ["Eye ID", "Final Label", "Fellow Eye ID", "Age", *(f"Label {grader}" for grader in GRADERS)]
+    header = [
+        "Eye ID",
+        "Final Label",
+        "Fellow Eye ID",
+        "Age",
+        *(f"Label {grader}" for grader in GRADERS),
+    ]
     header += [f"{grader} {feature}" for grader in GRADERS for feature in ABBREVIATIONS]
     rows = []
     for position in np.argsort(eyes.names).tolist():

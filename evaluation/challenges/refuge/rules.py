@@ -12,8 +12,8 @@ from fractions import Fraction
 from math import inf
 from typing import Annotated, Literal
 
+import pydantic
 from pydantic import BaseModel, ConfigDict
-from pydantic import Field as OptionField
 
 from evaluation.challenges.refuge.cup_to_disc import (
     VerticalDiameter,
@@ -38,7 +38,7 @@ CUP, DISC, ELSEWHERE = 0, 128, 255
 _IMAGES = (".bmp", ".png", ".tif")
 _TRUE_RATIO = "reference_vertical_cup_to_disc_ratio"
 
-Weight = Annotated[Decimal, OptionField(ge=0)]
+Weight = Annotated[Decimal, pydantic.Field(ge=0)]
 
 
 class RefugeWeights(BaseModel):

@@ -15,10 +15,10 @@ from evaluation.core.form import CaseForm
 from evaluation.core.source import FileAccess, FileSource, Source
 from evaluation.core.variant import Variant
 from evaluation.io.box_lines import BoxFormat, read_box_lines, write_box_lines
-from evaluation.io.size import Size
+from evaluation.io.pixels import Size
 
-_LARGEST_LINE = 200
-_LARGEST_COORDINATE = 1 << 26
+_MAX_LINE_BYTES = 200
+_MAX_COORDINATE = 1 << 26
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Boxes:
 
 @dataclass(frozen=True)
 class BoxList(Kind):
-    """The boxes of a text file, one a line; more than ``most_boxes`` of one image are a fault.
+    """The boxes of a text file, one a line; more than ``max_boxes`` of one image are a fault.
 
     Coordinates outside the image are a fault, or with ``clip`` moved to its border. An empty file is an image
     without any object.
@@ -43,7 +43,7 @@ class BoxList(Kind):
     classes: tuple[str, ...]
     with_confidence: bool
     clip: bool = False
-    most_boxes: int = 10_000
+    max_boxes: int = 10_000
 
     @cached_property
     def _format(self) -> BoxFormat:
@@ -55,12 +55,12 @@ class BoxList(Kind):
         if not isinstance(source, FileSource):
             raise TypeError(f"no boxes can be read from {type(source).__name__}")
         # Where the phase gives no size, coordinates are still small enough for exact areas.
-        size = Size(case.width or _LARGEST_COORDINATE, case.height or _LARGEST_COORDINATE)
+        size = Size(case.width or _MAX_COORDINATE, case.height or _MAX_COORDINATE)
         try:
-            data = files.read(source.path, self.most_boxes * _LARGEST_LINE, may_be_empty=True)
+            data = files.read(source.path, self.max_boxes * _MAX_LINE_BYTES, may_be_empty=True)
         except ReadError as error:
             raise FormFault(error.fault(source.path)) from None
-        lines = read_box_lines(data, self._format, size, self.most_boxes)
+        lines = read_box_lines(data, self._format, size, self.max_boxes)
         if lines.problems:
             raise FormFault([problem.fault(source.path) for problem in lines.problems])
         return Boxes(np.array(lines.rows, dtype=np.float64).reshape(-1, 6), lines.clipped)

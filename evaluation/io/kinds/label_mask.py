@@ -9,18 +9,17 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.core.fault import Fault, FaultKind, FormFault, ReadError
+from evaluation.core.fault import FaultKind, FormFault, ReadError
 from evaluation.core.field import Kind
 from evaluation.core.form import CaseForm
 from evaluation.core.source import FileAccess, FileSource, Source
 from evaluation.core.variant import Variant
 from evaluation.io.grey_images import read_cropped, write_grey
-from evaluation.io.size import Size
+from evaluation.io.pixels import Size, values_in_words
 from evaluation.metrics.crop import Crop, crop, distinct_values
 from evaluation.metrics.regions import grow_by_a_pixel
 
 _HEADER_ALLOWANCE = 1 << 20
-_MOST_VALUES_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -57,19 +56,13 @@ class LabelMask(Kind):
         if not unlisted:
             return mask
         if self.unlisted_as is None:
-            found = ", ".join(map(str, unlisted[:_MOST_VALUES_NAMED]))
-            more = (
-                f" and {len(unlisted) - _MOST_VALUES_NAMED} more"
-                if len(unlisted) > _MOST_VALUES_NAMED
-                else ""
-            )
             values = " or ".join(map(str, sorted(listed)))
             hint = None
             if unlisted[-1] <= len(listed) and listed != set(range(len(listed))):
                 hint = "numbers of classes? Write the grey values of the format"
-            raise FormFault(
-                Fault(FaultKind.WRONG_VALUE, path, f"values {values} only", f"{found}{more}", hint=hint)
-            )
+            found = values_in_words(unlisted)
+            problem = ReadError(FaultKind.WRONG_VALUE, f"values {values} only", found, hint=hint)
+            raise FormFault(problem.fault(path))
         relabelled = np.where(np.isin(mask.values, unlisted), np.uint8(self.unlisted_as), mask.values)
         return replace(mask, values=relabelled)
 

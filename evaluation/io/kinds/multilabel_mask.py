@@ -7,19 +7,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.core.fault import Fault, FaultKind, FormFault, ReadError
+from evaluation.core.fault import FaultKind, FormFault, ReadError
 from evaluation.core.field import Kind
 from evaluation.core.form import CaseForm
 from evaluation.core.source import FileAccess, FileSource, Source
 from evaluation.core.variant import Variant
-from evaluation.io.size import Size
-from evaluation.io.tiff_channels import read_channels, write_channels
+from evaluation.io.pixels import Size, values_in_words
+from evaluation.io.tiff import read_channels, write_tiff
 from evaluation.metrics.crop import Crop, crop, distinct_values
 from evaluation.metrics.regions import grow_by_a_pixel
 
 _HEADER_ALLOWANCE = 1 << 20
 _ON = 255
-_MOST_VALUES_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -44,16 +43,12 @@ class MultilabelMask(Kind):
         regions, faults = [], []
         for name, channel in zip(self.classes, channels, strict=True):
             cropped = crop(channel, 0)
-            others = [str(value) for value in distinct_values(cropped.values) if value not in (0, _ON)]
+            others = [value for value in distinct_values(cropped.values) if value not in (0, _ON)]
             if others:
-                more = len(others) - _MOST_VALUES_NAMED
-                found = ", ".join(others[:_MOST_VALUES_NAMED]) + (f" and {more} more" if more > 0 else "")
-                where = f"channel {name}"
-                hint = f"a 0/1 mask? Write {_ON} for 1" if others == ["1"] else None
-                expected = f"values 0 or {_ON} only"
-                faults.append(
-                    Fault(FaultKind.WRONG_VALUE, source.path, expected, found, field=where, hint=hint)
-                )
+                hint = f"a 0/1 mask? Write {_ON} for 1" if others == [1] else None
+                found = values_in_words(others)
+                problem = ReadError(FaultKind.WRONG_VALUE, f"values 0 or {_ON} only", found, hint=hint)
+                faults.append(problem.fault(source.path, f"channel {name}"))
             regions.append(Crop(cropped.values != 0, cropped.top, cropped.left))
         if faults:
             raise FormFault(faults)
@@ -78,7 +73,7 @@ class MultilabelMask(Kind):
 
     def write_file(self, value: NDArray[np.bool_], extension: str) -> bytes:
         """Return the bytes of a full boolean mask (class, height, width)."""
-        return write_channels(value.astype(np.uint8) * np.uint8(_ON))
+        return write_tiff(value.astype(np.uint8) * np.uint8(_ON))
 
     def describe(self) -> str:
         """Return the order of the channels."""

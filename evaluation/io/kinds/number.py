@@ -11,7 +11,7 @@ from evaluation.core.form import CaseForm
 from evaluation.core.source import CellsSource, FileAccess, JsonSource, Source, fault_at
 from evaluation.core.variant import Variant
 from evaluation.io.json_files import json_kind
-from evaluation.io.numbers import parse_number
+from evaluation.io.tables import parse_number
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from evaluation.core.field import Kind
 from evaluation.core.form import CaseForm
 from evaluation.core.source import FileAccess, FileSource, Source, fault_at
 from evaluation.core.variant import Variant
-from evaluation.io.numbers import parse_number
+from evaluation.io.tables import parse_number
 from evaluation.io.volumes.header import Geometry, VolumeHeader, check_geometry
 from evaluation.io.volumes.reader import SLAB_BYTES, open_volume, write_volume
 from evaluation.metrics.crop import EMPTY, Crop, box_of_content

@@ -20,7 +20,7 @@ ORIGIN_TOLERANCE = 1e-2
 DIRECTION_TOLERANCE = 1e-4
 """Directions are equal if no cosine differs by more than this."""
 
-MOST_VOXELS = 1 << 30
+MAX_VOXELS = 1 << 30
 
 Three = tuple[float, float, float]
 Nine = tuple[float, float, float, float, float, float, float, float, float]
@@ -105,8 +105,8 @@ def header_of(
     if len(size_xyz) != 3 or min(size_xyz) < 1:
         found = " × ".join(map(str, size_xyz)) or "nothing"
         raise ReadError(FaultKind.WRONG_SIZE, "a volume of three axes", found)
-    if math.prod(size_xyz) > MOST_VOXELS:
-        raise ReadError(FaultKind.TOO_LARGE, f"at most {MOST_VOXELS} voxels", " × ".join(map(str, size_xyz)))
+    if math.prod(size_xyz) > MAX_VOXELS:
+        raise ReadError(FaultKind.TOO_LARGE, f"at most {MAX_VOXELS} voxels", " × ".join(map(str, size_xyz)))
     for name, numbers, count in (("spacing", spacing, 3), ("origin", origin, 3), ("direction", direction, 9)):
         if numbers is not None and (len(numbers) != count or not all(map(math.isfinite, numbers))):
             raise ReadError(FaultKind.UNREADABLE, volume, f"an invalid {name}")

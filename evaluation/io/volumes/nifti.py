@@ -6,18 +6,16 @@ and up, that of every other format here to the left, backwards and up: x and y c
 
 from __future__ import annotations
 
-import gzip
 import math
 import struct
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evaluation.core.fault import FaultKind, ReadError
 from evaluation.core.source import ByteStream
-from evaluation.io.volumes.header import UPRIGHT, Geometry, VolumeHeader, header_of
-from evaluation.io.volumes.voxels import GZIP, InflatedBytes, VoxelBytes
+from evaluation.io.volumes.header import UPRIGHT, VolumeHeader, header_of
+from evaluation.io.volumes.voxels import GZIP, VoxelBytes
 
 VOLUME = "a compressed NIfTI volume"
 _HEADER_BYTES = 348
@@ -35,12 +33,12 @@ _TYPES = {
 }
 _UNIT_MM = {0: 1.0, 1: 1000.0, 2: 1.0, 3: 0.001}
 _SIGNS = (-1.0, -1.0, 1.0)
-_LARGEST_OFFSET = 1 << 20
+_MAX_OFFSET = 1 << 20
 
 
 def open_nifti(stream: ByteStream) -> tuple[VolumeHeader, VoxelBytes]:
     """Return the header of a compressed NIfTI-1 volume in one file and its voxels. Raises `ReadError`."""
-    voxels = InflatedBytes(stream, GZIP, VOLUME)
+    voxels = VoxelBytes(stream, VOLUME, GZIP)
     data = bytearray(_HEADER_BYTES)
     voxels.fill(memoryview(data))
     order: Literal["<", ">"] = "<" if struct.unpack_from("<i", data)[0] == _HEADER_BYTES else ">"
@@ -56,31 +54,10 @@ def open_nifti(stream: ByteStream) -> tuple[VolumeHeader, VoxelBytes]:
     spacing, origin, direction = _place(data, order)
     dtype = np.dtype(_TYPES[code]).newbyteorder(order) if code in _TYPES else None
     header = header_of(sizes[:3], dtype, spacing, origin, direction, VOLUME)
-    if not _HEADER_BYTES <= offset <= _LARGEST_OFFSET:
+    if not _HEADER_BYTES <= offset <= _MAX_OFFSET:
         raise ReadError(FaultKind.UNREADABLE, VOLUME, "an invalid offset of its voxels")
     voxels.fill(memoryview(bytearray(int(offset) - _HEADER_BYTES)))
     return header, voxels
-
-
-def write_nifti(values: NDArray[Any], geometry: Geometry) -> bytes:
-    """Return a volume (z, y, x) as a compressed NIfTI-1 file; the same volume gives the same bytes."""
-    little = np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("<"))
-    code = next(code for code, name in _TYPES.items() if np.dtype(name) == values.dtype)
-    spacing, origin = geometry.spacing_mm or (1.0, 1.0, 1.0), geometry.origin_mm or (0.0, 0.0, 0.0)
-    direction = geometry.direction or UPRIGHT
-    header = bytearray(_HEADER_BYTES + 4)
-    struct.pack_into("<i", header, 0, _HEADER_BYTES)
-    struct.pack_into("<8h", header, 40, 3, *values.shape[::-1], 1, 1, 1, 1)
-    struct.pack_into("<2h", header, 70, code, values.dtype.itemsize * 8)
-    struct.pack_into("<4f", header, 76, 1.0, *spacing)
-    struct.pack_into("<2f", header, 108, _HEADER_BYTES + 4, 1.0)
-    header[123] = 2  # millimetres
-    struct.pack_into("<2h", header, 252, 0, 1)
-    for row in range(3):
-        cosines = [_SIGNS[row] * direction[row * 3 + axis] * spacing[axis] for axis in range(3)]
-        struct.pack_into("<4f", header, 280 + 16 * row, *cosines, _SIGNS[row] * origin[row])
-    header[344:348] = b"n+1\0"
-    return gzip.compress(bytes(header) + little.tobytes(), 1, mtime=0)
 
 
 def _place(data: bytearray, order: str) -> tuple[list[float], list[float], list[float]]:

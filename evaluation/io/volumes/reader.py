@@ -11,10 +11,13 @@ from numpy.typing import NDArray
 
 from evaluation.core.fault import FaultKind, ReadError
 from evaluation.core.source import ByteStream
-from evaluation.io.volumes.header import Geometry, VolumeHeader
-from evaluation.io.volumes.meta_volume import open_metaimage, write_metaimage
-from evaluation.io.volumes.nifti import open_nifti, write_nifti
-from evaluation.io.volumes.tiff_stack import TiffStack, write_tiff_stack
+from evaluation.io.grey_images import write_with_simpleitk
+from evaluation.io.tiff import write_tiff
+from evaluation.io.tiff_decoder import decode_page
+from evaluation.io.tiff_pages import BLACK_IS_ZERO, IMAGE, PAGE_TAGS, SAMPLES, check_pages, read_pages
+from evaluation.io.volumes.header import MAX_VOXELS, UPRIGHT, Geometry, VolumeHeader, header_of
+from evaluation.io.volumes.meta_volume import open_metaimage
+from evaluation.io.volumes.nifti import open_nifti
 from evaluation.io.volumes.voxels import VoxelBytes
 
 EXTENSIONS = (".mha", ".nii.gz", ".tif", ".tiff")
@@ -41,8 +44,7 @@ def open_volume(stream: ByteStream, path: str, slab_bytes: int = SLAB_BYTES) -> 
     name = path.casefold()
     try:
         if name.endswith((".tif", ".tiff")):
-            stack = TiffStack(stream)
-            return OpenVolume(stack.header, stack.pages)
+            return _open_tiff_stack(stream)
         if name.endswith(".mha"):
             header, voxels = open_metaimage(stream)
         elif name.endswith(".nii.gz"):
@@ -55,14 +57,36 @@ def open_volume(stream: ByteStream, path: str, slab_bytes: int = SLAB_BYTES) -> 
 
 
 def write_volume(values: NDArray[Any], geometry: Geometry, extension: str) -> bytes:
-    """Return a volume (z, y, x) as a file of the format with that extension. Raises `ValueError`."""
-    if extension == ".mha":
-        return write_metaimage(values, geometry)
-    if extension == ".nii.gz":
-        return write_nifti(values, geometry)
+    """Return a volume (z, y, x) as a file of the format with that extension; the same gives the same bytes.
+
+    Raises `ValueError` for an extension that is not one of `EXTENSIONS`.
+    """
+    if extension not in EXTENSIONS:
+        raise ValueError(f"expected one of {', '.join(EXTENSIONS)}, found {extension}")
     if extension in (".tif", ".tiff"):
-        return write_tiff_stack(values)
-    raise ValueError(f"expected one of {', '.join(EXTENSIONS)}, found {extension}")
+        return write_tiff(values)
+    return write_with_simpleitk(
+        values,
+        extension,
+        spacing=geometry.spacing_mm or (1.0, 1.0, 1.0),
+        origin=geometry.origin_mm or (0.0, 0.0, 0.0),
+        direction=geometry.direction or UPRIGHT,
+    )
+
+
+def _open_tiff_stack(stream: ByteStream) -> OpenVolume:
+    """Return a volume of one page a B-scan; the file is held as it is, its pages are decoded one by one.
+
+    It says nothing of spacing, origin and direction. The tags of all pages have been checked.
+    """
+    data = memoryview(stream.read(stream.size))
+    first, depth = check_pages(data, (BLACK_IS_ZERO,), most_pages=MAX_VOXELS)
+    if first.one(SAMPLES, 1) != 1:
+        raise ReadError(FaultKind.WRONG_VALUE, "one grey channel", f"{first.one(SAMPLES, 1)} channels")
+    header = header_of((first.size.width, first.size.height, depth), first.dtype, None, None, None, IMAGE)
+    return OpenVolume(
+        header, lambda: (decode_page(data, tags)[..., 0] for tags in read_pages(data, PAGE_TAGS))
+    )
 
 
 def _planes(header: VolumeHeader, voxels: VoxelBytes, slab_bytes: int) -> Iterator[NDArray[Any]]:

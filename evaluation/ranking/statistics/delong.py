@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtr
 from scipy.stats import rankdata
 
-from evaluation.ranking.statistics.pairwise import PairTest
+from evaluation.ranking.statistics.pairwise import PairTest, z_test
 
 FloatArray = NDArray[np.float64]
 
@@ -22,17 +21,9 @@ class DelongTable:
     difference_variance: FloatArray
 
     def test(self, first: int, second: int) -> PairTest:
-        """Return the two-sided test of two teams' areas.
-
-        Where the variance of the difference is zero, p = 1 if the areas are equal, else it is not computable.
-        """
+        """Return the two-sided test of two teams' areas, see `z_test`."""
         difference = float(self.auc[first] - self.auc[second])
-        error = float(np.sqrt(self.difference_variance[first, second]))
-        if error > 0:
-            return PairTest("DeLong", float(2 * ndtr(-abs(difference) / error)), error)
-        if difference == 0:
-            return PairTest("DeLong", 1.0, 0.0)
-        return PairTest("DeLong", None, 0.0, "the areas differ and their difference has no variance")
+        return z_test("DeLong", difference, float(np.sqrt(self.difference_variance[first, second])))
 
 
 def delong_table(score: ArrayLike, positive: ArrayLike) -> DelongTable:

@@ -1,9 +1,12 @@
-"""What all tests between two teams return, and the smallest difference that they could have found."""
+"""Tests between two teams: their outcome, what they could have found, and what follows from many of them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
+
+from scipy.special import ndtr
 
 _LEVEL, _POWER = 0.05, 0.80
 _QUANTILES = NormalDist().inv_cdf(1 - _LEVEL / 2) + NormalDist().inv_cdf(_POWER)
@@ -29,3 +32,50 @@ def detectable_difference(standard_error: float) -> float:
     By the normal approximation: (z₀.₉₇₅ + z₀.₈) · standard error = 2.80 · standard error of the difference.
     """
     return _QUANTILES * standard_error
+
+
+def z_test(method: str, difference: float, standard_error: float) -> PairTest:
+    """Return the two-sided test of a difference of areas under the normal distribution.
+
+    Where its standard error is zero, p = 1 if the areas are equal, else it is not computable.
+    """
+    if standard_error > 0:
+        return PairTest(method, float(2 * ndtr(-abs(difference) / standard_error)), standard_error)
+    if difference == 0:
+        return PairTest(method, 1.0, 0.0)
+    return PairTest(method, None, 0.0, "the areas differ and their difference has no variance")
+
+
+def holm(p_values: Sequence[float | None]) -> list[float | None]:
+    """Return Holm's adjusted p-values in the order given; those that are None stay so but are counted.
+
+    A test that could not be computed counts as one of the family, which can only make the others larger.
+    Source: Holm 1979, Scand. J. Stat. 6:65.
+    """
+    adjusted: list[float | None] = [None] * len(p_values)
+    smallest = 0.0
+    computed = sorted((p, position) for position, p in enumerate(p_values) if p is not None)
+    for done, (p, position) in enumerate(computed):
+        smallest = max(smallest, min(1.0, p * (len(p_values) - done)))
+        adjusted[position] = smallest
+    return adjusted
+
+
+def significance_tiers(
+    teams: Sequence[int], differs: Callable[[int, int], bool | None]
+) -> list[tuple[int, ...]] | None:
+    """Return tiers of teams, best first; None where a test that decides about them could not be computed.
+
+    teams: in the order of their ranks. The best team not yet placed opens a tier; the next ones join until
+    the first that differs significantly from the opener.
+    """
+    tiers: list[list[int]] = []
+    for team in teams:
+        answer = differs(tiers[-1][0], team) if tiers else True
+        if answer is None:
+            return None
+        if answer:
+            tiers.append([team])
+        else:
+            tiers[-1].append(team)
+    return [tuple(tier) for tier in tiers]

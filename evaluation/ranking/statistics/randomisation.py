@@ -54,5 +54,5 @@ def _exchanges(unit_of_case: NDArray[np.intp], seed: int, permutations: int) -> 
     rows = max(1, _ENTRIES_PER_BLOCK // max(1, unit_of_case.size))
     for start in range(0, permutations, rows):
         # One number per unit, so that the exchanges do not depend on the size of the blocks.
-        of_units = generator.random((min(rows, permutations - start), units)) < 0.5
-        yield of_units[:, unit_of_case].astype(np.float64)
+        unit_flips = generator.random((min(rows, permutations - start), units)) < 0.5
+        yield unit_flips[:, unit_of_case].astype(np.float64)

@@ -36,7 +36,9 @@ def test_counts_and_sums_are_those_of_whole_arrays(seed):
     assert found.sums.reference_squared == pytest.approx((b * b).sum(), rel=1e-12)
     both = readers[0].astype(bool) & readers[1].astype(bool)
     for counts, reference in zip(
-        (found.overlap, *found.of_readers, found.of_intersection), (level, *readers, both), strict=True
+        (found.overlap, *found.reader_overlaps, found.intersection_overlap),
+        (level, *readers, both),
+        strict=True,
     ):
         expected = ((marked & (reference > 0)).sum(), marked.sum(), (reference > 0).sum())
         assert (counts.intersection, counts.prediction, counts.reference) == expected

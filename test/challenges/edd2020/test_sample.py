@@ -11,12 +11,12 @@ import tifffile
 from evaluation.challenges.edd2020 import sample as edd2020
 from evaluation.challenges.edd2020.rules import Edd2020Options
 from evaluation.evaluate import Rejection, check, evaluate
-from evaluation.io.tiff_channels import write_channels
+from evaluation.io.tiff import write_tiff
 from evaluation.organiser.validate import validate_phase
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import load_phase
+from evaluation.phase.scores import case_records
 from evaluation.platform.result_file import render
-from evaluation.summary import case_records
 from test.phases import replace_in
 
 QUALITIES = ("perfect", "good", "poor", "random")
@@ -120,7 +120,7 @@ def test_faults_of_boxes_and_masks_are_listed_together(sample, phase, tmp_path):
     (submission / "detection_bbox" / "E00002.txt").unlink()
     (submission / "detection_bbox" / "G00001.txt").write_text("")
     (submission / "generalization_bbox" / "G00002.txt").write_text("")
-    four = write_channels(np.zeros((4, 48, 64), np.uint8))
+    four = write_tiff(np.zeros((4, 48, 64), np.uint8))
     (submission / "semantic_masks" / "E00003_mask.tif").write_bytes(four)
     expected = [
         "detection_bbox/E00001.txt, line 1: expected 6 fields (class confidence x1 y1 x2 y2), found 5",

@@ -69,7 +69,7 @@ def test_agreed_labels_by_hand(tmp_path, name, specialist_alone, final, decided_
 
 def test_figures_by_hand(tmp_path):
     eyes = read_graders(graders(tmp_path))
-    gradings = gradings_of(eyes, None)
+    gradings = gradings_of(eyes)
     figures = {one.grader: one for one in figures_of(gradings)}
     # The ungradable EYE4 enters nowhere; G2 missed EYE3, which the specialist called referable.
     assert figures["G1"] == GraderFigures("G1", 4, 2, 2, 1, 1)
@@ -99,7 +99,7 @@ def test_a_grader_without_eyes_of_a_class_is_not_flagged_for_it():
 
 def test_ungradable_is_a_wrong_label_of_a_gradable_eye(tmp_path):
     table = graders(tmp_path, [row("E1", "NRG", "", ("U", "NRG", "NRG"))])
-    (first, *_) = figures_of(gradings_of(read_graders(table), None))
+    (first, *_) = figures_of(gradings_of(read_graders(table)))
     assert first == GraderFigures("G1", 1, 0, 0, 0, 1)
 
 

@@ -15,8 +15,8 @@ from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable
 from evaluation.evaluate import Rejection, evaluate
 from evaluation.metrics.intervals import wilson_interval
+from evaluation.phase.scores import case_records
 from evaluation.platform.result_file import render
-from evaluation.summary import case_records
 from test.eyes import NONE, Eye, justraigs_phase, justraigs_submission
 
 TASKS = {task.name: task for task in CHALLENGE.tasks(JustraigsOptions())}

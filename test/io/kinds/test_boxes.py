@@ -64,7 +64,7 @@ def test_without_a_size_coordinates_are_bounded_all_the_same():
 
 
 def test_too_many_boxes():
-    assert faults("BE 0.5 1 2 3 4\n" * 3, most_boxes=2) == [
+    assert faults("BE 0.5 1 2 3 4\n" * 3, max_boxes=2) == [
         "detection_bbox/E1.txt, line 3: expected at most 2 lines, found more"
     ]
 

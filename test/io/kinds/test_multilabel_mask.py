@@ -6,7 +6,7 @@ from evaluation.core.form import CaseForm
 from evaluation.core.source import FileSource
 from evaluation.core.variant import Variant
 from evaluation.io.kinds.multilabel_mask import MultilabelMask
-from evaluation.io.tiff_channels import write_channels
+from evaluation.io.tiff import write_tiff
 from evaluation.metrics.crop import Crop
 
 KIND = MultilabelMask(("BE", "HGD", "polyp"))
@@ -22,7 +22,7 @@ class Files:
 
 def read(values):
     return KIND.read(
-        FileSource("semantic_masks/E1_mask.tif"), CaseForm("E1", 5, 4), Files(write_channels(values))
+        FileSource("semantic_masks/E1_mask.tif"), CaseForm("E1", 5, 4), Files(write_tiff(values))
     )
 
 

@@ -1,9 +1,5 @@
-import gzip
 import io
-import math
 import re
-import struct
-import zlib
 
 import numpy as np
 import pytest
@@ -13,34 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluation.core.fault import FaultKind, ReadError
-from evaluation.io.grey_images import write_grey
 from evaluation.io.volumes.header import UPRIGHT, Geometry, check_geometry
-from evaluation.io.volumes.reader import open_volume, write_volume
+from evaluation.io.volumes.reader import write_volume
+from test.io.volumes.files import EXTENSIONS, GEOMETRY, TILTED, VALUES, read, written_by_simpleitk
 
-TILTED = (0.8, -0.6, 0.0, 0.6, 0.8, 0.0, 0.0, 0.0, 1.0)
-GEOMETRY = Geometry((3, 4, 5), (0.5, 0.25, 0.125), (1.5, -2.0, 3.25), TILTED)
-VALUES = np.random.default_rng(0).random((3, 4, 5)).astype(np.float32)
-EXTENSIONS = (".mha", ".nii.gz", ".tif")
-
-
-class Bytes(io.BytesIO):
-    @property
-    def size(self):
-        return len(self.getvalue())
-
-
-def read(data, extension, slab_bytes=1 << 20):
-    volume = open_volume(Bytes(data), f"V1{extension}", slab_bytes)
-    return volume.header, np.stack([plane.copy() for plane in volume.planes()])
-
-
-def written_by_simpleitk(path, values, compress=True, geometry=GEOMETRY):
-    image = SimpleITK.GetImageFromArray(values)
-    image.SetSpacing(geometry.spacing_mm)
-    image.SetOrigin(geometry.origin_mm)
-    image.SetDirection(geometry.direction)
-    SimpleITK.WriteImage(image, str(path), useCompression=compress)
-    return path.read_bytes()
+MHA = write_volume(VALUES, GEOMETRY, ".mha")
+TIFF = write_volume(VALUES, GEOMETRY, ".tif")
 
 
 @pytest.mark.parametrize("direction", [UPRIGHT, TILTED, (0, 0, 1, -1, 0, 0, 0, -1, 0)], ids=str)
@@ -101,85 +75,11 @@ def test_stacks_of_other_writers_are_read(compression):
     assert header.geometry == Geometry((3, 4, 5))
 
 
-def test_a_gzip_file_of_several_members_is_one_volume():
-    plain = gzip.decompress(write_volume(VALUES, GEOMETRY, ".nii.gz"))
-    data = gzip.compress(plain[:400]) + gzip.compress(plain[400:])
-    np.testing.assert_array_equal(read(data, ".nii.gz")[1], VALUES)
-
-
-def test_big_endian_values_are_read():
-    data = write_volume(VALUES, GEOMETRY, ".mha")
-    head, _, body = data.partition(b"LOCAL\n")
-    swapped = np.frombuffer(zlib.decompress(body), "<f4").astype(">f4").tobytes()
-    head = head.replace(b"ByteOrderMSB = False", b"ByteOrderMSB = True")
-    head = head.replace(b"CompressedData = True", b"CompressedData = False")
-    np.testing.assert_array_equal(read(head + b"LOCAL\n" + swapped, ".mha")[1], VALUES)
-
-
-MHA = write_volume(VALUES, GEOMETRY, ".mha")
-NIFTI = gzip.decompress(write_volume(VALUES, GEOMETRY, ".nii.gz"))
-TIFF = write_volume(VALUES, GEOMETRY, ".tif")
-
-
-def mha(old, new):
-    assert old in MHA
-    return MHA.replace(old, new, 1)
-
-
-def nifti(offset, layout, *values):
-    data = bytearray(NIFTI)
-    struct.pack_into(layout, data, offset, *values)
-    return gzip.compress(bytes(data))
-
-
-def mha_body(body):
-    return MHA.partition(b"LOCAL\n")[0] + b"LOCAL\n" + body
-
-
-PLAIN = VALUES.tobytes()
-
-
 @pytest.mark.parametrize(
     ("data", "extension", "kind", "found"),
     [
-        (mha(b"LOCAL", b"other.raw"), ".mha", FaultKind.FORBIDDEN, "a reference to another file"),
-        (mha(b"LOCAL", b"LIST"), ".mha", FaultKind.FORBIDDEN, "a reference to another file"),
-        (mha(b"MET_FLOAT", b"MET_FLOAT_ARRAY"), ".mha", FaultKind.WRONG_VALUE, "another type of values"),
-        (mha(b"DimSize = 5 4 3", b"DimSize = 5 4"), ".mha", FaultKind.UNREADABLE, "an invalid header"),
-        (mha(b"DimSize = 5 4 3", b"DimSize = 5 4 x"), ".mha", FaultKind.UNREADABLE, "an invalid header"),
-        (mha(b"DimSize = 5 4 3", b"DimSize = 5 4 -3"), ".mha", FaultKind.UNREADABLE, "an invalid header"),
-        (mha(b"DimSize = 5 4 3", b"DimSize = 5 4 0"), ".mha", FaultKind.WRONG_SIZE, "5 × 4 × 0"),
-        (mha(b"0.5 0.25 0.125", b"0.5 x 0.125"), ".mha", FaultKind.UNREADABLE, "invalid numbers"),
-        (write_grey(np.zeros((4, 5), np.uint8), ".mha"), ".mha", FaultKind.WRONG_SIZE, "5 × 4"),
-        (mha(b"NDims = 3", b"NDims = 3\nNDims = 3"), ".mha", FaultKind.UNREADABLE, "an invalid header"),
-        (
-            mha(b"Element", b"ElementNumberOfChannels = 2\nElement"),
-            ".mha",
-            FaultKind.WRONG_VALUE,
-            "2 channels",
-        ),
-        (mha(b"DimSize = 5 4 3", b"DimSize = 99999 99999 9"), ".mha", FaultKind.TOO_LARGE, "99999"),
-        (mha(b"DimSize = 5 4 3", b"DimSize = 5 4 4"), ".mha", FaultKind.UNREADABLE, "ends before its voxels"),
-        (mha(b"DimSize = 5 4 3", b"DimSize = 5 4 2"), ".mha", FaultKind.UNREADABLE, "more voxels"),
-        (mha(b"0.5 0.25 0.125", b"0.5 nan 0.125"), ".mha", FaultKind.UNREADABLE, "an invalid spacing"),
-        (mha(b"Data = True\nB", b"Data = False\nB"), ".mha", FaultKind.UNREADABLE, "written as text"),
-        (mha_body(zlib.compress(PLAIN)[:-9]), ".mha", FaultKind.UNREADABLE, "ends before its voxels"),
-        (mha_body(zlib.compress(PLAIN)[:-4] + b"abcd"), ".mha", FaultKind.UNREADABLE, "damaged"),
-        (mha_body(b"no zlib stream"), ".mha", FaultKind.UNREADABLE, "damaged"),
-        (mha_body(zlib.compress(PLAIN + bytes(1 << 24))), ".mha", FaultKind.UNREADABLE, "more voxels"),
-        (b"\x89PNG" + bytes(100), ".mha", FaultKind.UNREADABLE, "an invalid header"),
-        (b"A = 1\n" * 100_000, ".mha", FaultKind.UNREADABLE, "an invalid header"),
-        (gzip.compress(NIFTI)[:-20], ".nii.gz", FaultKind.UNREADABLE, "ends before its voxels"),
-        (gzip.compress(NIFTI + b"x"), ".nii.gz", FaultKind.UNREADABLE, "more voxels"),
-        (gzip.compress(b"x" * 400), ".nii.gz", FaultKind.UNREADABLE, "another header"),
-        (NIFTI, ".nii.gz", FaultKind.UNREADABLE, "damaged"),
-        (nifti(40, "<h", 2), ".nii.gz", FaultKind.WRONG_SIZE, "2 axes"),
-        (nifti(70, "<h", 128), ".nii.gz", FaultKind.WRONG_VALUE, "another type of values"),
-        (nifti(112, "<2f", 2.0, 0.0), ".nii.gz", FaultKind.WRONG_VALUE, "the scale 2"),
-        (nifti(108, "<f", math.nan), ".nii.gz", FaultKind.UNREADABLE, "offset"),
-        (nifti(108, "<f", 1e9), ".nii.gz", FaultKind.UNREADABLE, "offset"),
-        (TIFF[: len(TIFF) // 2], ".tif", FaultKind.UNREADABLE, "damaged"),
-        (MHA, ".tif", FaultKind.UNREADABLE, "damaged"),
+        (TIFF[: len(TIFF) // 2], ".tif", FaultKind.UNREADABLE, "an incomplete header"),
+        (MHA, ".tif", FaultKind.UNREADABLE, "other content"),
     ],
 )
 def test_faults_of_a_file(data, extension, kind, found):

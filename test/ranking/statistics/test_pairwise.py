@@ -1,7 +1,11 @@
+"""Tests between two teams: what they could have found, and many of them at once."""
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.stats import norm
 
-from evaluation.ranking.statistics.pairwise import detectable_difference
+from evaluation.ranking.statistics.pairwise import detectable_difference, holm, significance_tiers
 
 
 def test_a_difference_of_that_size_is_found_with_80_percent_power():
@@ -10,3 +14,48 @@ def test_a_difference_of_that_size_is_found_with_80_percent_power():
     critical = norm.ppf(0.975)
     assert norm.sf(critical - shift) == pytest.approx(0.80, abs=1e-9)
     assert shift == pytest.approx(2.8016, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("p_values", "adjusted"),
+    [
+        # By hand: 0.01·3, max(0.03, 0.02·2), max(0.04, 0.03·1).
+        ([0.01, 0.02, 0.03], [0.03, 0.04, 0.04]),
+        ([0.03, 0.01, 0.02], [0.04, 0.03, 0.04]),
+        ([0.6, 0.5], [1.0, 1.0]),
+        ([0.01, None, 0.02], [0.03, None, 0.04]),
+        ([None], [None]),
+        ([], []),
+    ],
+)
+def test_holm(p_values, adjusted):
+    assert holm(p_values) == [None if p is None else pytest.approx(p) for p in adjusted]
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
+def test_holm_never_lowers_and_is_no_stricter_than_bonferroni(p_values):
+    for p, adjusted in zip(p_values, holm(p_values), strict=True):
+        assert p <= adjusted <= min(1.0, p * len(p_values)) + 1e-15
+
+
+@pytest.mark.parametrize(
+    ("teams", "different", "tiers"),
+    [
+        ([1, 2, 3], set(), [(1, 2, 3)]),
+        ([1, 2, 3], {(1, 2), (1, 3), (2, 3)}, [(1,), (2,), (3,)]),
+        # 3 is like 2, but it is the opener that counts.
+        ([1, 2, 3], {(1, 3)}, [(1, 2), (3,)]),
+        # 3 comes after the first that differs and cannot join again.
+        ([1, 2, 3], {(1, 2)}, [(1,), (2, 3)]),
+        ([], set(), []),
+    ],
+)
+def test_tiers(teams, different, tiers):
+    assert significance_tiers(teams, lambda a, b: (a, b) in different) == tiers
+
+
+def test_a_pair_that_could_not_be_tested_is_called_neither_equal_nor_different():
+    assert significance_tiers([1, 2], lambda a, b: None) is None
+    # 2 opens a tier of its own, so that 1 and 3 need no test.
+    answers = {(1, 2): True, (1, 3): None, (2, 3): False}
+    assert significance_tiers([1, 2, 3], lambda a, b: answers[a, b]) == [(1,), (2, 3)]

@@ -29,7 +29,7 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True)
-class Cyst:
+class AnnotatedCyst:
     """One cyst of a B-scan: its confidence, the box around it, and which pixels (y, x) of the box it has."""
 
     confidence: int
@@ -37,7 +37,7 @@ class Cyst:
     pixels: Mask
 
 
-def cysts_of(levels: NDArray[np.uint8]) -> list[Cyst]:
+def cysts_of(levels: NDArray[np.uint8]) -> list[AnnotatedCyst]:
     """Return the cysts of one B-scan of confidences (y, x), by confidence and then from top to bottom.
 
     A cyst is an 8-connected component of one confidence; 0 is no cyst.
@@ -49,12 +49,12 @@ def cysts_of(levels: NDArray[np.uint8]) -> list[Cyst]:
             continue
         components, _ = ndimage.label(marked, structure=_EIGHT_NEIGHBOURS)
         for number, box in enumerate(ndimage.find_objects(components), start=1):
-            found.append(Cyst(confidence, box, components[box] == number))
+            found.append(AnnotatedCyst(confidence, box, components[box] == number))
     return found
 
 
 def distinctions(
-    image: Plane, levels: NDArray[np.uint8], cysts: Sequence[Cyst], intensities: Range
+    image: Plane, levels: NDArray[np.uint8], cysts: Sequence[AnnotatedCyst], intensities: Range
 ) -> list[float]:
     """Return the distinction of every cyst of one B-scan, see `distinction`.
 

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from evaluation.challenges.cysts.benchmark.distinction import Range
 from evaluation.challenges.cysts.benchmark.scans import Plane, Scan, scans_in
 from evaluation.core.fault import PhaseError
-from evaluation.phase.organiser_tables import read_rows
+from evaluation.phase.organiser_tables import organiser_table
 
 SUPERVISOR = "supervisor"
 RUNS = ("run1", "run2")
 _FILE, _FOLDER, IMAGES = "evaluation.csv", "evaluation", "images"
-_MOST_B_SCANS = 100_000
+_MAX_B_SCANS = 100_000
 
 Levels = NDArray[np.uint8]
 
@@ -68,12 +68,13 @@ def open_evaluation_set(folder: Path) -> EvaluationSet:
     Raises `PhaseError` with every fault.
     """
     b_scans: dict[str, list[int]] = defaultdict(list)
+    with organiser_table(folder / _FILE, ("volume", "b_scan"), holds="B-scan") as table:
+        for row in table.rows:
+            number = row.whole("b_scan", 1, _MAX_B_SCANS)
+            if number in b_scans[row.cells["volume"]]:
+                row.fault("b_scan", f"{row.cells['volume']}, B-scan {number} is in an earlier row too")
+            b_scans[row.cells["volume"]].append(number)
     problems = []
-    for row in read_rows(folder / _FILE, ("volume", "b_scan")):
-        number = row.whole("b_scan", 1, _MOST_B_SCANS)
-        if number in b_scans[row.cells["volume"]]:
-            problems.append(f"{row.place}: {row.cells['volume']}, B-scan {number} stands twice")
-        b_scans[row.cells["volume"]].append(number)
     parts = folder / _FOLDER
     readers = sorted(path.name for path in parts.iterdir() if path.is_dir()) if parts.is_dir() else []
     if SUPERVISOR not in readers:
@@ -87,8 +88,6 @@ def open_evaluation_set(folder: Path) -> EvaluationSet:
         for run in RUNS:
             annotations[reader, run] = scans_in(parts / reader / run)
             problems += _missing(b_scans, annotations[reader, run], parts / reader / run)
-    if not b_scans:
-        problems.append(f"{folder / _FILE}: expected B-scans, found none")
     if problems:
         raise PhaseError(*problems)
     return EvaluationSet(

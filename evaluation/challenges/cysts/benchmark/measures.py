@@ -20,7 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.challenges.cysts.benchmark.accuracy import Accuracy, Similarity, marked_by_either
-from evaluation.challenges.cysts.benchmark.distinction import CONFIDENCES, Cyst, cysts_of, distinctions
+from evaluation.challenges.cysts.benchmark.distinction import (
+    CONFIDENCES,
+    AnnotatedCyst,
+    cysts_of,
+    distinctions,
+)
 from evaluation.challenges.cysts.benchmark.evaluation_set import (
     RUNS,
     SUPERVISOR,
@@ -29,7 +34,7 @@ from evaluation.challenges.cysts.benchmark.evaluation_set import (
 )
 from evaluation.challenges.cysts.benchmark.transform import Transform, fit, moments_of, supervisor_of
 from evaluation.core.fault import PhaseError
-from evaluation.phase.organiser_tables import read_rows
+from evaluation.phase.organiser_tables import organiser_table
 from evaluation.phase.output import write_rows
 
 DISTINCTIONS, TRANSFORMS, LEVELS, ACCURACY = (
@@ -59,16 +64,20 @@ class Scale:
     transforms: Mapping[tuple[str, int], Transform]
 
     def values(
-        self, reader: str, levels: NDArray[np.uint8], cysts: Sequence[Cyst], of_cysts: Sequence[float]
+        self,
+        reader: str,
+        levels: NDArray[np.uint8],
+        cysts: Sequence[AnnotatedCyst],
+        cyst_distinctions: Sequence[float],
     ) -> NDArray[np.float64]:
         """Return the value of every voxel of a B-scan (y, x), 0 where nothing is marked.
 
-        A cyst whose distinction is undefined (NaN in ``of_cysts``) carries the value of its level.
+        A cyst whose distinction is undefined (NaN in ``cyst_distinctions``) carries the value of its level.
         """
         table = np.array([0.0, *(self.levels[c] for c in CONFIDENCES)])
         values: NDArray[np.float64] = table[levels]
         if self.interval == "cyst":
-            for cyst, distinction in zip(cysts, of_cysts, strict=True):
+            for cyst, distinction in zip(cysts, cyst_distinctions, strict=True):
                 if not isnan(distinction):
                     values[cyst.box][cyst.pixels] = self._transform(reader, cyst.confidence)(distinction)
         return values
@@ -100,9 +109,10 @@ def write_distinctions(evaluation_set: EvaluationSet, work: Path) -> dict[str, o
 def write_transforms(work: Path) -> dict[str, object]:
     """Fit every reader's transform to the supervisor's distinctions; return what the report says of it."""
     by_reader: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for row in read_rows(work / DISTINCTIONS, _OF_CYST):
-        confidence = row.whole("confidence", 1, CONFIDENCES[-1])
-        by_reader[row.cells["reader"]][confidence].append(row.number("distinction"))
+    with organiser_table(work / DISTINCTIONS, _OF_CYST) as table:
+        for row in table.rows:
+            confidence = row.whole("confidence", 1, CONFIDENCES[-1])
+            by_reader[row.cells["reader"]][confidence].append(row.number("distinction"))
     if SUPERVISOR not in by_reader:
         raise PhaseError(f"{work / DISTINCTIONS}: expected cysts of the supervisor, found none")
     supervisor = supervisor_of(by_reader[SUPERVISOR])
@@ -131,18 +141,17 @@ def write_transforms(work: Path) -> dict[str, object]:
 
 def read_scale(work: Path, interval: Interval) -> Scale:
     """Return what the transform step wrote. Raises `PhaseError`."""
-    levels = {
-        row.whole("confidence", 1, CONFIDENCES[-1]): row.number("value")
-        for row in read_rows(work / LEVELS, ("confidence", "value"))
-    }
+    with organiser_table(work / LEVELS, ("confidence", "value")) as table:
+        levels = {row.whole("confidence", 1, CONFIDENCES[-1]): row.number("value") for row in table.rows}
     if missing := [c for c in CONFIDENCES if isnan(levels.get(c, nan))]:
         raise PhaseError(f"{work / LEVELS}: expected a value of confidence {missing[0]}, found none")
-    transforms = {
-        (row.cells["reader"], row.whole("confidence", 1, CONFIDENCES[-1])): Transform(
-            row.number("a"), row.number("b")
-        )
-        for row in read_rows(work / TRANSFORMS, _OF_TRANSFORM)
-    }
+    with organiser_table(work / TRANSFORMS, _OF_TRANSFORM) as table:
+        transforms = {
+            (row.cells["reader"], row.whole("confidence", 1, CONFIDENCES[-1])): Transform(
+                row.number("a"), row.number("b")
+            )
+            for row in table.rows
+        }
     return Scale(interval, levels, transforms)
 
 
@@ -155,18 +164,20 @@ def write_accuracy(evaluation_set: EvaluationSet, work: Path, interval: Interval
     accuracy = {reader: Similarity() for reader in evaluation_set.readers}
     for b_scan in evaluation_set:
         runs = {reader: [_values(b_scan, reader, run, scale, measured) for run in RUNS] for reader in readers}
-        of_supervisor = [b_scan.levels[SUPERVISOR, run] for run in RUNS]
+        supervisor_levels = [b_scan.levels[SUPERVISOR, run] for run in RUNS]
         for reader, (first, second) in runs.items():
             levels = [b_scan.levels[reader, run] for run in RUNS]
             reproducibility[reader].add(first, second, marked_by_either(*levels))
             if reader != SUPERVISOR:
-                marked = marked_by_either(*levels, *of_supervisor)
+                marked = marked_by_either(*levels, *supervisor_levels)
                 true_first, true_second = runs[SUPERVISOR]
                 accuracy[reader].add((first + second) / 2, (true_first + true_second) / 2, marked)
     rows = [
         (reader, measure, found.overall, *(found.by_confidence[c] for c in CONFIDENCES))
-        for measure, of_readers in (("reproducibility", reproducibility), ("accuracy", accuracy))
-        for reader, found in ((reader, similarity.result()) for reader, similarity in of_readers.items())
+        for measure, annotator_values in (("reproducibility", reproducibility), ("accuracy", accuracy))
+        for reader, found in (
+            (reader, similarity.result()) for reader, similarity in annotator_values.items()
+        )
     ]
     write_rows(work / ACCURACY, _OF_ACCURACY, rows)
     return {"interval": interval, "readers": [dict(zip(_OF_ACCURACY, row, strict=True)) for row in rows]}
@@ -175,14 +186,15 @@ def write_accuracy(evaluation_set: EvaluationSet, work: Path, interval: Interval
 def read_accuracy(work: Path) -> dict[str, Accuracy]:
     """Return every reader's accuracy, without the supervisor's. Raises `PhaseError`."""
     accuracies = {}
-    for row in read_rows(work / ACCURACY, _OF_ACCURACY):
-        if row.cells["measure"] != "accuracy":
-            continue
-        weights = [row.number("overall"), *(row.number(f"confidence_{c}") for c in CONFIDENCES)]
-        if isnan(weights[0]) or any(weight < 0 for weight in weights):
-            raise PhaseError(f"{row.place}: expected accuracies of at least 0, found {weights}")
-        by_confidence = dict(zip(CONFIDENCES, weights[1:], strict=True))
-        accuracies[row.cells["reader"]] = Accuracy(weights[0], by_confidence)
+    with organiser_table(work / ACCURACY, _OF_ACCURACY) as table:
+        for row in table.rows:
+            if row.cells["measure"] != "accuracy":
+                continue
+            weights = [row.number("overall"), *(row.number(f"confidence_{c}") for c in CONFIDENCES)]
+            if isnan(weights[0]) or any(weight < 0 for weight in weights):
+                row.fault("overall", f"expected accuracies of at least 0, found {weights}")
+            by_confidence = dict(zip(CONFIDENCES, weights[1:], strict=True))
+            accuracies[row.cells["reader"]] = Accuracy(weights[0], by_confidence)
     return accuracies
 
 
@@ -191,9 +203,10 @@ _Measured = Mapping[tuple[str, str, str, int], Mapping[int, float]]
 
 def _read_distinctions(work: Path) -> _Measured:
     found: dict[tuple[str, str, str, int], dict[int, float]] = defaultdict(dict)
-    for row in read_rows(work / DISTINCTIONS, _OF_CYST):
-        key = (row.cells["reader"], row.cells["run"], row.cells["volume"], row.whole("b_scan", 1, _MOST))
-        found[key][row.whole("cyst", 1, _MOST)] = row.number("distinction")
+    with organiser_table(work / DISTINCTIONS, _OF_CYST) as table:
+        for row in table.rows:
+            key = (row.cells["reader"], row.cells["run"], row.cells["volume"], row.whole("b_scan", 1, _MOST))
+            found[key][row.whole("cyst", 1, _MOST)] = row.number("distinction")
     return found
 
 
@@ -202,11 +215,11 @@ def _values(
 ) -> NDArray[np.float64]:
     levels = b_scan.levels[reader, run]
     cysts = cysts_of(levels)
-    of_b_scan = measured.get((reader, run, b_scan.volume, b_scan.b_scan), {})
-    if len(of_b_scan) != len(cysts):
+    b_scan_distinctions = measured.get((reader, run, b_scan.volume, b_scan.b_scan), {})
+    if len(b_scan_distinctions) != len(cysts):
         where = f"{reader}, {run}, {b_scan.volume}, B-scan {b_scan.b_scan}"
         raise PhaseError(
-            f"{DISTINCTIONS}: {where}: expected {len(cysts)} cysts, found {len(of_b_scan)}; "
+            f"{DISTINCTIONS}: {where}: expected {len(cysts)} cysts, found {len(b_scan_distinctions)}; "
             "the annotations changed: repeat the distinction step"
         )
-    return scale.values(reader, levels, cysts, [of_b_scan[n] for n in range(1, len(cysts) + 1)])
+    return scale.values(reader, levels, cysts, [b_scan_distinctions[n] for n in range(1, len(cysts) + 1)])

@@ -17,7 +17,7 @@ from evaluation.io.stream import FileStream
 from evaluation.io.volumes.header import Geometry
 from evaluation.io.volumes.reader import EXTENSIONS, OpenVolume, open_volume
 
-_LARGEST_FILE = 1 << 33
+_MAX_FILE_BYTES = 1 << 33
 
 Plane = NDArray[Any]
 
@@ -31,7 +31,7 @@ class Scan:
     @contextmanager
     def _opened(self) -> Iterator[OpenVolume]:
         try:
-            with FileStream(str(self.path.parent), self.path.name, _LARGEST_FILE) as stream:
+            with FileStream(str(self.path.parent), self.path.name, _MAX_FILE_BYTES) as stream:
                 yield open_volume(stream, self.path.name)
         except ReadError as error:
             raise PhaseError(str(error.fault(str(self.path)))) from None

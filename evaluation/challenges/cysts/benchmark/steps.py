@@ -60,8 +60,7 @@ from evaluation.core.fault import PhaseError
 from evaluation.io.kinds.volume import Volume, geometry_columns
 from evaluation.io.volumes.header import Geometry, check_geometry
 from evaluation.metrics.crop import Box, box_of_content
-from evaluation.phase.config import FILE_NAME
-from evaluation.phase.draft import read_configuration
+from evaluation.phase.config import FILE_NAME, read_configuration
 from evaluation.phase.output import whole_folder, write_report
 from evaluation.phase.writer import SampleCase, write_phase
 from evaluation.workers.pool import Progress, no_progress
@@ -129,7 +128,9 @@ def write_combination(benchmark: Benchmark, progress: Progress = no_progress) ->
         write_phase(phase, (benchmark.folder / FILE_NAME).read_text(encoding="utf-8"), fields, cases())
     return {
         "interval": benchmark.interval,
-        "readers_of_volumes": {name: list(of_volume) for name, of_volume in sorted(annotations.items())},
+        "readers_of_volumes": {
+            name: list(volume_annotators) for name, volume_annotators in sorted(annotations.items())
+        },
     }
 
 
@@ -156,7 +157,11 @@ def _annotations(
     if problems:
         raise PhaseError(*problems)
     return {
-        name: {reader: of_reader[name] for reader, of_reader in scans.items() if name in of_reader}
+        name: {
+            reader: annotator_scans[name]
+            for reader, annotator_scans in scans.items()
+            if name in annotator_scans
+        }
         for name in volumes
     }
 
@@ -182,24 +187,24 @@ def _combined(
     intensities = image.intensities() if measured else Range(0.0, 0.0)
     planes = image.planes() if measured else iter(level)
     streams = [scan.planes() for scan in readers.values()]
-    for z, (intensity, *of_readers) in enumerate(zip(planes, *streams, strict=True)):
+    for z, (intensity, *annotator_planes) in enumerate(zip(planes, *streams, strict=True)):
         levels = {
             reader: scan.levels(plane, z + 1)
-            for (reader, scan), plane in zip(readers.items(), of_readers, strict=True)
+            for (reader, scan), plane in zip(readers.items(), annotator_planes, strict=True)
         }
-        for reader, of_reader in single.items():
-            of_reader[z] = levels[reader]
+        for reader, annotator_scans in single.items():
+            annotator_scans[z] = levels[reader]
         # Outside of the box nobody marked anything.
         box = reduce(Box.union, map(box_of_content, levels.values())).slices
         marks = [
             Marks(
-                of_reader[box],
-                _values(scale, reader, of_reader, intensity, intensities)[box],
+                annotator_scans[box],
+                _values(scale, reader, annotator_scans, intensity, intensities)[box],
                 accuracies[reader],
             )
-            for reader, of_reader in levels.items()
+            for reader, annotator_scans in levels.items()
         ]
-        marked = np.logical_or.reduce([of_reader.levels > 0 for of_reader in marks])
+        marked = np.logical_or.reduce([annotator_scans.levels > 0 for annotator_scans in marks])
         if marked.any():
             combined = combine(marks)
             confidence[z][box], level[z][box] = combined, nearest_level(combined, marked, scale.levels)

@@ -13,45 +13,40 @@ from evaluation.challenges.cysts.benchmark.assignment import assign, complementa
 from evaluation.challenges.cysts.benchmark.measures import read_accuracy
 from evaluation.challenges.cysts.benchmark.partition import Stratum, median_quality, partition
 from evaluation.core.fault import PhaseError
-from evaluation.phase.organiser_tables import read_rows
+from evaluation.phase.organiser_tables import organiser_table
 from evaluation.phase.output import write_rows
 
 VOLUMES, PARTITION, ASSIGNMENT = "volumes.csv", "partition.csv", "assignment.csv"
 _OF_VOLUME = ("volume", "vendor", "quality", "part")
 _OF_PART = ("part", "reader_1", "reader_2", "volumes", "complementarity")
 _QUALITY = "quality"
-_MOST_PARTS = 1000
+_MAX_PARTS = 1000
 
 
 def read_strata(folder: Path) -> dict[str, Stratum]:
     """Return vendor and median quality of every volume. Raises `PhaseError` with every fault."""
     strata: dict[str, Stratum] = {}
-    problems = []
-    for row in read_rows(folder / VOLUMES, ("volume", "vendor")):
-        name, vendor = row.cells["volume"], row.cells["vendor"]
-        ranks = [
-            cell.casefold() for column, cell in row.cells.items() if column.startswith(_QUALITY) and cell
-        ]
-        if not name or not vendor or name in strata:
-            problems.append(
-                f"{row.place}: expected a volume of its own and its vendor, found {name!r}, {vendor!r}"
-            )
-            continue
-        try:
-            strata[name] = Stratum(vendor, median_quality(ranks))
-        except ValueError as error:
-            problems.append(f"{row.place}, {_QUALITY}: {error}")
-    if problems:
-        raise PhaseError(*problems)
-    if not strata:
-        raise PhaseError(f"{folder / VOLUMES}: expected volumes, found none")
+    with organiser_table(folder / VOLUMES, ("volume", "vendor"), holds="volume") as table:
+        for row in table.rows:
+            name, vendor = row.cells["volume"], row.cells["vendor"]
+            ranks = [
+                cell.casefold() for column, cell in row.cells.items() if column.startswith(_QUALITY) and cell
+            ]
+            if not name or not vendor or name in strata:
+                found = f"found {name!r}, {vendor!r}"
+                row.fault("volume", f"expected a volume of its own and its vendor, {found}")
+                continue
+            try:
+                strata[name] = Stratum(vendor, median_quality(ranks))
+            except ValueError as error:
+                row.fault(_QUALITY, str(error))
     return strata
 
 
 def write_partition(folder: Path, work: Path, parts: int, seed: int) -> dict[str, object]:
     """Deal the volumes to parts; return what the report says of it."""
     strata = read_strata(folder)
-    if not 1 <= parts <= min(len(strata), _MOST_PARTS):
+    if not 1 <= parts <= min(len(strata), _MAX_PARTS):
         raise PhaseError(f"parts: expected 1 to {len(strata)}, the number of volumes, found {parts}")
     found = partition(strata, parts, seed)
     rows = [(name, strata[name].vendor, strata[name].quality, found[name] + 1) for name in sorted(strata)]
@@ -73,8 +68,8 @@ def write_partition(folder: Path, work: Path, parts: int, seed: int) -> dict[str
 
 def read_parts(work: Path) -> dict[str, int]:
     """Return the part of every volume, from 1 on. Raises `PhaseError`."""
-    rows = read_rows(work / PARTITION, ("volume", "part"))
-    return {row.cells["volume"]: row.whole("part", 1, _MOST_PARTS) for row in rows}
+    with organiser_table(work / PARTITION, ("volume", "part")) as table:
+        return {row.cells["volume"]: row.whole("part", 1, _MAX_PARTS) for row in table.rows}
 
 
 def write_assignment(work: Path) -> dict[str, object]:
@@ -103,10 +98,11 @@ def write_assignment(work: Path) -> dict[str, object]:
 
 def read_assignment(work: Path) -> dict[str, tuple[str, str]]:
     """Return for every volume the readers who annotate it. Raises `PhaseError`."""
-    pairs = {
-        row.whole("part", 1, _MOST_PARTS): (row.cells["reader_1"], row.cells["reader_2"])
-        for row in read_rows(work / ASSIGNMENT, ("part", "reader_1", "reader_2"))
-    }
+    with organiser_table(work / ASSIGNMENT, ("part", "reader_1", "reader_2")) as table:
+        pairs = {
+            row.whole("part", 1, _MAX_PARTS): (row.cells["reader_1"], row.cells["reader_2"])
+            for row in table.rows
+        }
     parts = read_parts(work)
     if missing := sorted(set(parts.values()) - set(pairs)):
         raise PhaseError(f"{work / ASSIGNMENT}: expected readers of part {missing[0]}, found none")

@@ -15,7 +15,7 @@ from evaluation.core.fault import PhaseError
 LOWEST, HIGHEST = 0.01, 1.0
 """The interval in which the value of a marked voxel lies."""
 
-_FEWEST_CYSTS = 2
+_MIN_CYSTS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def fit(reader: Moments, supervisor: Moments) -> Transform:
     if reader.count == 0:
         return Transform(1.0, 0.0)
     a = 1.0
-    if reader.count >= _FEWEST_CYSTS and reader.variance > 0:
+    if reader.count >= _MIN_CYSTS and reader.variance > 0:
         a = math.sqrt(supervisor.variance / reader.variance)
     return Transform(a, supervisor.mean - a * reader.mean)
 
@@ -86,7 +86,7 @@ def supervisor_of(distinctions: Mapping[int, Sequence[float]]) -> Supervisor:
     two cysts.
     """
     defined = {c: [value for value in distinctions.get(c, ()) if not math.isnan(value)] for c in CONFIDENCES}
-    enough = [c for c in CONFIDENCES if len(defined[c]) >= _FEWEST_CYSTS]
+    enough = [c for c in CONFIDENCES if len(defined[c]) >= _MIN_CYSTS]
     if not enough:
         raise PhaseError("the supervisor has no confidence with at least two cysts: nothing can be measured")
     pooled_with = {

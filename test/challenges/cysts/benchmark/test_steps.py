@@ -277,7 +277,7 @@ def other_confidence(folder: Path):
         (
             lambda f: (f / "evaluation.csv").write_text("volume,b_scan\nV01,2\nV01,2\n"),
             "distinction",
-            "stands twice",
+            "B-scan 2 is in an earlier row too",
         ),
         (
             lambda f: (f / "evaluation.csv").write_text("volume,b_scan\nV01,9999\n"),
@@ -302,7 +302,11 @@ def other_confidence(folder: Path):
             "partition",
             "line 3",
         ),
-        (lambda f: (f / "volumes.csv").write_text("volume,vendor\n"), "partition", "expected volumes"),
+        (
+            lambda f: (f / "volumes.csv").write_text("volume,vendor\n"),
+            "partition",
+            "volumes.csv: holds no volume",
+        ),
         (
             lambda f: (f / "annotations" / "low" / "V01.mha").unlink(),
             "combination",

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import mannwhitneyu, wilcoxon
+from scipy.stats import kendalltau, mannwhitneyu, wilcoxon
 
-from evaluation.ranking.statistics.rank_tests import rank_sum_test, signed_rank_tests
+from evaluation.ranking.statistics.ranks import kendall_tau_b, rank_sum_test, signed_rank_tests
 
 NAN = math.nan
 
@@ -67,3 +67,16 @@ def test_rank_sum_against_scipy():
     rng = np.random.default_rng(1)
     first, second = rng.normal(size=360).round(1), rng.normal(0.3, size=40).round(1)
     assert rank_sum_test(first, second) == pytest.approx(mannwhitneyu(first, second).pvalue)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.integers(1, 4), st.integers(1, 4)), min_size=2, max_size=8))
+def test_against_scipy(pairs):
+    first, second = np.array(pairs).T
+    expected = kendalltau(first, second, variant="b").statistic
+    assert kendall_tau_b(first, [second]).tolist() == pytest.approx([expected], nan_ok=True)
+
+
+def test_same_reversed_and_all_tied():
+    found = kendall_tau_b([1, 2, 3], [[1, 2, 3], [3, 2, 1], [1, 1, 1]])
+    assert found.tolist() == pytest.approx([1, -1, math.nan], nan_ok=True)

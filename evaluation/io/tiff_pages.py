@@ -1,0 +1,164 @@
+"""The pages of a TIFF file (and EXIF metadata, of the same form): their tags, checked before any pixel."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from evaluation.core.fault import FaultKind, ReadError
+from evaluation.io.pixels import MAX_PIXELS, Size, damaged, not_upright
+
+MAGICS = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
+IMAGE = "a TIFF image"
+
+WIDTH, HEIGHT, BITS, COMPRESSION, PHOTOMETRIC, FILL_ORDER = 256, 257, 258, 259, 262, 266
+STRIP_OFFSETS, ORIENTATION, SAMPLES, ROWS_PER_STRIP, STRIP_BYTES = 273, 274, 277, 278, 279
+PLANAR, PREDICTOR, TILE_WIDTH, TILE_HEIGHT, TILE_OFFSETS, TILE_BYTES = 284, 317, 322, 323, 324, 325
+SAMPLE_FORMAT = 339
+KIND_TAGS = frozenset(
+    {
+        *(WIDTH, HEIGHT, BITS, COMPRESSION, PHOTOMETRIC, FILL_ORDER, ORIENTATION, SAMPLES),
+        *(ROWS_PER_STRIP, PLANAR, PREDICTOR, TILE_WIDTH, TILE_HEIGHT, SAMPLE_FORMAT),
+    }
+)
+_ALIKE = (WIDTH, HEIGHT, BITS, SAMPLE_FORMAT, SAMPLES, PLANAR)
+PAGE_TAGS = KIND_TAGS | {STRIP_OFFSETS, STRIP_BYTES, TILE_OFFSETS, TILE_BYTES}
+
+NONE, LZW, DEFLATE, OLD_DEFLATE, PACK_BITS = 1, 5, 8, 32946, 32773
+BLACK_IS_ZERO, RGB, SEPARATED = 1, 2, 5
+
+_MAX_VALUES = 1_000_000
+_TYPE_LETTERS = {1: "B", 3: "H", 4: "I", 16: "Q"}
+_PHOTOMETRICS = {0: "inverted grey (white is zero)", 2: "RGB", 3: "a palette", 5: "CMYK", 6: "YCbCr"}
+_TYPES = {(1, 1): "u1", (1, 8): "u1", (1, 16): "u2", (1, 32): "u4", (2, 8): "i1", (2, 16): "i2"}
+_TYPES |= {(2, 32): "i4", (3, 32): "f4", (3, 64): "f8"}
+
+
+@dataclass(frozen=True, slots=True)
+class Tags:
+    """The wanted tags of a page, and where the next page's begin (0 after the last page)."""
+
+    values: Mapping[int, tuple[int, ...]]
+    following: int
+    little_endian: bool
+
+    def one(self, tag: int, default: int) -> int:
+        """Return the first value of a tag."""
+        return self.values[tag][0] if tag in self.values else default
+
+    @property
+    def is_tiled(self) -> bool:
+        """Whether the page is stored in tiles rather than in strips."""
+        return TILE_WIDTH in self.values
+
+    @property
+    def places(self) -> tuple[int, int]:
+        """The tags of the offsets and the lengths of its tiles or strips."""
+        return (TILE_OFFSETS, TILE_BYTES) if self.is_tiled else (STRIP_OFFSETS, STRIP_BYTES)
+
+    @property
+    def size(self) -> Size:
+        """Width and height; 0 where the page has none."""
+        return Size(self.one(WIDTH, 0), self.one(HEIGHT, 0))
+
+    @property
+    def dtype(self) -> np.dtype[Any] | None:
+        """The type of the values, byte order included; None for one that is not read."""
+        bits, formats = (set(self.values.get(tag, (1,))) for tag in (BITS, SAMPLE_FORMAT))
+        code = _TYPES.get((formats.pop(), bits.pop())) if len(bits) == len(formats) == 1 else None
+        return np.dtype(code).newbyteorder("<" if self.little_endian else ">") if code else None
+
+
+def read_page(data: memoryview, wanted: Collection[int], start: int | None = None) -> Tags:
+    """Return the wanted integer tags of the page whose tags begin at ``start``, by default of the first.
+
+    Classic and big TIFF. Raises `ReadError` (unreadable or too large) where the structure points outside the
+    data.
+    """
+    if bytes(data[:4]) not in MAGICS:
+        raise damaged(IMAGE, "an invalid header" if bytes(data[:2]) in (b"II", b"MM") else "other content")
+    order = "<" if data[0] == ord("I") else ">"
+    big = ord("+") in (data[2], data[3])
+    offset, count_letter, entry_bytes = ("Q", "Q", 20) if big else ("I", "H", 12)
+    try:
+        if start is None:
+            (start,) = struct.unpack_from(f"{order}{offset}", data, 8 if big else 4)
+        (entries,) = struct.unpack_from(f"{order}{count_letter}", data, start)
+        start += struct.calcsize(f"={count_letter}")
+        if start + entries * entry_bytes > len(data):
+            raise damaged(IMAGE, "an incomplete header")
+        values: dict[int, tuple[int, ...]] = {}
+        for position in range(start, start + entries * entry_bytes, entry_bytes):
+            tag, kind, count = struct.unpack_from(f"{order}HH{offset}", data, position)
+            if tag not in wanted:
+                continue
+            if tag in values or kind not in _TYPE_LETTERS or count < 1:
+                raise damaged(IMAGE, f"an invalid tag {tag}")
+            if count > _MAX_VALUES:
+                raise ReadError(FaultKind.TOO_LARGE, f"at most {_MAX_VALUES} values in a tag", str(count))
+            layout = f"{order}{count}{_TYPE_LETTERS[kind]}"
+            place = position + entry_bytes - struct.calcsize(f"={offset}")
+            if struct.calcsize(layout) > struct.calcsize(f"={offset}"):
+                (place,) = struct.unpack_from(f"{order}{offset}", data, place)
+            values[tag] = struct.unpack_from(layout, data, place)
+        # A file may end without saying that no page follows.
+        end = bytes(data[start + entries * entry_bytes :][: struct.calcsize(f"={offset}")])
+    except (struct.error, OverflowError, IndexError):
+        raise damaged(IMAGE, "a header that points outside the file") from None
+    return Tags(values, int.from_bytes(end, "little" if order == "<" else "big"), order == "<")
+
+
+def read_pages(data: memoryview, wanted: Collection[int]) -> Iterator[Tags]:
+    """Yield the wanted tags of every page. Raises `ReadError`, also where pages go round in a circle."""
+    seen: set[int] = set()
+    start: int | None = None
+    while start != 0:
+        page = read_page(data, wanted, start)
+        yield page
+        start = page.following
+        if start in seen:
+            raise damaged(IMAGE, "pages that follow one another in a circle")
+        seen.add(start)
+
+
+def check_page(tags: Tags, photometrics: Collection[int]) -> None:
+    """Refuse what is not exact, what other programs could show differently and what is too large.
+
+    Raises `ReadError`.
+    """
+    compression, photometric = tags.one(COMPRESSION, NONE), tags.one(PHOTOMETRIC, BLACK_IS_ZERO)
+    if compression not in (NONE, LZW, DEFLATE, OLD_DEFLATE, PACK_BITS):
+        expected = "no compression, LZW, deflate or PackBits"
+        raise ReadError(FaultKind.WRONG_VALUE, expected, f"compression {compression}")
+    if photometric not in photometrics:
+        found = _PHOTOMETRICS.get(photometric, str(photometric))
+        raise ReadError(FaultKind.WRONG_VALUE, "channels in which black is zero", found)
+    if 0 in (tags.one(TILE_WIDTH, 1), tags.one(TILE_HEIGHT, 1)):
+        raise damaged(IMAGE, "tiles without pixels")
+    if tags.one(TILE_WIDTH, 1) * tags.one(TILE_HEIGHT, 1) > MAX_PIXELS:
+        raise ReadError(FaultKind.TOO_LARGE, f"tiles of at most {MAX_PIXELS} pixels", "larger tiles")
+    if tags.one(ORIENTATION, 1) != 1:
+        raise not_upright(tags.one(ORIENTATION, 1))
+
+
+def check_pages(data: memoryview, photometrics: Collection[int], most_pages: int) -> tuple[Tags, int]:
+    """Return the tags of the first page and the number of pages, which are checked and alike.
+
+    Raises `ReadError`.
+    """
+    first: Tags | None = None
+    number = 0
+    for number, page in enumerate(read_pages(data, KIND_TAGS), start=1):
+        check_page(page, photometrics)
+        first = first or page
+        if any(page.values.get(tag) != first.values.get(tag) for tag in _ALIKE):
+            raise ReadError(FaultKind.WRONG_VALUE, "pages of one size and type", f"another at page {number}")
+        if number > most_pages:
+            raise ReadError(FaultKind.TOO_LARGE, f"at most {most_pages} pages", "more")
+    if first is None:
+        raise damaged(IMAGE, "no page")
+    return first, number

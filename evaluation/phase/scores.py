@@ -1,0 +1,138 @@
+"""The scores of a submission, and the organiser's file of them, `cases.json`: written and read again."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from evaluation.core.case_table import CaseTable, Row
+from evaluation.core.challenge import Task
+from evaluation.core.outcome import Scored
+from evaluation.core.resampling import CLUSTER_COLUMN, Resampling
+from evaluation.phase.phase import Phase
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The scores of a submission: per task a case table, and the outcome of every case.
+
+    ``run_seconds`` is how long the algorithm ran for each case; empty where no algorithm was run.
+    """
+
+    phase: Phase
+    tasks: tuple[Task, ...]
+    tables: Mapping[str, CaseTable]
+    outcomes: tuple[Scored, ...]
+    run_seconds: tuple[float | None, ...] = ()
+
+
+@dataclass(frozen=True)
+class RecordedColumns:
+    """The case table of the phase: names of the cases and cells by column."""
+
+    names: tuple[str, ...]
+    columns: Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class RecordedCases:
+    """What `cases.json` holds for a ranking: case tables by task, the phase's case table and resampling."""
+
+    tables: Mapping[str, CaseTable]
+    cases: RecordedColumns
+    resampling: Resampling
+
+
+def case_records(scores: Scores) -> dict[str, Any]:
+    """Return the organiser's per-case file: columns of every task and of the case table, and details.
+
+    It holds labels. Infinite values (a missing likelihood) are written as text, undefined ones left out. From
+    it every figure can be computed again, under the resampling of the phase.
+    """
+    phase = scores.phase
+    run_seconds = scores.run_seconds or itertools.repeat(None, len(phase.rows))
+    rows_by_name = {case.name: row.cells for case, row in zip(phase.cases.forms, phase.rows, strict=True)}
+    return {
+        "phase": phase.config.name,
+        "challenge": phase.challenge.name,
+        "manifest": phase.manifest.digest,
+        "resampling": {
+            "seed": phase.config.seed,
+            "resamples": phase.config.resamples,
+            "interval_minimum": phase.config.interval_minimum,
+            "interval_maximum": phase.config.interval_maximum,
+        },
+        "details": {
+            task.name: dict(details)
+            for task in scores.tasks
+            if (details := task.details(scores.tables[task.name]))
+        },
+        "cases": [
+            {
+                "name": case.name,
+                "table": dict(rows_by_name[case.name]),
+                "worst": list(outcome.worst),
+                "failure": outcome.failure,
+                "run_seconds": seconds,
+                "tasks": {
+                    task: {column: _recorded(value) for column, value in row.items()}
+                    for task, row in outcome.rows.items()
+                },
+            }
+            for case, outcome, seconds in zip(phase.cases.forms, scores.outcomes, run_seconds, strict=True)
+        ],
+    }
+
+
+def read_case_records(content: Any, tasks: Sequence[Task]) -> RecordedCases:
+    """Return what the content of a `cases.json` says of the tasks.
+
+    Raises `KeyError`, `TypeError`, `AttributeError` or `ValueError` for anything else.
+    """
+    cases = content["cases"]
+    names = tuple(case["name"] for case in cases)
+    columns = {
+        column: tuple(case["table"][column] for case in cases)
+        for column in (cases[0]["table"] if cases else ())
+    }
+    tables = {}
+    for task in tasks:
+        chosen = [case for case in cases if task.name in case["tasks"]]
+        if chosen:
+            tables[task.name] = CaseTable(
+                [case["name"] for case in chosen], _rows([case["tasks"][task.name] for case in chosen])
+            )
+    clusters = columns.get(CLUSTER_COLUMN)
+    resampling = Resampling(
+        **content["resampling"],
+        clusters=None if clusters is None else dict(zip(names, clusters, strict=True)),
+    )
+    return RecordedCases(tables, RecordedColumns(names, columns), resampling)
+
+
+def _recorded(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        # An empty list would not tell how many columns it has.
+        return value.tolist() if value.size else {"shape": list(value.shape)}
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
+    return value
+
+
+def _rows(recorded: list[Mapping[str, Any]]) -> list[Row]:
+    """Return rows as they were before they were written: undefined values are left out of the file."""
+    columns = tuple(dict.fromkeys(column for row in recorded for column in row))
+    return [{column: _restored(row.get(column, math.nan)) for column in columns} for row in recorded]
+
+
+def _restored(value: Any) -> Any:
+    if isinstance(value, str):
+        return float(value)
+    if isinstance(value, dict) and value.keys() == {"shape"}:
+        return np.empty(value["shape"])
+    return np.array(value) if isinstance(value, list) else value

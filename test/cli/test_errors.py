@@ -1,0 +1,53 @@
+"""The frame around the commands: which errors end them with status 1, and in which words."""
+
+import errno
+import os
+
+import pytest
+
+from evaluation.cli.errors import status_of
+from evaluation.core.fault import Fault, FaultKind, FormFault, PhaseError
+from evaluation.ranking.results import RankingError
+
+FAULT = Fault(FaultKind.MISSING, "a.png", "a mask", "nothing")
+
+
+def raising(error: Exception):
+    def command() -> int:
+        raise error
+
+    return command
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (PhaseError("a", "b"), "a\nb\n"),
+        (RankingError("no team"), "no team\n"),
+        (FormFault([FAULT, FAULT]), "a.png: expected a mask, found nothing\n" * 2),
+        (
+            FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), "x.csv"),
+            "x.csv: No such file or directory\n",
+        ),
+        (OSError("odd"), "a file: odd\n"),
+    ],
+)
+def test_an_expected_error_is_told_without_a_traceback(capsys, error, text):
+    assert status_of(raising(error)) == 1
+    assert tuple(capsys.readouterr()) == ("", text)
+
+
+def test_the_consequence_comes_last(capsys):
+    assert status_of(raising(PhaseError("a")), "nothing was written") == 1
+    assert capsys.readouterr().err == "a\nnothing was written\n"
+
+
+def test_a_fault_of_the_program_is_not_hidden():
+    with pytest.raises(ZeroDivisionError):
+        status_of(raising(ZeroDivisionError()))
+
+
+@pytest.mark.parametrize("status", [0, 1, 2])
+def test_a_command_decides_its_own_status(capsys, status):
+    assert status_of(lambda: status, "nothing was written") == status
+    assert capsys.readouterr().err == ""

@@ -1,0 +1,56 @@
+"""How tests are spread over processes, and the Docker engine that those of the container need."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from functools import cache
+from typing import Any
+
+import pytest
+
+# Containers share the engine and the images, and some of their tests watch the time: one process runs them.
+_OF_CONTAINERS = ("test/container/", "test/docs/")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the tests of containers first, which take longest."""
+    items.sort(key=lambda item: not item.nodeid.startswith(_OF_CONTAINERS))
+
+
+@pytest.hookimpl(optionalhook=True)  # of pytest-xdist
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Keep the tests of a file, and those of containers, in one process, which makes fixtures once."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFile(LoadScopeScheduling):  # type: ignore[misc]
+        def _split_scope(self, nodeid: str) -> str:
+            return "container" if nodeid.startswith(_OF_CONTAINERS) else nodeid.partition("::")[0]
+
+    return ByFile(config, log)
+
+
+@cache
+def problem_of_engine() -> str | None:
+    """Return why no Docker engine can be used, if so."""
+    try:
+        finished = subprocess.run(["docker", "info"], capture_output=True, text=True, timeout=60)
+    except FileNotFoundError:
+        return "docker is not installed"
+    return finished.stderr.strip() if finished.returncode != 0 else None
+
+
+@pytest.fixture(scope="session")
+def engine_answers() -> bool:
+    """Tell whether a Docker engine can be used; with EVALUATION_REQUIRE_DOCKER=1 it must."""
+    problem = problem_of_engine()
+    if problem is not None and os.environ.get("EVALUATION_REQUIRE_DOCKER") == "1":
+        pytest.fail(f"EVALUATION_REQUIRE_DOCKER=1, but no Docker engine answers: {problem}")
+    return problem is None
+
+
+@pytest.fixture(scope="session")
+def engine(engine_answers: bool) -> None:
+    """Skip where no Docker engine answers."""
+    if not engine_answers:
+        pytest.skip(f"no Docker engine answers: {problem_of_engine()}")

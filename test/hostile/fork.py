@@ -1,0 +1,59 @@
+"""A program that reads requests (a folder, and arguments of the command) and runs each in a fork of itself.
+
+It answers with the exit status. Its forks find everything imported, and write into files of their folder.
+"""
+
+import importlib
+import json
+import os
+import sys
+import traceback
+
+from .runs import limited
+
+# Whatever is missing here is imported by each fork anew, which costs time and nothing else.
+IMPORTED = (
+    "evaluation.cli.main",
+    "evaluation.cli.evaluate_command",
+    "evaluation.cli.progress",
+    "evaluation.evaluate",
+    "evaluation.challenges.justraigs",
+    "evaluation.challenges.refuge",
+    "PIL.Image",
+    "SimpleITK",
+)
+
+
+def run(folder: str, arguments: list[str]) -> int:
+    """Run the command in a folder with its streams in files, held to the limits."""
+    from evaluation.cli.main import main
+
+    os.chdir(folder)
+    for name, descriptor in (("stdout", 1), ("stderr", 2)):
+        os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT), descriptor)
+    limited()
+    return main(arguments)
+
+
+def serve() -> None:
+    for name in IMPORTED:
+        importlib.import_module(name)
+    for request in sys.stdin:
+        child = os.fork()
+        if child == 0:
+            status = 99
+            try:
+                status = run(*json.loads(request))
+            except BaseException:
+                traceback.print_exc()
+            finally:
+                sys.stdout.flush()
+                sys.stderr.flush()
+                os._exit(status)
+        _, status = os.waitpid(child, 0)
+        sys.stdout.write(f"{os.waitstatus_to_exitcode(status)}\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    serve()

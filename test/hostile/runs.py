@@ -1,0 +1,110 @@
+"""Evaluations of submissions by the command, each in a process of its own that is held to limits.
+
+`in_processes` starts the command as anybody does, with its workers; `Forks` forks it from a process in which
+all is imported, without workers, which takes a tenth of the time.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from test.repository import REPOSITORY
+
+SECONDS = 10
+MEMORY = 1 << 30
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(REPOSITORY), "PYTHONWARNINGS": "always"}
+# A process of one thread is safe to fork.
+ONE_THREAD = {
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    "ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS": "1",
+}
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run gives out."""
+
+    status: int
+    stdout: bytes
+    stderr: bytes
+    metrics: bytes | None
+
+
+def arguments_of(submission: Path) -> list[str]:
+    """Return the arguments of the command in a folder that holds the phase."""
+    return ["evaluate", "--input", str(submission), "--ground-truth", "phase", "--output", "output"]
+
+
+def limited() -> None:
+    """Hold this process, and each that it starts, to 10 s of processor time and 1 GB of memory."""
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+
+
+def in_processes(phases: tuple[Path, ...], submission: Path, folder: Path) -> list[Run]:
+    """Evaluate against each of the phases, at the same time, from folders in which paths are the same."""
+    folders = [_folder_of(phase, folder) for phase in phases]
+    with ExitStack() as files:
+        processes = [
+            subprocess.Popen(
+                [sys.executable, "-m", "evaluation", *arguments_of(submission)],
+                cwd=here,
+                stdout=files.enter_context((here / "stdout").open("wb")),
+                stderr=files.enter_context((here / "stderr").open("wb")),
+                env=ENVIRONMENT,
+                preexec_fn=limited,
+            )
+            for here in folders
+        ]
+        statuses = [process.wait(100) for process in processes]
+    return [_run(status, here) for status, here in zip(statuses, folders, strict=True)]
+
+
+class Forks:
+    """Evaluations in forks of one process; to be closed."""
+
+    def __init__(self) -> None:
+        self._parent = subprocess.Popen(
+            [sys.executable, "-m", "test.hostile.fork"],
+            cwd=REPOSITORY,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**ENVIRONMENT, **ONE_THREAD},
+        )
+
+    def __call__(self, phases: tuple[Path, ...], submission: Path, folder: Path) -> list[Run]:
+        """Evaluate against each of the phases, one after the other; see `in_processes`."""
+        runs = []
+        for phase in phases:
+            here = _folder_of(phase, folder)
+            request = [str(here), [*arguments_of(submission), "--workers", "0"]]
+            self._parent.stdin.write(json.dumps(request) + "\n")
+            self._parent.stdin.flush()
+            runs.append(_run(int(self._parent.stdout.readline()), here))
+        return runs
+
+    def close(self) -> None:
+        """End the process."""
+        self._parent.communicate(timeout=100)
+
+
+def _folder_of(phase: Path, folder: Path) -> Path:
+    here = folder / phase.parent.name
+    here.mkdir()
+    (here / "phase").symlink_to(phase)
+    return here
+
+
+def _run(status: int, here: Path) -> Run:
+    file = here / "output" / "metrics.json"
+    streams = ((here / name).read_bytes() for name in ("stdout", "stderr"))
+    return Run(status, *streams, file.read_bytes() if file.exists() else None)

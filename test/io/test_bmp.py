@@ -1,0 +1,146 @@
+"""Bitmaps, against Pillow and files packed by hand."""
+
+import struct
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaluation.core.fault import FaultKind, ReadError
+from evaluation.io.grey_images import read_grey, write_grey
+from evaluation.io.pixels import Size
+from test.io.images import (
+    BITS,
+    COLOUR,
+    GREY,
+    MASK,
+    REVERSED,
+    RGB,
+    check_damaged,
+    check_pillow_reads_the_same,
+    check_read,
+    check_refused,
+    of,
+    palette_image,
+    saved,
+    with_alpha,
+)
+
+
+def top_down_bmp():
+    data = bytearray(of(GREY[::-1], "BMP"))
+    struct.pack_into("<i", data, 22, -6)
+    return bytes(data)
+
+
+def core_header_bmp():
+    rows = np.zeros((6, 8), dtype=np.uint8)
+    rows[:, :7] = GREY[::-1]
+    palette = np.repeat(np.arange(256, dtype=np.uint8), 3).tobytes()
+    start = 14 + 12 + len(palette)
+    return (
+        struct.pack("<2sI4xI", b"BM", start + rows.nbytes, start)
+        + struct.pack("<IHHHH", 12, 7, 6, 1, 8)
+        + palette
+        + rows.tobytes()
+    )
+
+
+def bmp_with(offset, layout, value):
+    data = bytearray(of(GREY, "BMP"))
+    struct.pack_into(layout, data, offset, value)
+    return bytes(data)
+
+
+READABLE = {
+    "bmp": (of(GREY, "BMP"), GREY),
+    "bmp of even width": (of(GREY[:, :4].copy(), "BMP"), GREY[:, :4]),
+    "bmp top-down": (top_down_bmp(), GREY),
+    "bmp with an OS/2 header": (core_header_bmp(), GREY),
+    "bmp 1 bit": (of(BITS, "BMP", "1"), BITS),
+    "bmp 24 bits": (of(RGB, "BMP"), GREY),
+    "bmp 32 bits": (of(with_alpha(RGB, 255), "BMP"), GREY),
+    "bmp with a permuted palette": (saved(palette_image(GREY, REVERSED), "BMP"), GREY),
+    "bmp with a short palette": (saved(palette_image(MASK // 127, np.arange(256), 3), "BMP"), MASK // 127),
+}
+
+REFUSED = {
+    "bmp magic only": (b"BM", FaultKind.UNREADABLE, "an incomplete header"),
+    "bmp header only": (of(GREY, "BMP")[:30], FaultKind.UNREADABLE, "an incomplete header"),
+    "bmp truncated": (of(GREY, "BMP")[:-1], FaultKind.UNREADABLE, "1125 of 1126 bytes"),
+    "bmp palette truncated": (bmp_with(10, "<I", 100), FaultKind.UNREADABLE, "an incomplete palette"),
+    "bmp pixels far away": (
+        bmp_with(10, "<I", 0xFFFFFFFF),
+        FaultKind.UNREADABLE,
+        "1126 of 4294967343 bytes",
+    ),
+    "bmp odd header": (bmp_with(14, "<I", 13), FaultKind.UNREADABLE, "a header of 13 bytes"),
+    "bmp rle": (bmp_with(30, "<I", 1), FaultKind.WRONG_VALUE, "compression 1"),
+    "bmp 16 bits": (bmp_with(28, "<H", 16), FaultKind.WRONG_VALUE, "16"),
+    "bmp negative width": (bmp_with(18, "<i", -7), FaultKind.WRONG_SIZE, "-7 × 6 pixels"),
+    "bmp bomb": (bmp_with(18, "<i", 2**31 - 1), FaultKind.TOO_LARGE, "2147483647 × 6 pixels"),
+    "bmp coloured": (of(COLOUR, "BMP"), FaultKind.WRONG_VALUE, "the colour (1, 2, 3)"),
+    "bmp coloured palette": (
+        bmp_with(14 + 40 + 4 * int(GREY[0, 0]), "<I", 0x00010203),
+        FaultKind.WRONG_VALUE,
+        "the colour (1, 2, 3)",
+    ),
+    "bmp index beyond palette": (
+        bmp_with(46, "<I", int(GREY.max())),
+        FaultKind.MALFORMED,
+        f"index {int(GREY.max())}",
+    ),
+}
+
+
+@pytest.mark.parametrize(("data", "expected"), READABLE.values(), ids=READABLE)
+def test_reads_the_pixels_that_were_written(data, expected):
+    check_read(data, expected)
+
+
+@pytest.mark.parametrize(("data", "expected"), READABLE.values(), ids=READABLE)
+def test_pillow_reads_the_same(data, expected):
+    check_pillow_reads_the_same(data, expected)
+
+
+@pytest.mark.parametrize(("data", "kind", "found"), REFUSED.values(), ids=REFUSED)
+def test_refuses(data, kind, found, capfd):
+    check_refused(data, kind, found, capfd)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.sampled_from(sorted(READABLE)),
+    st.lists(st.tuples(st.integers(0, 399), st.integers(0, 255)), min_size=1, max_size=4),
+    st.floats(0.5, 1),
+)
+def test_damage_is_a_read_error_or_an_image(name, changes, kept):
+    """No byte of a file can make the reader fail in another way."""
+    check_damaged(*READABLE[name], changes, kept)
+
+
+@pytest.mark.parametrize("name", ["bmp", "bmp top-down"])
+def test_raw_pixels_are_not_copied(name):
+    data = bytearray(READABLE[name][0])
+    image = read_grey(memoryview(data), "x", None)
+    assert np.shares_memory(image, np.frombuffer(data, dtype=np.uint8))
+
+
+def test_the_size_is_checked_before_the_pixels():
+    """The header alone is enough to see that the size is wrong, and a size is told as the phase says it."""
+    data = write_grey(np.zeros((1634, 1633), dtype=np.uint8), ".bmp")
+    with pytest.raises(ReadError) as caught:
+        read_grey(memoryview(data[:60]), "x", Size(1634, 1634))
+    assert caught.value.kind == FaultKind.WRONG_SIZE
+    assert str(caught.value) == "expected 1634 × 1634 pixels, found 1633 × 1634 pixels"
+
+
+def test_bmp_of_four_bits():
+    palette = b"".join(bytes([value * 17] * 3 + [0]) for value in range(16))
+    header = struct.pack("<2sI4xI", b"BM", 0, 118) + struct.pack(
+        "<IiiHHIIiiII", 40, 3, 2, 1, 4, 0, 8, 0, 0, 0, 0
+    )
+    data = header + palette + bytes([0x12, 0x30, 0, 0]) + bytes([0x4F, 0xA0, 0, 0])
+    expected = np.array([[4, 15, 10], [1, 2, 3]], dtype=np.uint8) * 17
+    np.testing.assert_array_equal(read_grey(memoryview(data), "x", Size(3, 2)), expected)

@@ -1,0 +1,192 @@
+"""Layouts of TIFF pages, against tifffile, Pillow and values encoded by hand; and what must not swell."""
+
+import io
+import struct
+import zlib
+
+import numpy as np
+import pytest
+import tifffile
+from PIL import Image
+
+from evaluation.core.fault import FaultKind, ReadError
+from evaluation.io.tiff_decoder import decode_page
+from evaluation.io.tiff_pages import PAGE_TAGS, read_pages
+
+RANDOM = np.random.default_rng(0)
+CHANNELS = RANDOM.integers(0, 256, (21, 37, 5), dtype=np.uint8)
+GREY = CHANNELS[..., 0].copy()
+
+
+def tiff(values, **options):
+    file = io.BytesIO()
+    tifffile.imwrite(file, values, photometric="minisblack", metadata=None, **options)
+    return file.getvalue()
+
+
+def by_hand(tags, strips, order="<"):
+    """Return a file of one page out of (tag, numbers), with the strips behind the header."""
+    places = [8 + sum(map(len, strips[:number])) for number in range(len(strips))]
+    offsets, lengths = (324, 325) if 322 in tags else (273, 279)
+    tags = {**tags, offsets: places, lengths: [len(strip) for strip in strips]}
+    start = 8 + sum(map(len, strips))
+    behind, extra = start + 2 + 12 * len(tags) + 4, b""
+    entries = b""
+    for tag, numbers in sorted(tags.items()):
+        content = struct.pack(f"{order}{len(numbers)}I", *numbers)
+        if len(content) > 4:
+            content, extra = struct.pack(f"{order}I", behind + len(extra)), extra + content
+        entries += struct.pack(f"{order}HHI", tag, 4, len(numbers)) + content
+    head = struct.pack(f"{order}2sHI", b"II" if order == "<" else b"MM", 42, start)
+    return head + b"".join(strips) + struct.pack(f"{order}H", len(tags)) + entries + bytes(4) + extra
+
+
+def read(data):
+    (tags,) = read_pages(memoryview(data), PAGE_TAGS)
+    return decode_page(memoryview(data), tags)
+
+
+@pytest.mark.parametrize("tile", [None, (16, 16)], ids=["strips", "tiles"])
+@pytest.mark.parametrize("predictor", [False, True], ids=["values", "differences"])
+@pytest.mark.parametrize("compression", [None, "zlib"], ids=["plain", "deflated"])
+@pytest.mark.parametrize("layout", ["contig", "separate"])
+@pytest.mark.parametrize("byteorder", ["<", ">"])
+def test_channels_in_every_layout(tile, predictor, compression, layout, byteorder):
+    values = CHANNELS if layout == "contig" else np.moveaxis(CHANNELS, -1, 0).copy()
+    options = {"predictor": predictor} if compression else {}
+    rows = {} if tile else {"rowsperstrip": 4}
+    data = tiff(
+        values,
+        planarconfig=layout,
+        compression=compression,
+        tile=tile,
+        byteorder=byteorder,
+        **options,
+        **rows,
+    )
+    np.testing.assert_array_equal(read(data), CHANNELS)
+
+
+@pytest.mark.parametrize("compression", [None, "zlib"], ids=["plain", "deflated"])
+@pytest.mark.parametrize("byteorder", ["<", ">"])
+@pytest.mark.parametrize("dtype", ["u1", "i1", "u2", "i2", "u4", "i4", "f4", "f8"])
+def test_types_of_values(dtype, byteorder, compression):
+    values = (GREY.astype(float) - 50 * (np.dtype(dtype).kind != "u")).astype(dtype)
+    for options in ({}, {"tile": (16, 16)}, {"tile": (16, 16), "predictor": True}, {"predictor": True}):
+        if "predictor" in options and (compression is None or dtype[0] == "f"):
+            continue
+        found = read(tiff(values, byteorder=byteorder, compression=compression, **options))
+        np.testing.assert_array_equal(found[..., 0], values)
+
+
+@pytest.mark.parametrize("tile", [None, 16])
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_differences_of_floating_point_numbers(order, tile):
+    """Technical Note 3: bytes of a row from the most significant to the least, then differences of bytes."""
+    values = RANDOM.random((3, 32)).astype(np.float32)
+    step = tile or 32
+    blocks = [values[:, start : start + step] for start in range(0, 32, step)]
+    encoded = []
+    for block in blocks:
+        rows = b""
+        for row in block:
+            planes = [struct.pack(">f", value)[byte] for byte in range(4) for value in row.tolist()]
+            rows += bytes((new - old) % 256 for old, new in zip([0, *planes], planes, strict=False))
+        encoded.append(zlib.compress(rows + bytes(13 * 4 * step if tile else 0)))
+    tags = {256: [32], 257: [3], 258: [32], 259: [8], 262: [1], 317: [3], 339: [3]}
+    tags |= {322: [16], 323: [16]} if tile else {278: [3]}
+    np.testing.assert_array_equal(read(by_hand(tags, encoded, order))[..., 0], values)
+
+
+def test_bits_are_0_and_1():
+    bits = GREY > 127
+    np.testing.assert_array_equal(read(tiff(bits))[..., 0], bits)
+
+
+@pytest.mark.parametrize("compression", ["tiff_lzw", "packbits", "tiff_adobe_deflate"])
+def test_channels_that_pillow_encoded_as_columns(compression):
+    """Without differences, rows of interleaved channels are encoded as rows of so many more columns are."""
+    file = io.BytesIO()
+    Image.fromarray(CHANNELS.reshape(21, 37 * 5)).save(file, "TIFF", compression=compression)
+    with tifffile.TiffFile(io.BytesIO(file.getvalue())) as encoded:
+        page = encoded.pages[0]
+        strips = [
+            file.getvalue()[o : o + n] for o, n in zip(page.dataoffsets, page.databytecounts, strict=True)
+        ]
+        tags = {256: [37], 257: [21], 258: [8] * 5, 259: [int(page.compression)], 262: [1], 277: [5]}
+        data = by_hand({**tags, 278: [page.rowsperstrip]}, strips)
+    np.testing.assert_array_equal(read(data), CHANNELS)
+
+
+def test_bytes_whose_first_bit_is_the_lowest():
+    """FillOrder 2: 1 is stored as 128."""
+    data = by_hand({256: [2], 257: [1], 258: [8], 259: [1], 262: [1], 266: [2]}, [bytes([128, 0b0000_0011])])
+    assert read(data)[..., 0].tolist() == [[1, 0b1100_0000]]
+
+
+PAGE = {256: [4], 257: [2], 258: [8], 259: [8], 262: [1], 278: [1]}
+
+
+def test_deflated_strips_by_hand():
+    data = by_hand(PAGE, [zlib.compress(b"abcd"), zlib.compress(b"efgh")], order=">")
+    assert read(data).tobytes() == b"abcdefgh"
+
+
+@pytest.mark.parametrize(
+    ("tags", "strips"),
+    [
+        (PAGE, [zlib.compress(b"abcd")]),
+        (PAGE, [zlib.compress(b"abcd"), zlib.compress(b"efg")]),
+        (PAGE, [zlib.compress(b"abcd"), zlib.compress(b"efghi")]),
+        (PAGE, [zlib.compress(b"abcd"), zlib.compress(b"efgh")[:-1]]),
+        (PAGE, [zlib.compress(b"abcd"), zlib.compress(b"efgh")[:-1] + b"?"]),
+        (PAGE, [zlib.compress(b"abcd"), zlib.compress(bytes(1 << 26))]),
+        ({**PAGE, 317: [2]}, [zlib.compress(b"abcd"), zlib.compress(b"efg")]),
+        ({**PAGE, 258: [8, 8], 277: [2], 284: [2]}, [zlib.compress(b"abcd")]),
+    ],
+    ids=[
+        "strip missing",
+        "short",
+        "long",
+        "cut",
+        "checksum",
+        "bomb",
+        "short with differences",
+        "plane missing",
+    ],
+)
+def test_strips_that_do_not_hold_what_the_tags_say(tags, strips):
+    with pytest.raises(ReadError) as caught:
+        read(by_hand(tags, strips))
+    assert caught.value.kind == FaultKind.UNREADABLE
+
+
+def test_tiles_that_lie_on_one_another_are_not_multiplied():
+    data = bytearray(tiff(np.zeros((256, 256), np.uint8), tile=(16, 16), compression="zlib"))
+    with tifffile.TiffFile(io.BytesIO(data)) as file:
+        page = file.pages[0]
+        places, sizes = page.tags[324].valueoffset, page.tags[325].valueoffset
+        form = {3: "H", 4: "I"}[page.tags[325].dtype]
+    struct.pack_into("<256I", data, places, *[8] * 256)
+    struct.pack_into(f"<256{form}", data, sizes, *[len(data) // 2] * 256)
+    with pytest.raises(ReadError, match="overlap"):
+        read(data)
+
+
+def test_numbers_beyond_32_bits_are_no_other_fault():
+    """BigTIFF may say that a strip has 2⁶⁴ − 1 rows, which means all of them."""
+    data = bytearray(tiff(GREY, bigtiff=True, compression="zlib"))
+    (start,) = struct.unpack_from("<Q", data, 8)
+    (entries,) = struct.unpack_from("<Q", data, start)
+    for position in range(start + 8, start + 8 + 20 * entries, 20):
+        if struct.unpack_from("<H", data, position) == (278,):
+            struct.pack_into("<HQQ", data, position + 2, 16, 1, 2**64 - 1)
+        if struct.unpack_from("<H", data, position) == (259,):
+            struct.pack_into("<Q", data, position + 12, 5)
+    with pytest.raises(ReadError):
+        read(data)
+
+
+def test_a_type_without_a_reader():
+    with pytest.raises(ReadError, match="another type of values"):
+        read(tiff(GREY.astype(np.complex64)))

@@ -1,0 +1,78 @@
+import io
+import struct
+
+import numpy as np
+import pytest
+import tifffile
+
+from evaluation.core.fault import FaultKind, ReadError
+from evaluation.io.pixels import Size
+from evaluation.io.tiff_pages import KIND_TAGS, ORIENTATION, check_pages, read_page, read_pages
+
+
+def pages(*arrays, **options):
+    file = io.BytesIO()
+    with tifffile.TiffWriter(file, **options) as writer:
+        for array in arrays:
+            writer.write(array, photometric="minisblack", metadata=None)
+    return bytearray(file.getvalue())
+
+
+GREY = np.zeros((3, 4), np.uint8)
+
+
+@pytest.mark.parametrize("bigtiff", [False, True])
+@pytest.mark.parametrize("byteorder", ["<", ">"])
+@pytest.mark.parametrize("dtype", ["u1", "u2", "i4", "f4"])
+def test_what_the_tags_say(bigtiff, byteorder, dtype):
+    data = memoryview(pages(GREY.astype(dtype), GREY.astype(dtype), bigtiff=bigtiff, byteorder=byteorder))
+    first, second = read_pages(data, KIND_TAGS)
+    assert first.size == second.size == Size(4, 3)
+    assert first.dtype == np.dtype(f"{byteorder}{dtype}")
+    assert first.following > 0 == second.following
+    tags, count = check_pages(data, (1,), most_pages=2)
+    assert (tags, count) == (first, 2)
+
+
+def test_only_wanted_tags_are_read():
+    assert read_page(memoryview(pages(GREY)), (ORIENTATION,)).values == {}
+
+
+def test_pages_in_a_circle():
+    data = pages(GREY, GREY)
+    (first,) = struct.unpack_from("<I", data, 4)
+    second = read_page(memoryview(data), ()).following
+    (entries,) = struct.unpack_from("<H", data, second)
+    struct.pack_into("<I", data, second + 2 + 12 * entries, second)
+    with pytest.raises(ReadError, match="in a circle") as caught:
+        list(read_pages(memoryview(data), ()))
+    assert first < second
+    assert caught.value.kind == FaultKind.UNREADABLE
+
+
+@pytest.mark.parametrize("other", [GREY[:, :3], GREY.astype(np.uint16), GREY.astype(np.int8), GREY > 0])
+def test_pages_unlike_the_first(other):
+    data = memoryview(pages(GREY, GREY, np.ascontiguousarray(other)))
+    with pytest.raises(ReadError, match="expected pages of one size and type, found another at page 3"):
+        check_pages(data, (1,), most_pages=9)
+
+
+def test_too_many_pages():
+    with pytest.raises(ReadError, match="expected at most 2 pages, found more") as caught:
+        check_pages(memoryview(pages(GREY, GREY, GREY)), (1,), most_pages=2)
+    assert caught.value.kind == FaultKind.TOO_LARGE
+
+
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        (b"", "other content"),
+        (b"II*", "an invalid header"),
+        (b"II*\0", "a header that points outside the file"),
+        (b"MM\0*\0\0\0\x08\0\2" + bytes(12), "an incomplete header"),
+    ],
+)
+def test_what_is_no_page(content, found):
+    with pytest.raises(ReadError) as caught:
+        read_page(memoryview(content), KIND_TAGS)
+    assert caught.value.found == found

@@ -1,0 +1,71 @@
+import re
+import zlib
+
+import numpy as np
+import pytest
+
+from evaluation.core.fault import FaultKind, ReadError
+from evaluation.io.grey_images import write_grey
+from evaluation.io.volumes.reader import write_volume
+from test.io.volumes.files import GEOMETRY, VALUES, read
+
+MHA = write_volume(VALUES, GEOMETRY, ".mha")
+
+
+def mha(old, new):
+    assert old in MHA
+    return MHA.replace(old, new, 1)
+
+
+def mha_body(body):
+    return MHA.partition(b"LOCAL\n")[0] + b"LOCAL\n" + body
+
+
+PLAIN = VALUES.tobytes()
+
+
+def test_big_endian_values_are_read():
+    data = write_volume(VALUES, GEOMETRY, ".mha")
+    head, _, body = data.partition(b"LOCAL\n")
+    swapped = np.frombuffer(zlib.decompress(body), "<f4").astype(">f4").tobytes()
+    head = head.replace(b"ByteOrderMSB = False", b"ByteOrderMSB = True")
+    head = head.replace(b"CompressedData = True", b"CompressedData = False")
+    np.testing.assert_array_equal(read(head + b"LOCAL\n" + swapped, ".mha")[1], VALUES)
+
+
+@pytest.mark.parametrize(
+    ("data", "extension", "kind", "found"),
+    [
+        (mha(b"LOCAL", b"other.raw"), ".mha", FaultKind.FORBIDDEN, "a reference to another file"),
+        (mha(b"LOCAL", b"LIST"), ".mha", FaultKind.FORBIDDEN, "a reference to another file"),
+        (mha(b"MET_FLOAT", b"MET_FLOAT_ARRAY"), ".mha", FaultKind.WRONG_VALUE, "another type of values"),
+        (mha(b"DimSize = 5 4 3", b"DimSize = 5 4"), ".mha", FaultKind.UNREADABLE, "an invalid header"),
+        (mha(b"DimSize = 5 4 3", b"DimSize = 5 4 x"), ".mha", FaultKind.UNREADABLE, "an invalid header"),
+        (mha(b"DimSize = 5 4 3", b"DimSize = 5 4 -3"), ".mha", FaultKind.UNREADABLE, "an invalid header"),
+        (mha(b"DimSize = 5 4 3", b"DimSize = 5 4 0"), ".mha", FaultKind.WRONG_SIZE, "5 × 4 × 0"),
+        (mha(b"0.5 0.25 0.125", b"0.5 x 0.125"), ".mha", FaultKind.UNREADABLE, "invalid numbers"),
+        (write_grey(np.zeros((4, 5), np.uint8), ".mha"), ".mha", FaultKind.WRONG_SIZE, "5 × 4"),
+        (mha(b"NDims = 3", b"NDims = 3\nNDims = 3"), ".mha", FaultKind.UNREADABLE, "an invalid header"),
+        (
+            mha(b"Element", b"ElementNumberOfChannels = 2\nElement"),
+            ".mha",
+            FaultKind.WRONG_VALUE,
+            "2 channels",
+        ),
+        (mha(b"DimSize = 5 4 3", b"DimSize = 99999 99999 9"), ".mha", FaultKind.TOO_LARGE, "99999"),
+        (mha(b"DimSize = 5 4 3", b"DimSize = 5 4 4"), ".mha", FaultKind.UNREADABLE, "ends before its voxels"),
+        (mha(b"DimSize = 5 4 3", b"DimSize = 5 4 2"), ".mha", FaultKind.UNREADABLE, "more voxels"),
+        (mha(b"0.5 0.25 0.125", b"0.5 nan 0.125"), ".mha", FaultKind.UNREADABLE, "an invalid spacing"),
+        (mha(b"Data = True\nB", b"Data = False\nB"), ".mha", FaultKind.UNREADABLE, "written as text"),
+        (mha_body(zlib.compress(PLAIN)[:-9]), ".mha", FaultKind.UNREADABLE, "ends before its voxels"),
+        (mha_body(zlib.compress(PLAIN)[:-4] + b"abcd"), ".mha", FaultKind.UNREADABLE, "damaged"),
+        (mha_body(b"no zlib stream"), ".mha", FaultKind.UNREADABLE, "damaged"),
+        (mha_body(zlib.compress(PLAIN + bytes(1 << 24))), ".mha", FaultKind.UNREADABLE, "more voxels"),
+        (b"\x89PNG" + bytes(100), ".mha", FaultKind.UNREADABLE, "an invalid header"),
+        (b"A = 1\n" * 100_000, ".mha", FaultKind.UNREADABLE, "an invalid header"),
+    ],
+)
+def test_faults_of_a_file(data, extension, kind, found):
+    with pytest.raises(ReadError, match=re.escape(found)) as error:
+        read(data, extension)
+    assert error.value.kind == kind

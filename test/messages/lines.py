@@ -1,0 +1,34 @@
+"""What participants read about a submission that was spoilt."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+from evaluation.core.form import Form
+from evaluation.evaluate import check
+from evaluation.phase.manifest import scan, seal
+from evaluation.phase.phase import load_phase
+from evaluation.platform.messages import participant_line
+from test.repository import REPOSITORY
+
+
+@cache
+def form_of(phase: str) -> Form:
+    """Return what participants may know of a bundled phase."""
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(shutil.copytree(REPOSITORY / "ground-truth" / phase, Path(temporary) / "phase"))
+        seal(folder, scan(folder))
+        return load_phase(folder).form
+
+
+def line_of(phase: str, spoil: Callable[[Path], object], folder: Path) -> str:
+    """Return the participants' line for the bundled submission to a phase, spoilt in an empty folder."""
+    submission = Path(shutil.copytree(REPOSITORY / "test" / "input" / phase, folder / "submission"))
+    spoil(submission)
+    faults = check(form_of(phase), submission, 0).faults
+    assert faults, "this is no fault"
+    return participant_line(faults)

@@ -1,0 +1,133 @@
+"""Tables that an organiser wrote: what is read, and every fault at once."""
+
+import math
+
+import pytest
+
+from evaluation.core.fault import PhaseError
+from evaluation.phase.organiser_tables import organiser_table
+
+
+@pytest.fixture
+def table(tmp_path):
+    def write(content: str | bytes):
+        path = tmp_path / "t.csv"
+        path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8"))
+        return path
+
+    return write
+
+
+def problems_of(path, *arguments, **options) -> list[str]:
+    with pytest.raises(PhaseError) as caught, organiser_table(path, *arguments, **options):
+        pass
+    return list(caught.value.problems)
+
+
+def test_cells_are_stripped_and_blank_rows_left_out(table):
+    with organiser_table(table('\ufeffa, b\n 1 ,"x, y"\n\n , \n,2\n'), ("b",)) as found:
+        assert found.columns == ("a", "b")
+        assert [(row.line, row.cells) for row in found.rows] == [
+            (2, {"a": "1", "b": "x, y"}),
+            (5, {"a": "", "b": "2"}),
+        ]
+
+
+def test_numbers(table):
+    with organiser_table(table("a,b\n,5\n-1e-3,1\n"), ("a", "b")) as found:
+        first, second = found.rows
+        assert math.isnan(first.number("a"))
+        assert second.number("a") == -0.001
+        assert (first.whole("b", 1, 5), second.whole("b", 1, 5)) == (5, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "problems"),
+    [
+        ("a\n1\n", ["t.csv: column 'b' is missing"]),
+        ("", ["t.csv: column 'a' is missing", "t.csv: column 'b' is missing"]),
+        ("a,b,b\n1,2,3\n", ["t.csv: duplicate column 'b'"]),
+        ("a,b\n1\n1,2\n1,2,3\n", [
+            "t.csv, line 2: expected 2 cells, found 1",
+            "t.csv, line 4: expected 2 cells, found 3",
+        ]),
+        ("a,a\n1\n", [
+            "t.csv: duplicate column 'a'",
+            "t.csv: column 'b' is missing",
+            "t.csv, line 2: expected 2 cells, found 1",
+        ]),
+    ],
+)  # fmt: skip
+def test_faults_of_the_layout(table, text, problems):
+    assert problems_of(table(text), ("a", "b")) == problems
+
+
+def test_columns_without_a_name_are_no_duplicates(table):
+    with organiser_table(table("a,,\n1,,\n"), ("a",)) as found:
+        assert found.rows[0].cells["a"] == "1"
+
+
+def test_rows_where_there_must_be_some(table):
+    assert problems_of(table("a\n"), ("a",), holds="case") == ["t.csv: holds no case"]
+    with organiser_table(table("a\n"), ("a",)) as found:
+        assert found.rows == ()
+
+
+@pytest.mark.parametrize("content", [b"a\n\xff\n", b'a\n"1\n'])
+def test_a_file_that_is_no_table(table, content):
+    (problem,) = problems_of(table(content), ("a",))
+    assert "t.csv: cannot be read: " in problem
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    assert problems_of(tmp_path / "t.csv", ("a",)) == [f"t.csv: not found in {tmp_path}"]
+
+
+@pytest.mark.parametrize(
+    ("cell", "method"),
+    [
+        ("x", "number"),
+        ("nan", "number"),
+        ("0", "whole"),
+        ("1.0", "whole"),
+        ("²", "whole"),
+        ("9" * 5000, "whole"),
+    ],
+)
+def test_faults_of_cells(table, cell, method):
+    path = table(f"a\n{cell}\n")
+
+    def read() -> None:
+        with organiser_table(path, ("a",)) as found:
+            (row,) = found.rows
+            row.number("a") if method == "number" else row.whole("a", 1, 5)
+
+    with pytest.raises(PhaseError, match="line 2, a: expected") as caught:
+        read()
+    assert len(caught.value.problems) == 1
+
+
+def test_faults_of_layout_cells_and_reader_are_told_together(table):
+    def read() -> None:
+        with organiser_table(table("a,a\n1,x\n1\n"), ("a",)) as found:
+            found.rows[0].number("a")
+            raise PhaseError("and that")
+
+    with pytest.raises(PhaseError) as caught:
+        read()
+    assert caught.value.problems == (
+        "t.csv: duplicate column 'a'",
+        "t.csv, line 3: expected 2 cells, found 1",
+        't.csv, line 2, a: expected a finite number, found "x"',
+        "and that",
+    )
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_a_file_of_other_software(table, delimiter):
+    path = table(
+        "\ufeff" + delimiter.join(["EYE ID", "grader", "Other"]) + "\n" + delimiter.join("xyz") + "\n"
+    )
+    with organiser_table(path, ("Eye ID",), ("Grader",), exported=True) as found:
+        assert found.rows[0].cells == {"Eye ID": "x", "Grader": "y", "Other": "z"}
+    assert problems_of(path, ("Eye ID",))[0] == "t.csv: column 'Eye ID' is missing"

@@ -1,0 +1,95 @@
+"""Each module has a test of its name, or the list here says which tests hold it in its place."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from test.repository import REPOSITORY
+
+PACKAGE, TESTS = REPOSITORY / "evaluation", REPOSITORY / "test"
+
+# A command is run as its user runs it: by tests of what it is for, not of how it is divided.
+COMMANDS = {
+    "__main__.py": "cli/test_commands.py",
+    "cli/audience_command.py": "container/test_audience.py",
+    "cli/audit_command.py": "cli/test_commands.py",
+    "cli/check_command.py": "cli/test_commands.py",
+    "cli/ensemble_command.py": "cli/test_fusion_commands.py",
+    "cli/evaluate_each.py": "cli/test_rank.py",
+    "cli/form_command.py": "cli/test_commands.py",
+    "cli/fuse_command.py": "cli/test_fusion_commands.py",
+    "cli/main.py": "cli/test_commands.py",
+    "cli/phase_argument.py": "cli/test_commands.py",
+    "cli/progress.py": "cli/test_commands.py",
+    "cli/rank_command.py": "cli/test_rank.py",
+    "cli/rank_table.py": "cli/test_rank.py",
+    "cli/rehearse_command.py": "cli/test_commands.py",
+    "cli/sample_command.py": "cli/test_commands.py",
+    "cli/schema_command.py": "cli/test_commands.py",
+    "cli/seal_command.py": "cli/test_commands.py",
+    "cli/settings_command.py": "cli/test_commands.py",
+    "cli/summary_command.py": "cli/test_commands.py",
+    "cli/unpack_command.py": "cli/test_commands.py",
+}
+# One format or method in several modules is tested from the outside, through the module that calls them.
+PARTS = {
+    "annotators/annotations.py": "annotators/test_reference.py",
+    "annotators/comparison.py": "annotators/test_combine.py",
+    "annotators/scoring.py": "annotators/test_ensemble.py",
+    "annotators/submissions.py": "annotators/test_ensemble.py",
+    "challenges/cysts/benchmark/evaluation_set.py": "challenges/cysts/benchmark/test_steps.py",
+    "challenges/cysts/benchmark/measures.py": "challenges/cysts/benchmark/test_steps.py",
+    "challenges/cysts/benchmark/scans.py": "challenges/cysts/benchmark/test_steps.py",
+    "challenges/cysts/benchmark/task_assignment.py": "challenges/cysts/benchmark/test_steps.py",
+    "challenges/cysts/scoring.py": "challenges/cysts/test_rules.py",
+    "challenges/edd2020/detection.py": "challenges/edd2020/test_rules.py",
+    "challenges/edd2020/sets.py": "challenges/edd2020/test_rules.py",
+    "challenges/justraigs/reference.py": "challenges/justraigs/test_grading.py",
+    "challenges/refuge/sample.py": "test_evaluate.py",
+    "phase/scores.py": "test_summary.py",
+    "phase/registry.py": "phase/test_phase.py",
+    "phase/writer.py": "challenges/adam/test_sample.py",
+    "platform/index.py": "platform/test_archive.py",
+    "platform/jobs.py": "platform/test_algorithm.py",
+    "platform/phase_settings.py": "organiser/test_settings.py",
+    "platform/submission.py": "platform/test_archive.py",
+    "platform/submission_writer.py": "platform/test_algorithm.py",
+    "ranking/analysis.py": "ranking/test_leaderboard.py",
+    "ranking/difficulty.py": "ranking/test_leaderboard.py",
+    "ranking/final.py": "ranking/test_leaderboard.py",
+    "ranking/leaderboard_file.py": "ranking/test_leaderboard.py",
+    "ranking/resampling.py": "ranking/test_comparisons.py",
+    "ranking/selection.py": "ranking/test_boards.py",
+    "ranking/stability.py": "ranking/test_leaderboard.py",
+    "workers/batches.py": "workers/test_pool.py",
+    "workers/case_runner.py": "workers/test_pool.py",
+    "workers/warm_up.py": "cli/test_evaluate_command.py",
+    "workers/worker.py": "workers/test_pool.py",
+}
+# Declarations without a branch, in every test of what is made of them.
+DECLARATIONS = {
+    "core/challenge.py": "challenges/adam/test_rules.py",
+    "core/field.py": "phase/test_form_file.py",
+    "core/outcome.py": "workers/test_pool.py",
+    "core/scheme.py": "ranking/test_scheme_file.py",
+    "core/source.py": "platform/test_archive.py",
+    "core/variant.py": "organiser/test_rehearsal.py",
+}
+ELSEWHERE = {**COMMANDS, **PARTS, **DECLARATIONS}
+
+
+def without_a_test_of_their_name() -> Iterator[str]:
+    """Yield the paths of the modules that no test is named after, below the package."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        module = path.relative_to(PACKAGE)
+        if path.name != "__init__.py" and not (TESTS / module.parent / f"test_{module.name}").exists():
+            yield module.as_posix()
+
+
+def test_every_module_has_a_test_of_its_name_or_a_reason():
+    assert set(without_a_test_of_their_name()) == set(ELSEWHERE)
+
+
+@pytest.mark.parametrize("path", sorted(set(ELSEWHERE.values())))
+def test_the_tests_in_their_place_are_there(path):
+    assert (TESTS / path).is_file()
