@@ -39,10 +39,6 @@ def runs(block: Block, container: bool) -> bool:
     return container or block.note != "container"
 
 
-def needs_container(page: Path) -> bool:
-    return any(block.note == "container" for block in blocks_of(page))
-
-
 def images_of(page: Path) -> set[str]:
     """Return the names of the images that a page builds."""
     lines = [line.split() for block in blocks_of(page) for line in block.text.splitlines()]
