@@ -19,7 +19,7 @@ from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Task
 from evaluation.core.fault import Fault, PhaseError
 from evaluation.core.form import CaseForm, CaseRow, Form
-from evaluation.core.outcome import CaseJob, Faulty, OrganiserFault, Outcome, Scored
+from evaluation.core.outcome import CaseJob, Faulty, Outcome, Scored, organisers_problems
 from evaluation.phase.phase import Phase
 from evaluation.phase.registry import tasks_of_form
 from evaluation.phase.scores import Scores
@@ -97,7 +97,7 @@ def scores_of_nothing(phase: Phase, tasks: Sequence[Task], workers: int) -> Scor
     Raises `PhaseError` where the reference cannot be read.
     """
     outcomes = run_reference(phase, "worst", workers, tasks=tasks)
-    if problems := [line for o in outcomes if isinstance(o, OrganiserFault) for line in o.problems]:
+    if problems := organisers_problems(outcomes):
         raise PhaseError(*problems)
     scored = _scored(phase, outcomes)
     return Scores(phase, tuple(tasks), tables_of(tasks, phase.cases.forms, scored), scored)
@@ -158,10 +158,7 @@ def _faults(index: SubmissionIndex, outcomes: Sequence[Outcome]) -> tuple[Fault,
     case_faults = (outcome.faults for outcome in outcomes if isinstance(outcome, Faulty))
     # The cases of a stack all tell what is wrong with their file.
     faults = tuple(dict.fromkeys([*index.faults, *itertools.chain.from_iterable(case_faults)]))
-    problems = [
-        problem for outcome in outcomes if isinstance(outcome, OrganiserFault) for problem in outcome.problems
-    ]
-    if problems and not faults:
+    if not faults and (problems := organisers_problems(outcomes)):
         raise PhaseError(*problems)
     return faults
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -62,3 +62,10 @@ class OrganiserFault:
 
 
 Outcome = Scored | Faulty | Died | OrganiserFault
+
+
+def organisers_problems(outcomes: Iterable[Outcome]) -> list[str]:
+    """Return what is wrong with the phase or its metrics, in the order of the outcomes."""
+    return [
+        problem for outcome in outcomes if isinstance(outcome, OrganiserFault) for problem in outcome.problems
+    ]

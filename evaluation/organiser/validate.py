@@ -12,7 +12,7 @@ from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import fields_of
 from evaluation.core.fault import PhaseError
-from evaluation.core.outcome import OrganiserFault, Scored
+from evaluation.core.outcome import OrganiserFault, Scored, organisers_problems
 from evaluation.evaluate import run_reference, tables_of
 from evaluation.phase.leaderboard_metrics import needed_metrics
 from evaluation.phase.manifest import Manifest
@@ -41,7 +41,7 @@ def validate_phase(
     if phase.form.submission == "algorithm" and any(f.socket.stacked for f in fields_of(phase.tasks)):
         _ = phase.form.stacks  # raises where the mapping does not hold together
     outcomes = run_reference(phase, "validate", workers, progress)
-    problems = [problem for o in outcomes if isinstance(o, OrganiserFault) for problem in o.problems]
+    problems = organisers_problems(outcomes)
     problems += [
         f"case {case.name}: its reference cannot be read (its reader crashes or takes too long)"
         for case, outcome in zip(phase.cases.forms, outcomes, strict=True)

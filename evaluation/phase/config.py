@@ -58,7 +58,7 @@ class Limits(_Strict):
 
 
 class RunTimeConfig(_Strict):
-    """How long algorithms ran becomes a task of its own, ``run_time``; see `model.form.RunTime`.
+    """How long algorithms ran becomes a task of its own, ``run_time``; see `core.form.RunTime`.
 
     ``limit_seconds`` is the time limit of algorithms on the platform; the target and the price of each second
     beyond it are optional.

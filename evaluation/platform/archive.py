@@ -46,10 +46,12 @@ def index_archive(folder: Path, form: Form, tasks: Sequence[Task]) -> Submission
         else:
             _index_table(field, field.archive, listing, form, fields, sources, faults)
     present = participating(form, tasks, sources)
-    if form.missing == "reject":
+    needed = fields_of(present) if form.missing == "reject" else ()
+    if needed:
         faults += _missing(present, form, listing, fields, sources, faults)
     names = tuple(task.name for task in present)
-    notices += _absent(fields, listing, sources)
+    # What is absent and needed is a fault, which says the same.
+    notices += _absent([field for field in fields if field not in needed], listing, sources)
     return SubmissionIndex(listing.root, sources, names, tuple(faults), tuple(notices))
 
 

@@ -217,6 +217,8 @@ def test_hints_on_what_was_probably_meant(tmp_path, submission, spoil, hint):
     spoil(submission)
     index = index_of(tmp_path, submission)
     assert {fault.hint for fault in index.faults if fault.kind is FaultKind.MISSING} == {hint}
+    # A fault is not said again as a note; the fovea is the task that may be left out.
+    assert [notice for notice in index.notices if "fovea" not in notice] == []
     # Where nothing need be there, a check says the same as a note.
     scored = index_of(tmp_path / "worst", submission, keys={"missing": "worst"})
     assert scored.faults == ()
