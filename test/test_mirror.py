@@ -68,12 +68,10 @@ PARTS = {
 }
 # Declarations without a branch, in every test of what is made of them.
 DECLARATIONS = {
-    "core/challenge.py": "challenges/adam/test_rules.py",
     "core/field.py": "phase/test_form_file.py",
     "core/outcome.py": "workers/test_pool.py",
     "core/scheme.py": "ranking/test_scheme_file.py",
     "core/source.py": "platform/test_archive.py",
-    "core/variant.py": "organiser/test_rehearsal.py",
 }
 ELSEWHERE = {**COMMANDS, **PARTS, **DECLARATIONS}
 

@@ -18,8 +18,7 @@ from evaluation.io.kinds.number import Label
 from evaluation.io.kinds.point import Point, PointInImage, distance
 from evaluation.metrics.agreement import Agreement, cohen_kappa, fleiss_kappa
 from evaluation.metrics.crop import Crop
-from evaluation.metrics.overlap import dice
-from evaluation.metrics.regions import overlap_of, region_of
+from evaluation.metrics.overlap import dice, overlap_of, region_of
 
 
 @singledispatch

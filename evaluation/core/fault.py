@@ -27,7 +27,7 @@ class FaultKind(StrEnum):
 class Fault:
     """One fault of a submission's form: where, what was expected and what was found.
 
-    ``hint`` is what a participant probably did, where the thing that was found can be recognised.
+    ``hint`` names the probable mistake, if it can be recognised.
     """
 
     kind: FaultKind
@@ -68,7 +68,7 @@ class FormFault(Exception):  # noqa: N818 - "fault" is the project's word
 
 
 class ReadError(Exception):
-    """Raised by file readers, which know the bytes but not the name to report them under."""
+    """Raised by file readers, which know the content of a file but not its name."""
 
     def __init__(
         self, kind: FaultKind, expected: str, found: str, line: int | None = None, hint: str | None = None
@@ -84,7 +84,7 @@ class ReadError(Exception):
 def printable(text: object, limit: int = _MAX_PART_LENGTH) -> str:
     """Return text that is safe in a log: one line, no control characters, no lone surrogates.
 
-    Whatever a submission contains (file names included) reaches a message only through here.
+    All content of a submission that a message shows, file names included, passes through this function.
     Longer texts are cut in the middle, so that the end of a path stays readable.
     """
     escaped = "".join(
@@ -98,7 +98,7 @@ def printable(text: object, limit: int = _MAX_PART_LENGTH) -> str:
 
 
 class PhaseError(Exception):
-    """Raised where a phase, or else what an organiser gives, is not usable; lists every problem."""
+    """Raised if a phase or another input of the organiser is invalid; lists every problem."""
 
     def __init__(self, *problems: str) -> None:
         self.problems = problems

@@ -1,4 +1,4 @@
-"""A metric: how per-case columns become one number, and what that number means."""
+"""Metrics: how per-case columns are aggregated to one number, with its range and direction."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from evaluation.core.case_table import CaseTable, FloatArray, WeightedCases
 from evaluation.metrics import roc
 from evaluation.metrics.averages import weighted_deviation, weighted_mean
+from evaluation.metrics.decisions import f1_of_presence, values_of_f1
 from evaluation.metrics.intervals import Interval, wilson_interval
-from evaluation.metrics.presence import f1_of_presence, values_of_f1
 
 Strata = NDArray[np.int64]
 
@@ -41,7 +41,7 @@ class Decision:
 
 @dataclass(frozen=True)
 class Resolution:
-    """How finely a figure tells 0/1 labels apart: how many values it can take (None: too many to count)."""
+    """The number of values that a figure of 0/1 labels can take (None: too many to count)."""
 
     positives: int
     negatives: int
@@ -52,13 +52,12 @@ class Resolution:
 class Aggregate:
     """A function of weighted cases to one value per row of weights.
 
-    ``strata`` names for every case the stratum within which it is resampled, −1 where the case does not
-    enter. It depends on the reference alone, so that the resamples of all teams of a phase are the same.
-    ``spread_column`` is the column whose mean this is, where it is one, ``share_column`` the one of zeros and
-    ones whose share it is; ``curve`` and ``decision`` name the columns of what is no mean. Tests between
-    teams and the difficulty of cases go by these. ``max_cases`` is the number of cases above which an
-    interval would take too long, unless the phase asks for it. ``resolution`` says of a figure of 0/1 labels
-    how much of them its value gives away.
+    ``strata`` returns for every case the stratum within which it is resampled, −1 if the case does not enter.
+    It depends on the reference only, so all teams of a phase have the same resamples. Tests between teams
+    and the difficulty of cases use the columns: ``spread_column`` if this is the mean of a column,
+    ``share_column`` if it is the share of ones in a column of zeros and ones, ``curve`` or ``decision``
+    otherwise. Above ``max_cases`` cases an interval is computed only if the phase asks for it.
+    ``resolution`` tells how much a figure of 0/1 labels reveals about them.
     """
 
     values: Callable[[WeightedCases], FloatArray]
@@ -75,12 +74,11 @@ class Aggregate:
 class Metric:
     """One figure of a task; ``best`` and ``worst`` bound it, and their order says which way is better.
 
-    ``worst`` may be infinite (a distance). With ``resampled`` it has a bootstrap interval;
-    ``fixed_intervals`` gives further intervals by name, such as Wilson's for a proportion. A metric is not
-    ``ordered`` where its value alone does not tell a good submission from a useless one (a spread, a
-    difference, a number of false objects), or where it is held against another reference than the task's.
-    Where the reference leaves nothing to average the metric does not exist: its value is NaN and it is left
-    out of every output.
+    ``worst`` may be infinite (a distance). A metric with ``resampled`` has a bootstrap interval;
+    ``fixed_intervals`` returns further intervals by name, such as Wilson's for a proportion. ``ordered`` is
+    false if the value alone does not separate good submissions from useless ones (a spread, a difference, a
+    number of false objects), or if it compares with another reference than the task's. If the reference
+    leaves nothing to average, the metric does not exist: its value is NaN and it is omitted from all output.
     """
 
     name: str

@@ -47,9 +47,9 @@ Term = Rank | Place | Score
 class Board:
     """A leaderboard: the score is the sum, mean or median of its terms, lower is better.
 
-    The score is ranked; teams with equal scores are ordered by ``ties`` in turn, and share a place where
-    these are equal too. A team that lacks one of the terms has no place; a team that lacks a tie-break comes
-    after those that have it.
+    Teams are ranked by score. Ties are broken by the terms in ``ties``, in order; if all are equal, teams
+    share a place. A team that lacks a term has no place; a team that lacks a tie-break comes after those
+    that have it.
     """
 
     name: str
@@ -62,10 +62,10 @@ class Board:
 class Scheme:
     """The leaderboards of a phase, each built from metrics and earlier ones.
 
-    ``overall`` names the one that decides; None where the challenge has several winners. ``phases`` gives the
-    weight of the overall place in each phase, by its role, where a challenge is decided over several. With
-    ``complete_only`` a team that lacks a metric of the scheme is ranked in none, as on the platform.
-    Raises ValueError for a scheme that cannot be carried out.
+    ``overall`` names the leaderboard that decides; None if the challenge has several winners. ``phases``
+    holds the weight of the overall place in each phase, by role, if several phases decide a challenge. With
+    ``complete_only``, a team that lacks a metric of the scheme has no place on any leaderboard, as on the
+    platform. Raises ValueError for an invalid scheme.
     """
 
     boards: tuple[Board, ...]
@@ -99,7 +99,7 @@ class Scheme:
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """The metrics that decide anything, each once, in order of first use."""
+        """All metrics of the scheme without duplicates, in order of first use."""
         return tuple(dict.fromkeys(term.metric for term in self._terms() if isinstance(term, Rank)))
 
     def metrics_of(self, board_name: str) -> tuple[str, ...]:

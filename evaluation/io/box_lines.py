@@ -1,4 +1,4 @@
-"""Lists of bounding boxes as text, one object a line: class, confidence and two corners."""
+"""Lists of bounding boxes as text, one object per line: class, confidence and two corners."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True)
 class BoxFormat:
-    """What a line holds: one of the classes (index by name), a confidence or not, corners in pixels.
+    """The fields of a line: one of the classes (index by name), an optional confidence, corners in pixels.
 
-    Coordinates lie between 0 and the image's size; with ``clip`` those that do not are moved to the border.
+    Coordinates lie between 0 and the image's size; with ``clip`` others are moved to the border.
     """
 
     classes: Mapping[str, int]
@@ -35,7 +35,7 @@ class BoxFormat:
 
 @dataclass(frozen=True, slots=True)
 class BoxLines:
-    """The boxes of a file in the order of its lines, and everything that is wrong with the other lines.
+    """The boxes of a file in the order of its lines, and the problems of all other lines.
 
     A row is class index, confidence (1 where the format has none), x1, y1, x2, y2. ``clipped`` counts the
     boxes that were moved.
@@ -53,7 +53,7 @@ def read_box_lines(data: memoryview, form: BoxFormat, size: Size, max_boxes: int
     after ``max_boxes`` lines.
     """
     raw = bytes(data).removeprefix(_BYTE_ORDER_MARK)
-    # Bytes beyond ASCII can only be wrong, and are shown as they are.
+    # Bytes beyond ASCII are always faults; they are decoded only to be shown.
     text = raw.decode("ascii") if raw.isascii() else raw.decode("utf-8", "replace")
     match = _LINE_WITH_CONFIDENCE.fullmatch if form.with_confidence else _LINE.fullmatch
     right, bottom = float(size.width), float(size.height)
@@ -89,7 +89,7 @@ def read_box_lines(data: memoryview, form: BoxFormat, size: Size, max_boxes: int
 
 
 def write_box_lines(rows: list[list[float]], form: BoxFormat) -> bytes:
-    """Return boxes, each class index, confidence, x1, y1, x2, y2, as the text that reads back the same."""
+    """Return rows of class index, confidence, x1, y1, x2, y2 as text that `read_box_lines` reads back."""
     names = {index: name for name, index in form.classes.items()}
     lines = []
     for label, confidence, *corners in rows:
@@ -108,7 +108,7 @@ _LINE, _LINE_WITH_CONFIDENCE = _line(4), _line(5)
 
 
 def _problems(line: str, number: int, form: BoxFormat, size: Size) -> list[ReadError]:
-    """Return everything that is wrong with a line, and nothing where clipping makes it right."""
+    """Return all problems of a line; none if clipping corrects it."""
     cells = [cell for cell in _BLANKS.split(line) if cell]
     if len(cells) != len(form.columns):
         expected = f"{len(form.columns)} fields ({' '.join(form.columns)})"

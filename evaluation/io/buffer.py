@@ -1,4 +1,4 @@
-"""Reading whole files into one buffer that is used again and again."""
+"""Reads whole files into a reusable buffer, without following links."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _EXPECTED_FORMATS = {
 
 
 class ReadBuffer:
-    """One growing buffer for the files of one slot.
+    """A growing buffer that is reused for one file after another.
 
-    Fresh memory costs more than reading: its pages are mapped one by one on first touch. A worker
+    Fresh memory costs more time than reading, since its pages are mapped one by one on first touch. A worker
     keeps one buffer for predictions and another for references, since decoded images may be views.
     """
 
@@ -40,8 +40,8 @@ class ReadBuffer:
     ) -> memoryview:
         """Return the bytes of a regular file, read-only and valid until the next call.
 
-        `path` is relative to `root`, with ``/`` between folders; no symbolic link below `root` is
-        followed, nothing but a regular file is read, and nothing is waited for.
+        `path` is relative to `root`, with ``/`` between folders. Symbolic links below `root` are not
+        followed, only regular files are read, and opening a pipe does not block.
 
         Raises `ReadError` (forbidden, too large or unreadable; so is an empty file unless it may be empty).
         """
@@ -88,12 +88,12 @@ def open_regular_file(root: str, path: str, limit_bytes: int, may_be_empty: bool
 
 
 def unreadable(path: str, error: OSError) -> ReadError:
-    """Return the error for a file that the system does not let us read."""
+    """Return the error for a file that cannot be read."""
     return read_error(error, expected_format(path))
 
 
 def expected_format(path: str) -> str:
-    """Return what a file of that extension should be, for example ``a PNG image``."""
+    """Return the format that belongs to the file's extension, for example ``a PNG image``."""
     return _EXPECTED_FORMATS.get(os.path.splitext(path)[1].lower(), "a file")  # noqa: PTH122
 
 
@@ -112,9 +112,9 @@ def not_regular(mode: int) -> ReadError:
 
 
 def open_folder(root: str, path: str) -> int:
-    """Return a descriptor of a folder below ``root``; no symbolic link on the way is followed.
+    """Return a descriptor of a folder below ``root``; symbolic links are not followed.
 
-    Raises `ReadError` for a path out of the folder or through a link, `OSError` where there is none.
+    Raises `ReadError` for a path that leaves the folder or contains a link, `OSError` for a missing folder.
     """
     return _open_folders(root, _parts(path))
 
@@ -146,7 +146,7 @@ def read_error(error: OSError, expected: str) -> ReadError:
 
 
 def _open_below(root: str, path: str) -> int:
-    """Return a descriptor of the file; every folder on the way is opened relative to the one before."""
+    """Return a descriptor of the file; every folder of its path is opened relative to its parent."""
     parts = _parts(path)
     folder = _open_folders(root, parts[:-1])
     try:
@@ -159,7 +159,7 @@ def _open_entry(name: str, flags: int, folder: int) -> int:
     try:
         return os.open(name, flags, dir_fd=folder)
     except OSError as error:
-        # A link gives ELOOP or ENOTDIR, a socket ENXIO: ask what it is, to say so.
+        # A link gives ELOOP or ENOTDIR, a socket ENXIO: find out which, for the message.
         if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.ENXIO):
             mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
             if not stat.S_ISREG(mode):

@@ -1,4 +1,4 @@
-"""Strict JSON: what two readers could take differently is refused."""
+"""Strict JSON: whatever two parsers could read differently is refused."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 def parse_json(data: bytes | bytearray | memoryview, *, finite: bool = True) -> object:
     """Return the value of a JSON document in UTF-8, with or without a byte order mark.
 
-    Refused are repeated keys, NaN and Infinity, numbers beyond the range of a float or of more than
-    400 digits, lone surrogates and nesting deeper than 64 levels. Without ``finite``, NaN and numbers beyond
-    a float are left to the reader of the values, who can say which one it is.
+    Refused are duplicate keys, NaN and Infinity, numbers beyond the range of a float or of more than 400
+    digits, lone surrogates and nesting deeper than 64 levels. Without ``finite``, NaN and numbers beyond the
+    range of a float are accepted, so that the reader of the values can report where they are.
 
     Raises `ReadError` (unreadable, malformed or too large), with the line where one is known.
     """
@@ -103,7 +103,7 @@ def _refuse_lone_surrogates(value: object) -> None:
 
 
 def json_kind(value: object) -> str:
-    """Return what a JSON value is, in JSON's own words."""
+    """Return a description of a JSON value in JSON's terms."""
     if value is None:
         return "null"
     if isinstance(value, bool):

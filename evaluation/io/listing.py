@@ -1,4 +1,4 @@
-"""What lies in a folder that a stranger has filled."""
+"""Lists the files of an untrusted folder."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class _TooLargeError(Exception):
 def list_files(root: str | os.PathLike[str]) -> Listing:
     """Return the files below `root` (which may itself be a symbolic link), in one walk.
 
-    What operating systems leave behind is skipped. Links, devices, pipes and sockets are faults and are
-    neither followed nor opened; so are folders that cannot be listed. A tree of more than 100,000
-    entries or eight levels of folders yields that fault and no files, whatever the order on disk.
+    Files that operating systems create are skipped. Links, devices, pipes, sockets and unreadable folders
+    are faults; none is followed or opened. A tree of more than 100,000 entries or eight levels of folders
+    gives that fault and no files, whatever the order on disk.
     """
     resolved = os.path.realpath(root)
     files: list[str] = []
@@ -77,8 +77,8 @@ def list_files(root: str | os.PathLike[str]) -> Listing:
 def list_folder(root: str, path: str) -> list[str]:
     """Return the sorted names of the regular files in one folder below ``root``; links are not followed.
 
-    What operating systems leave behind is skipped. Raises `ReadError` (missing, forbidden, unreadable or too
-    large), also for an entry that is no regular file.
+    Files that operating systems create are skipped. Raises `ReadError` (missing, forbidden, unreadable or too
+    large), also for an entry that is not a regular file.
     """
     try:
         folder = open_folder(root, path)
@@ -98,9 +98,9 @@ def list_folder(root: str, path: str) -> list[str]:
 
 
 def strip_common_folder(listing: Listing, known: Collection[str]) -> Listing:
-    """Return the listing from inside the one folder that holds everything, if there is such a folder.
+    """Return the listing relative to the one folder that contains everything, if there is such a folder.
 
-    Nothing changes if that folder's name is in `known` (letter case ignored): then the format wants it.
+    The listing is unchanged if the folder's name is in `known` (ignoring case): it is part of the format.
     """
     places = [*listing.files, *(fault.file for fault in listing.faults)]
     top = {place.partition("/")[0] for place in places}

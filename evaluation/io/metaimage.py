@@ -23,9 +23,9 @@ _LAST_KEY = "ElementDataFile"
 
 @dataclass(frozen=True, slots=True)
 class MetaImageHeader:
-    """What a header says: ``size`` is (x, y) or (x, y, z), ``element_type`` such as "MET_UCHAR".
+    """The content of a header: ``size`` is (x, y) or (x, y, z), ``element_type`` for example "MET_UCHAR".
 
-    ``deflated`` tells whether the values are a zlib stream; ``keys`` holds every line.
+    With ``deflated`` the values are a zlib stream. ``keys`` holds every line.
     """
 
     size: tuple[int, ...]
@@ -34,12 +34,12 @@ class MetaImageHeader:
     keys: Mapping[str, str]
 
     def first(self, *names: str) -> str:
-        """Return the value of the first of these keys that is there, else an empty text."""
+        """Return the value of the first of these keys that exists, else an empty text."""
         return next((self.keys[name] for name in names if name in self.keys), "")
 
 
 def read_metaimage(data: memoryview, size: Size | None) -> NDArray[np.uint8]:
-    """Return the grey values (y, x) of an 8-bit MetaImage of one plane; plain pixels yield a view of `data`.
+    """Return the grey values (y, x) of an 8-bit MetaImage of one plane; a view of `data` if not compressed.
 
     Two dimensions, or three of which the last is 1; pixels in the same file, plain or deflated.
 
@@ -66,10 +66,10 @@ def read_metaimage(data: memoryview, size: Size | None) -> NDArray[np.uint8]:
 
 
 def read_header(read: Callable[[int], bytes], image: str) -> MetaImageHeader:
-    """Return the header of a file whose values follow it in the same file, one for each element.
+    """Return the header of a file with one channel whose values follow in the same file.
 
-    ``read`` gives the next bytes of the file and is left at the first value; ``image`` says what it is, for
-    example "a MetaImage". Raises `ReadError` (unreadable, forbidden or wrong value).
+    ``read`` returns the next bytes of the file; afterwards it is at the first value. ``image`` names the
+    file in messages, for example "a MetaImage". Raises `ReadError` (unreadable, forbidden or wrong value).
     """
     keys = _read_keys(read, image)
     if keys[_LAST_KEY].upper() != "LOCAL":

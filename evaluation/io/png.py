@@ -1,4 +1,4 @@
-"""PNG images: own check of the structure, then a decoder that sees nothing but the pixels."""
+"""PNG images: the structure is checked here, then a decoder gets the pixels only."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def _require_upright(chunks: _Chunks) -> None:
     try:
         orientation = read_page(chunks[b"eXIf"][0], (ORIENTATION,)).one(ORIENTATION, 1)
     except ReadError:
-        return  # Metadata that cannot be read rotate nothing.
+        return  # unreadable metadata is ignored
     if orientation != 1:
         raise not_upright(orientation)
 

@@ -1,4 +1,4 @@
-"""Tables (csv) and numbers as participants write them."""
+"""Tables (csv) and numbers that participants write."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ _REPLACED = "\ufffd"
 
 @dataclass(frozen=True, slots=True)
 class ColumnSpec:
-    """A wanted column: the name in its header and other names it may go by."""
+    """A wanted column: its name in the header and alternative names."""
 
     name: str
     aliases: tuple[str, ...] = ()
 
     def is_called(self, header: str) -> bool:
-        """Return whether a header cell names this column; case, spaces and underscores do not count."""
+        """Return whether a header cell names this column, ignoring case, spaces and underscores."""
         return _plain(header) in {_plain(name) for name in (self.name, *self.aliases)}
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The cells of the wanted columns, in their order, and the line of the file on which the row begins."""
+    """The cells of the wanted columns, in their order, and the first line of the row in the file."""
 
     line: int
     cells: tuple[str, ...]
@@ -41,7 +41,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The rows that could be read, and everything that is wrong with the others."""
+    """The rows that could be read, and the problems of the others."""
 
     rows: tuple[Row, ...]
     problems: tuple[ReadError, ...]
@@ -49,7 +49,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """Where the wanted cells stand in a row, and how many cells a row may have."""
+    """The positions of the wanted cells in a row, and how many cells a row may have."""
 
     positions: tuple[int, ...]
     max_cells: int
@@ -58,13 +58,13 @@ class _Layout:
 def read_table(data: memoryview, columns: Sequence[ColumnSpec], *, max_rows: int) -> Table:
     """Return the wanted columns of a csv file in UTF-8, or in UTF-16 with a byte order mark.
 
-    The delimiter is a comma; where the first line has none, a semicolon or a tab. Columns are found by
-    header. Where no cell of the first row is a wanted column, they are found by position, and the first
-    row is data if its second cell (the only one, if one column is wanted) is a number, else an unknown
-    header. Blank rows are skipped; cells are stripped of spaces and never interpreted.
+    The delimiter is a comma, or a semicolon or a tab if the first line has no comma. Columns are found by
+    header. If no cell of the first row names a wanted column, columns are found by position; then the first
+    row is data if its second cell (the first, if one column is wanted) is a number, else an unknown header.
+    Blank rows are skipped; cells are stripped of spaces and not interpreted.
 
-    Every problem is collected, nothing is raised; reading ends after `max_rows` rows and where
-    quotation marks leave no way to tell where a row ends.
+    Problems are collected and not raised. Reading ends after `max_rows` rows, and at a quotation mark that
+    leaves the end of a row unclear.
     """
     rows: list[Row] = []
     problems: list[ReadError] = []
@@ -105,7 +105,7 @@ class _HeaderError(Exception):
 
 
 class _Lines:
-    """The physical lines of a text, counted; a line that is not text is a problem and counts as blank."""
+    """The counted lines of a text; a line that is not text is a problem and is read as blank."""
 
     def __init__(self, data: memoryview, problems: list[ReadError], max_problems: int) -> None:
         utf_16 = bytes(data[:2]) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -205,8 +205,8 @@ def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[str]], 
 def parse_number(text: str) -> float:
     """Return a finite decimal number, for example ``-0.5``, ``.5``, ``3.`` or ``1e-7``.
 
-    Spaces around it are allowed; everything else that Python would take (``nan``, ``1_000``, other
-    scripts' digits) is not, nor is a number beyond the range of a float or of more than 100 characters.
+    Surrounding spaces are allowed. Other notations of Python (``nan``, ``1_000``, digits of other scripts),
+    numbers beyond the range of a float and texts of more than 100 characters are not.
 
     Raises `ReadError` (malformed).
     """

@@ -26,12 +26,12 @@ class PrecisionRecall:
 
 
 class DetectionTable:
-    """Matched detections of all images, sorted once; every figure of detection is a function of it.
+    """Matched detections of all images, sorted once; the basis of every detection metric.
 
-    images, classes, confidence: shape (detections,), in the order that resolves ties; matches of
-    `match_boxes`. reference_counts: shape (images, classes), boxes of each class. thresholds: shape
-    (thresholds,), in (0, 1]. missed_predictions: None, or shape (images, classes): detections that were never
-    made, which `mean_iou` counts with IoU 0 (an image without a result).
+    images, classes, confidence: shape (detections,); ties in confidence keep this order. matches: the
+    result of `match_boxes`. reference_counts: shape (images, classes), boxes of each class. thresholds: shape
+    (thresholds,), in (0, 1]. missed_predictions: None, or shape (images, classes): additional
+    predictions that `mean_iou` counts with IoU 0 (for an image without a result).
     """
 
     def __init__(
@@ -134,7 +134,7 @@ class DetectionTable:
     def precision_recall(
         self, weights: NDArray[np.number], class_index: int, threshold_index: int
     ) -> PrecisionRecall:
-        """Points of one curve under one row of weights, shape (images,); none without a reference box."""
+        """Return the points of one curve under weights of shape (images,); none without reference boxes."""
         position, segment = self.true_positives
         starts = np.flatnonzero(np.diff(segment, prepend=-1))
         matrix = np.asarray(weights, dtype=np.float64)[None]
@@ -164,7 +164,7 @@ def mean_over_classes(values: Floats) -> Floats:
 
 
 def _running_sum(values: Floats, starts: Integers) -> Floats:
-    """Return the sums along axis 1, beginning anew at every start; exact for whole numbers."""
+    """Return cumulative sums along axis 1 that restart at every start; exact for whole numbers."""
     total = np.cumsum(values, axis=1)
     before = total[:, starts] - values[:, starts]
     lengths = np.diff(starts, append=values.shape[1])

@@ -34,9 +34,9 @@ def bootstrap_weights(
 ) -> Iterator[NDArray[np.float64]]:
     """Yield case weights of a stratified bootstrap, block by block: shape (rows, cases), whole numbers.
 
-    Each row holds multinomial counts: within every stratum as many draws with replacement as it has cases, so
-    that its counts sum to its size. The rows depend on nothing but strata, clusters and seed: not on the size
-    of the blocks, and fewer resamples are the first rows of more.
+    Each row holds multinomial counts: in every stratum there are as many draws with replacement as cases, so
+    its counts sum to its size. The rows depend on strata, clusters and seed only, not on the block size or
+    the number of resamples.
 
     strata: integers, shape (cases,); cases of stratum −1 are not in the metric and have weight 0.
     clusters: None, or integers of shape (cases,), such as the person an eye belongs to. Then clusters are
@@ -98,7 +98,7 @@ def wilson_interval(successes: float, total: float, level: float = 0.95) -> Inte
     shrinkage = 1 + z * z / total
     centre = (proportion + z * z / (2 * total)) / shrinkage
     half = z / shrinkage * math.sqrt(proportion * (1 - proportion) / total + (z / (2 * total)) ** 2)
-    # With no success, or nothing else, the end is 0 or 1 exactly; rounding may miss it by one digit.
+    # With no success or no failure, the bound is exactly 0 or 1; rounding could miss it by one digit.
     lower = 0.0 if successes == 0 else max(0.0, centre - half)
     upper = 1.0 if successes == total else min(1.0, centre + half)
     return Interval(lower, upper)
@@ -110,7 +110,7 @@ def _cluster_groups(
     """Return each cluster's group (one per set of strata that its cases have) and each case's cluster."""
     names, unit_of_case = np.unique(cluster, return_inverse=True)
     kinds, kind_of_case = np.unique(stratum, return_inverse=True)
-    # Marked by what it lacks, clusters of one stratum are grouped in the order of their strata.
+    # Marked by the strata they lack, clusters of one stratum are sorted in the order of their strata.
     lacks = np.ones((names.size, kinds.size), dtype=np.bool_)
     lacks[unit_of_case, kind_of_case] = False
     group = np.unique(lacks, axis=0, return_inverse=True)[1] if names.size else np.zeros(0, dtype=np.int64)
@@ -129,7 +129,7 @@ def _blocks(
     units = group.size
     by_group = np.argsort(group, kind="stable")
     _, first, size = np.unique(group[by_group], return_index=True, return_counts=True)
-    # Counts are made for the units by group, where the units of one group lie side by side.
+    # Units are sorted by group for drawing, so that those of one group are adjacent.
     group_first, group_size = np.repeat(first, size), np.repeat(size, size).astype(np.float64)
     place = np.empty(units, dtype=np.intp)
     place[by_group] = np.arange(units)

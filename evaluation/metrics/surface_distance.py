@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from evaluation.metrics.crop import Box, Crop
 
 MAX_WINDOW_VOXELS = 1 << 20
-"""Up to here the library's dense distance transform is used; it needs some 60 bytes a voxel."""
+"""Up to this size the dense distance transform of the library is used; it needs about 60 bytes a voxel."""
 
 MAX_SURFACE_VOXELS = 1 << 22
-"""A prediction with more surface than this is noise: it takes the worst distance, the diagonal."""
+"""A prediction with a larger surface is noise: it takes the worst distance, the diagonal."""
 
 MAX_MEASURED = 1 << 18
-"""Of larger surfaces every k-th voxel in the order (z, y, x) is measured, against the whole other surface."""
+"""Of a larger surface, every k-th voxel in the order (z, y, x) is compared with the whole other surface."""
 
 _PERCENTILE = 0.95
 _NEIGHBOURS = (
@@ -50,14 +50,14 @@ def surface_distances(
 ) -> SurfaceDistances:
     """Return the surface distances of two regions given as boolean planes; spacing is (z, y, x).
 
-    A voxel is of the surface if one of its 6 neighbours is outside of the region or of the volume. The
+    A voxel belongs to the surface if one of its 6 neighbours is outside the region or the volume. The
     definition is that of grand_challenge_metrics (`hausdorff_distance_measures`: percentile and modified
-    distance), which computes small volumes; larger ones, for which its distance transform would need
-    gigabytes, are searched with a k-d tree of the surface voxels: exactly up to a quarter of a million of
-    them, from more at every second, third, … voxel of the surface.
+    distance), which computes small volumes. Its distance transform would need gigabytes for larger ones:
+    these use a k-d tree of the surface voxels, exact up to 262,144 of them; above, every second, third, …
+    surface voxel is measured.
 
-    An empty reference has no distance (NaN); an empty prediction, or one of more than 4 million surface
-    voxels, has the volume's diagonal.
+    NaN for an empty reference; the volume's diagonal for an empty prediction, and for one of more than 4
+    million surface voxels.
     """
     predicted, true = _extent(prediction), _extent(reference)
     if true.is_empty:

@@ -257,7 +257,7 @@ IMAGES = {
     "BMP of negative width": Row(image(bmp(width=-SIZE), "R0001.bmp")),
     "BMP with two colours and pixels of the third": Row(image(bmp(colours=2), "R0001.bmp")),
     "truncated TIFF": Row(image(grey_tiff(mask().tobytes())[:-40], "R0001.tif")),
-    "TIFF whose pages go round in a circle": Row(
+    "TIFF whose pages form a cycle": Row(
         image(grey_tiff(mask().tobytes(), following=8 + SIZE * SIZE), "R0001.tif")
     ),
     "TIFF whose strip lies outside": Row(

@@ -93,3 +93,13 @@ def test_nothing_adds_nothing_to_a_union():
 
 def test_an_empty_plane_within_a_box_is_zero():
     assert EMPTY.within(Box(2, 4, 1, 4)).tolist() == [[0, 0, 0], [0, 0, 0]]
+
+
+def test_a_region_as_a_whole_image():
+    region = Crop(np.array([[True, False], [True, True]]), 1, 2)
+    assert region.in_image(4, 5).astype(int).tolist() == [
+        [0, 0, 0, 0, 0],
+        [0, 0, 1, 0, 0],
+        [0, 0, 1, 1, 0],
+        [0, 0, 0, 0, 0],
+    ]

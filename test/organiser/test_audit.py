@@ -11,7 +11,7 @@ import pytest
 
 from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.metric import Resolution, auc_of, f1_of_presence_of, sensitivity_at_specificity_of
-from evaluation.metrics.presence import values_of_f1
+from evaluation.metrics.decisions import values_of_f1
 from evaluation.organiser.audit import Figure, Labels, audit
 from evaluation.phase.manifest import scan
 from evaluation.phase.phase import load_phase

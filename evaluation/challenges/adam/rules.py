@@ -27,8 +27,7 @@ from evaluation.io.kinds.number import Label, Number
 from evaluation.io.kinds.point import Point, PointInImage, distance
 from evaluation.metrics.crop import Crop
 from evaluation.metrics.distance import image_diagonal
-from evaluation.metrics.overlap import dice
-from evaluation.metrics.regions import overlap_of, region_of
+from evaluation.metrics.overlap import dice, overlap_of, region_of
 
 STRUCTURE, ELSEWHERE = 0, 255
 

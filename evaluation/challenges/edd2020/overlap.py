@@ -7,8 +7,7 @@ from math import inf, nan
 
 from evaluation.core.metric import Metric, mean_deviation_of, mean_metric, mean_of, sum_of
 from evaluation.metrics.crop import Crop
-from evaluation.metrics.overlap import OverlapCounts, f_beta, precision, recall
-from evaluation.metrics.regions import overlap_of
+from evaluation.metrics.overlap import OverlapCounts, f_beta, overlap_of, precision, recall
 
 OVERLAPS = {"precision": "Precision", "recall": "Recall", "f1": "F1 (Dice)", "f2": "F2"}
 """The four figures of an overlap by their column, with their titles."""

@@ -35,7 +35,7 @@ from evaluation.core.metric import (
 from evaluation.core.scheme import Board, Place, Rank, Scheme
 from evaluation.io.kinds.flags import Flags, FlagSet
 from evaluation.io.kinds.number import Label, Number
-from evaluation.metrics.multilabel import label_errors, modified_hamming_distance
+from evaluation.metrics.decisions import label_errors, modified_hamming_distance
 
 REFERABLE, NOT_REFERABLE, UNGRADABLE = "RG", "NRG", "U"
 FEATURES = (

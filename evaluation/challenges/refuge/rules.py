@@ -31,8 +31,7 @@ from evaluation.io.kinds.number import Label, Number
 from evaluation.io.kinds.point import PointInImage, distance
 from evaluation.metrics.crop import Crop
 from evaluation.metrics.distance import image_diagonal
-from evaluation.metrics.overlap import dice
-from evaluation.metrics.regions import overlap_of, region_of
+from evaluation.metrics.overlap import dice, overlap_of, region_of
 
 CUP, DISC, ELSEWHERE = 0, 128, 255
 _IMAGES = (".bmp", ".png", ".tif")

@@ -1,4 +1,4 @@
-"""Bounding boxes of an image, each with a class and, where they are predicted, a confidence."""
+"""Bounding boxes of an image, each with a class and, if predicted, a confidence."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class Boxes:
 
 @dataclass(frozen=True)
 class BoxList(Kind):
-    """The boxes of a text file, one a line; more than ``max_boxes`` of one image are a fault.
+    """The boxes of a text file, one per line; more than ``max_boxes`` in one image are a fault.
 
-    Coordinates outside the image are a fault, or with ``clip`` moved to its border. An empty file is an image
-    without any object.
+    Coordinates outside the image are a fault, or moved to its border with ``clip``. An empty file means an
+    image without objects.
     """
 
     classes: tuple[str, ...]
@@ -54,7 +54,7 @@ class BoxList(Kind):
         """Return the boxes of a file. Raises `FormFault` with the faults of all its lines."""
         if not isinstance(source, FileSource):
             raise TypeError(f"no boxes can be read from {type(source).__name__}")
-        # Where the phase gives no size, coordinates are still small enough for exact areas.
+        # Without a size in the phase, coordinates are limited so that areas are exact.
         size = Size(case.width or _MAX_COORDINATE, case.height or _MAX_COORDINATE)
         try:
             data = files.read(source.path, self.max_boxes * _MAX_LINE_BYTES, may_be_empty=True)

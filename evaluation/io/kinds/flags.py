@@ -18,9 +18,9 @@ _TEXTS = {value: text for text, value in _CELLS.items()}
 
 @dataclass(frozen=True)
 class FlagSet(Kind):
-    """Flags with given names; in JSON an object, in a table one column each of 1, 0 or nothing.
+    """Flags with given names; an object in JSON, or one column each of 1, 0 or nothing in a table.
 
-    A flag that is null, empty or absent is missing; a name that is not among ``names`` is a fault.
+    A flag that is null, empty or absent is missing. A name that is not in ``names`` is a fault.
     """
 
     names: tuple[str, ...]
@@ -63,7 +63,7 @@ class FlagSet(Kind):
         return tuple(_CELLS[cell] for cell in source.cells)
 
     def rehearse(self, reference: Flags | None, case: CaseForm, variant: Variant) -> Flags:
-        """Return all flags, false where there is no label; none are nearly right: near-perfect is perfect."""
+        """Return all flags, false without a label; near-perfect is perfect."""
         if reference is None or variant is Variant.EMPTY:
             return (False,) * len(self.names)
         return tuple(bool(flag) is not (variant is Variant.INVERTED) for flag in reference)

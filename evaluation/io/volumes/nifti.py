@@ -1,7 +1,7 @@
 """Compressed NIfTI-1 volumes (`.nii.gz`): a binary header and the voxels in one gzip stream.
 
-Source: https://nifti.nimh.nih.gov/pub/dist/src/niftilib/nifti1.h. NIfTI's world points to the right, forwards
-and up, that of every other format here to the left, backwards and up: x and y change their signs.
+Source: https://nifti.nimh.nih.gov/pub/dist/src/niftilib/nifti1.h. NIfTI's axes point to the right, forwards
+and up, those of all other formats here to the left, backwards and up: x and y change their signs.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def open_nifti(stream: ByteStream) -> tuple[VolumeHeader, VoxelBytes]:
 
 
 def _place(data: bytearray, order: str) -> tuple[list[float], list[float], list[float]]:
-    """Return spacing, origin and direction cosines: of the rotation if there is one, else of the matrix."""
+    """Return spacing, origin and direction cosines, from the rotation if given, else from the matrix."""
     unit = _UNIT_MM.get(data[123] & 7, 1.0)
     factor, *spacing = struct.unpack_from(f"{order}4f", data, 76)
     by_rotation, by_matrix = struct.unpack_from(f"{order}2h", data, 252)

@@ -1,4 +1,4 @@
-"""Volumes of any accepted format, read plane by plane."""
+"""Reads volumes of all accepted formats plane by plane."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ SLAB_BYTES = 1 << 22
 
 @dataclass(frozen=True)
 class OpenVolume:
-    """A volume whose header has been read and whose voxels have not.
+    """A volume of which only the header has been read.
 
-    ``planes`` yields the planes (y, x) in order, each valid until the next one is asked for; whatever is
-    wrong with the voxels' bytes is raised there as `ReadError`.
+    ``planes`` yields the planes (y, x) in order, each valid until the next one is asked for. It raises
+    `ReadError` for damaged voxels.
     """
 
     header: VolumeHeader
@@ -37,7 +37,7 @@ class OpenVolume:
 
 
 def open_volume(stream: ByteStream, path: str, slab_bytes: int = SLAB_BYTES) -> OpenVolume:
-    """Return a volume of the format that the extension of its path names.
+    """Return a volume in the format of the path's extension.
 
     Voxels are read in slabs of whole planes, of about ``slab_bytes``. Raises `ReadError`.
     """
@@ -57,7 +57,7 @@ def open_volume(stream: ByteStream, path: str, slab_bytes: int = SLAB_BYTES) -> 
 
 
 def write_volume(values: NDArray[Any], geometry: Geometry, extension: str) -> bytes:
-    """Return a volume (z, y, x) as a file of the format with that extension; the same gives the same bytes.
+    """Return a volume (z, y, x) as a file of the format with that extension; equal input gives equal bytes.
 
     Raises `ValueError` for an extension that is not one of `EXTENSIONS`.
     """
@@ -75,9 +75,9 @@ def write_volume(values: NDArray[Any], geometry: Geometry, extension: str) -> by
 
 
 def _open_tiff_stack(stream: ByteStream) -> OpenVolume:
-    """Return a volume of one page a B-scan; the file is held as it is, its pages are decoded one by one.
+    """Return a volume with one page per B-scan; the file is kept in memory, its pages are decoded one by one.
 
-    It says nothing of spacing, origin and direction. The tags of all pages have been checked.
+    It has no spacing, origin or direction. The tags of all pages are checked here.
     """
     data = memoryview(stream.read(stream.size))
     first, depth = check_pages(data, (BLACK_IS_ZERO,), most_pages=MAX_VOXELS)

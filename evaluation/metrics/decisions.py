@@ -1,4 +1,7 @@
-"""Detection of a structure's presence in an image, counted over the images."""
+"""Binary decisions: F1 of a structure's presence over images, and the Hamming distance of sets of labels."""
+
+import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,7 +30,7 @@ def f1_of_presence(predicted: ArrayLike, present: ArrayLike, weights: ArrayLike)
 
 
 def values_of_f1(positives: int, negatives: int) -> int:
-    """Return how many values F1 can take for so many images with and without the structure.
+    """Return how many values F1 can take, given the numbers of images with and without the structure.
 
     At most positives · (negatives + 1) + 1 and less, since 2·TP / (TP + positives + FP) repeats itself.
     """
@@ -35,3 +38,23 @@ def values_of_f1(positives: int, negatives: int) -> int:
     total = true_positive + positives + np.arange(negatives + 1, dtype=np.int64)
     common = np.gcd(2 * true_positive, total)
     return 1 + len(np.unique((2 * true_positive // common) << 32 | total // common))
+
+
+def label_errors(predicted: Sequence[bool | None], agreed: Sequence[bool | None]) -> tuple[float, ...]:
+    """Return 1 for every label that is wrong or missing (None), 0 for a correct one, NaN if not agreed on.
+
+    Both sequences have one entry per label. Raises ValueError if their lengths differ.
+    """
+    return tuple(
+        math.nan if true is None else float(label is not true)
+        for label, true in zip(predicted, agreed, strict=True)
+    )
+
+
+def modified_hamming_distance(errors: Sequence[float]) -> float:
+    """Return the share of wrong labels among those that the graders agreed on, NaN if there are none.
+
+    errors: the result of `label_errors`. Source: JustRAIGS challenge design, metrics, P_just.
+    """
+    counted = [error for error in errors if not math.isnan(error)]
+    return sum(counted) / len(counted) if counted else math.nan

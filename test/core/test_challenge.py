@@ -8,8 +8,8 @@ from sklearn.metrics import f1_score, roc_auc_score
 
 from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable
+from evaluation.core.challenge import worst_row
 from evaluation.core.metric import Metric, auc_of, f1_of_presence_of, mean_metric, proportion_of, sum_of
-from evaluation.core.worst import worst_row
 
 DICE = mean_metric("dice", "Dice", best=1, worst=0)
 ERROR = mean_metric("error", "Error", best=0, worst=1)
