@@ -1,4 +1,4 @@
-"""`audit`: how many bits about the labels a phase gives to each submission, and what rounding saves."""
+"""`audit`: how many bits about its labels a phase reveals to each submission, and the effect of rounding."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print a table for every phase; return 1 after telling what is wrong with one."""
+    """Print a table for every phase; return 1 if one of them has problems."""
     status = 0
     for folder in arguments.phases:
         try:
@@ -44,7 +44,7 @@ def _print(phase: Phase, disclosure: Disclosure) -> None:
     from rich.table import Table
 
     console = Console(width=None if sys.stdout.isatty() else 120, highlight=False, markup=False)
-    title = f"{phase.config.name}: bits about the reference that one submission is told, at most"
+    title = f"{phase.config.name}: bits about the reference that one submission reveals, at most"
     table = Table("metric", title=title, title_justify="left")
     for heading in ("its values", "its bits", "further numbers", "all bits", *map(_at, _DIGITS)):
         table.add_column(heading, justify="right")

@@ -1,4 +1,4 @@
-"""`check`: the faults of a submission, exactly as the container would find them, without any label."""
+"""`check`: lists the faults of a submission as the container would, without any label."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Check a submission; return 0, or 1 after listing its faults in the container's own words."""
+    """Check a submission; return 0, or 1 after listing its faults."""
     if arguments.workers != 0:
         warm_up()
     streams = Streams()

@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
     names = (
         arguments.tasks.split(",") if arguments.tasks else [task.name for task in phase.tasks if task.fields]
     )
-    tasks = select_tasks(phase.challenge, phase.options, names)
+    tasks = select_tasks(phase.challenge, phase.options, names, None)
     form = replace(phase.form, tasks=tuple(task.name for task in tasks), run_time=None)
     with progress_bar("cases", len(form.cases)) as progress:
         written = write_ensemble(

@@ -1,4 +1,4 @@
-"""The one frame of errors around the commands: what ends them with status 1 and in which words."""
+"""How all commands report errors: which errors are expected, and how they are printed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from evaluation.core.fault import FormFault, PhaseError
 
 EXPECTED = (PhaseError, FormFault, OSError)
-"""What users can mend; anything else is a fault of the program and shows where it happened."""
+"""Errors that a user can correct; any other is a defect of the program and ends in a traceback."""
 
 
 def problems_of(error: Exception) -> list[str]:
@@ -25,7 +25,7 @@ def problems_of(error: Exception) -> list[str]:
 def status_of(command: Callable[[], int], consequence: str = "") -> int:
     """Return the exit status of a command: its own, or 1 after writing an expected error to stderr.
 
-    consequence: a last line that says what the error kept from happening.
+    ``consequence`` is a last line that says what was not done.
     """
     try:
         return command()

@@ -1,4 +1,4 @@
-"""`evaluate`: the job of the container, and the same outside of it."""
+"""`evaluate`: scores a submission, in the container or outside of it."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Score a submission; return 0, or 1 after telling the participant why there is no result."""
+    """Score a submission; return 0, or 1 after a message to the participant if there is no result."""
     started = time.monotonic()
     streams = Streams()
     try:
@@ -148,12 +148,12 @@ def _reference_folder(given: Path | None) -> Path:
 
 
 def _holds_folders(phase: Path) -> bool:
-    """Tell whether a reference consists of more than tables; only such a phase has images to decode."""
+    """Return whether a reference has files beside its tables; only such a phase has images to decode."""
     return phase.is_dir() and any(entry.is_dir() for entry in phase.iterdir())
 
 
 def _require_same_phase(baked: Path, uploaded: Path) -> None:
-    """Refuse a tarball of another phase. Raises `PhaseError`."""
+    """Reject an uploaded reference of another phase. Raises `PhaseError`."""
     from evaluation.phase.config import read_config
 
     image_config, tarball_config = read_config(baked), read_config(uploaded)

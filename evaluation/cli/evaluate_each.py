@@ -19,8 +19,8 @@ from evaluation.workers.pool import DeadlineExceeded
 def evaluate_each(phase: Phase, folder: Path, output: Path, workers: int) -> Iterator[str]:
     """Score every sub-folder as one submission and yield a line about each.
 
-    Written are OUTPUT/<team>/metrics.json and cases.json, or rejected.txt with the line that the participant
-    would see and every fault. Earlier files of that team are removed. Raises `PhaseError`.
+    OUTPUT/<team>/ gets metrics.json and cases.json, or rejected.txt with the participant's line and every
+    fault. Earlier files of that team are removed. Raises `PhaseError`.
     """
     teams = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
     if not teams:

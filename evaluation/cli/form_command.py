@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the form. Raises `PhaseError` where the phase has faults."""
+    """Write the form. Raises `PhaseError` if the phase has faults."""
     form = named_phase(arguments.phase).form
     data = format_in_words(form).encode("utf-8") if arguments.words else write_form(form)
     if arguments.output is None:

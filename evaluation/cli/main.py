@@ -1,4 +1,4 @@
-"""The command line: one parser, each command in a module of its own that is imported when it is called."""
+"""The command line: finds the module of a command, parses its arguments and runs it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from evaluation.cli.errors import status_of
 
 @dataclass(frozen=True)
 class Command:
-    """A command: its module below `evaluation.cli`, what it does in one line, and an example.
+    """A command: its module below `evaluation.cli`, a summary in one line, and an example.
 
-    ``consequence`` is the last line after an error, where something was not done that could be partly done.
+    ``consequence`` is the last line after an error, for commands that might have been done in part.
     """
 
     module: str
@@ -110,7 +110,7 @@ COMMANDS = {
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run a command and return its exit status; no arguments at all are the container's job."""
+    """Run a command and return its exit status; without arguments, run `evaluate` as in the container."""
     if not arguments:
         arguments = ["evaluate"]
     name = arguments[0]

@@ -1,4 +1,4 @@
-"""`seal`: validates a phase and writes the manifest without which nothing is scored against it."""
+"""`seal`: validates a phase and writes its manifest, which `evaluate` requires."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Seal a phase and print its digest. Raises `PhaseError` with the faults of one that cannot be sealed."""
+    """Seal a phase and print its digest. Raises `PhaseError` with the faults that prevent it."""
     folder: Path = arguments.phase
     if not folder.is_dir():
         raise PhaseError(f"{folder}: is not a folder")

@@ -1,4 +1,4 @@
-"""`settings`: what to enter on the platform for a phase, and what its public page then shows."""
+"""`settings`: the settings of a phase on the platform, and what its public page shows."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the settings as JSON. Raises `PhaseError` where the phase has faults."""
+    """Print the settings as JSON. Raises `PhaseError` if the phase has faults."""
     phase = named_phase(arguments.phase)
     least = metrics_of_empty_submission(phase, machine.worker_count())
     settings = platform_settings(phase, least)
     if arguments.public:
         sys.stdout.write("".join(f"{path}\n" for path in public_paths(least)))
     else:
-        # As it is to be pasted: a title is text, not JSON.
+        # Organisers copy titles from here, so they are not escaped.
         text = json.dumps(settings, indent=1, ensure_ascii=False)
         sys.stdout.buffer.write(text.encode("utf-8") + b"\n")
         sys.stderr.write("".join(f"Note: {warning}\n" for warning in warnings_of(phase, settings)))

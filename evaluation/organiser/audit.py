@@ -1,8 +1,8 @@
-"""How much of a phase's labels its published figures give to someone who submits many times.
+"""An upper bound on what the published figures of a phase reveal of its labels over many submissions.
 
-Every published number answers a question about the labels that the submission puts. A number that can take n
-values gives at most log2(n) bits, so that k bits of labels need at least k / log2(n) submissions. That is a
-bound and no attack: what nobody can reach in fewer submissions than the bound is safe, the rest is not shown.
+Each submission is a question about the labels, and each published number an answer. A number with n possible
+values gives at most log2(n) bits, so k bits of labels need at least k / log2(n) submissions. This is a bound,
+not an attack: fewer submissions are never enough, and more may not be.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _FULL: int = 10**SIGNIFICANT_DIGITS
 
 @dataclass(frozen=True)
 class Figure:
-    """One or more numbers that are published of a metric of a task.
+    """One or more published numbers of a metric of a task.
 
-    ``extent`` is the width of the range of each; ``resolution`` is there for a value of 0/1 labels.
+    ``extent`` is the width of the range of each; ``resolution`` is given for figures of 0/1 labels.
     """
 
     task: str
@@ -40,7 +40,7 @@ class Figure:
     resolution: Resolution | None = None
 
     def values(self, digits: int | None) -> int:
-        """Return how many values each number can take, all digits published or so many decimals."""
+        """Return how many values each number can take, with all digits or with that many decimals."""
         steps: int = _FULL
         if digits is not None and math.isfinite(self.extent):
             steps = min(steps, round(self.extent * 10**digits) + 1)
@@ -48,13 +48,13 @@ class Figure:
         return steps if exact is None else min(steps, exact)
 
     def bits(self, digits: int | None) -> float:
-        """Return the bits that one submission is given by these numbers, at most."""
+        """Return the bits that these numbers give to one submission, at most."""
         return self.numbers * math.log2(self.values(digits))
 
 
 @dataclass(frozen=True)
 class Labels:
-    """The hidden 0/1 labels of which figures of a task tell; their numbers are taken as known."""
+    """The hidden 0/1 labels behind figures of a task; the numbers of both are assumed to be known."""
 
     task: str
     positives: int
@@ -62,7 +62,7 @@ class Labels:
 
     @property
     def bits(self) -> float:
-        """Return the logarithm of the number of ways to deal these labels out to the cases."""
+        """Return log2 of the number of ways to assign these labels to the cases."""
         counts = (self.positives + self.negatives, self.positives, self.negatives)
         total, positives, negatives = (math.lgamma(count + 1) for count in counts)
         return (total - positives - negatives) / math.log(2)
@@ -70,14 +70,14 @@ class Labels:
 
 @dataclass(frozen=True)
 class Disclosure:
-    """The published figures of a phase, and the labels of which some of them tell."""
+    """The published figures of a phase, and the labels that some of them depend on."""
 
     figures: tuple[Figure, ...]
     labels: tuple[Labels, ...]
     digits: Mapping[str, int]
 
     def telling_of(self, labels: Labels) -> list[Figure]:
-        """Return the figures that tell of these labels."""
+        """Return the figures that depend on these labels."""
         return [
             figure
             for figure in self.figures
@@ -86,9 +86,9 @@ class Disclosure:
         ]
 
     def bits(self, figures: Iterable[Figure], digits: int | None = None) -> float:
-        """Return the bits that one submission is given by these figures together, at most.
+        """Return the bits that these figures together give to one submission, at most.
 
-        ``digits`` stands in for the phase's own rounding where that is finer or where there is none.
+        ``digits`` replaces the phase's own rounding if that is finer or absent.
         """
         return sum(self._bits_of(figure, digits) for figure in figures)
 
@@ -99,7 +99,7 @@ class Disclosure:
 
 
 def audit(phase: Phase, workers: int) -> Disclosure:
-    """Return what the results of a phase disclose. Raises `PhaseError` where its reference cannot be read."""
+    """Return what the results of a phase disclose. Raises `PhaseError` if its reference cannot be read."""
     tables = scores_of_nothing(phase, phase.tasks, workers).tables
     figures = tuple(figure for task in phase.tasks for figure in _figures(phase, task, tables[task.name]))
     labels = dict.fromkeys(
@@ -111,7 +111,7 @@ def audit(phase: Phase, workers: int) -> Disclosure:
 
 
 def _figures(phase: Phase, task: Task, table: CaseTable) -> Iterator[Figure]:
-    """Yield all figures of a task; of numbers that follow from others, such as a half-width, none."""
+    """Yield all figures of a task, without numbers that follow from others, such as a half-width."""
     config = phase.config
     estimates = estimate(task, table, resampling_of(phase), config.public_detail == "full")
     groups = sum(len(subgroup_masks(subgroup, phase.cases, table.names)) for subgroup in config.subgroups)
@@ -131,7 +131,7 @@ def _figures(phase: Phase, task: Task, table: CaseTable) -> Iterator[Figure]:
 
 
 def _further(estimate: Estimate, groups: int) -> dict[str, int]:
-    """Return what else is published of a metric, and how many numbers it is."""
+    """Return the further published numbers of a metric: their kind and how many they are."""
     quartiles = (estimate.median, estimate.first_quartile, estimate.third_quartile)
     further = {
         "interval": 2 if estimate.confidence_interval else 0,
@@ -143,5 +143,5 @@ def _further(estimate: Estimate, groups: int) -> dict[str, int]:
 
 
 def _extent(metric: Metric, worst: float) -> float:
-    """Return the width of a metric's range; where that has no end, up to the worst submission's value."""
+    """Return the width of a metric's range; an unbounded one ends at the worst submission's value."""
     return abs(metric.best - (metric.worst if math.isfinite(metric.worst) else worst)) or math.inf

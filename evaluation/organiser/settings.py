@@ -1,4 +1,4 @@
-"""The settings of a phase on the platform that go with its `metrics.json`, ready to be pasted."""
+"""The settings of a phase on the platform, derived from its configuration and its `metrics.json`."""
 
 from __future__ import annotations
 
@@ -25,10 +25,9 @@ _ORDER = {"higher": "desc", "lower": "asc"}
 
 
 def metrics_of_empty_submission(phase: Phase, workers: int) -> dict[str, Any]:
-    """Return the `metrics.json` of a submission that holds nothing: the keys that every submission's has.
+    """Return the `metrics.json` of an empty submission; every submission has at least its keys.
 
-    Which figures and intervals exist, the reference alone decides. Raises `PhaseError` where it cannot be
-    read.
+    Only the reference decides which figures and intervals exist. Raises `PhaseError` if it cannot be read.
     """
     tasks = tuple(task for task in phase.tasks if task.name not in phase.form.optional_tasks)
     metrics = summarise(scores_of_nothing(phase, tasks, workers))
@@ -39,8 +38,8 @@ def metrics_of_empty_submission(phase: Phase, workers: int) -> dict[str, Any]:
 def platform_settings(phase: Phase, least: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings by the platform's names; ``least`` is what `metrics_of_empty_submission` returns.
 
-    Ranked is by the score alone: weighted ranks and ranks over several tasks do not exist on the platform.
-    Raises `PhaseError` for what the platform would not take.
+    The ranking is by the score alone: the platform has no weighted ranks and no ranks over several tasks.
+    Raises `PhaseError` for values that the platform would reject.
     """
     known = _columns(phase, least)
     score, *ranked = [known[name] for name in platform_metrics(phase.config, phase.challenge, phase.tasks)]
@@ -76,7 +75,7 @@ def platform_settings(phase: Phase, least: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def warnings_of(phase: Phase, settings: Mapping[str, Any]) -> list[str]:
-    """Return what an organiser should know of settings that the platform takes all the same."""
+    """Return warnings about settings that the platform accepts."""
     places = settings["score_decimal_places"]
     names = [*platform_metrics(phase.config, phase.challenge, phase.tasks), *phase.config.unranked_columns]
     finer = [name for name in names if phase.config.digits.get(name, SIGNIFICANT_DIGITS) > places]

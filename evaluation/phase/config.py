@@ -1,4 +1,4 @@
-"""`phase.toml`: what an organiser writes about a phase, checked key by key."""
+"""`phase.toml`: the configuration of a phase, checked key by key."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from evaluation.core.challenge import Challenge, Options, Task
 from evaluation.core.fault import PhaseError
+from evaluation.core.form import RunTime
 from evaluation.phase.registry import challenge_named, select_tasks
 from evaluation.platform.machine import MIN_MEMORY_MB
 
 FILE_NAME = "phase.toml"
 
 
-# What a database or a log cannot hold: control characters.
+# Control characters cannot be stored in the platform's database and break its logs.
 _Text = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f]*$")]
 
 
@@ -30,7 +31,7 @@ class Subgroup(_Strict):
     """Results by the values of a column of the case table.
 
     ``bins`` cuts a numeric column: [40, 60] gives "below 40", "40 to 60" and "60 and above". With
-    ``compare = "positives"`` the positives of a subgroup are set against all negatives (ADAM, Table 11).
+    ``compare = "positives"`` the positives of a subgroup are compared with all negatives (ADAM, Table 11).
     """
 
     column: str
@@ -46,7 +47,7 @@ class Subgroup(_Strict):
 
 
 class Limits(_Strict):
-    """Bounds of a run: seconds for the whole and for one case, and memory of one worker in MB.
+    """Limits of a run: seconds for the whole run and for one case, and memory of one worker in MB.
 
     ``case_seconds`` defaults to budget × workers / cases, at least 30; ``worker_memory_mb`` to an even
     share of what the machine grants.
@@ -58,7 +59,7 @@ class Limits(_Strict):
 
 
 class RunTimeConfig(_Strict):
-    """How long algorithms ran becomes a task of its own, ``run_time``; see `core.form.RunTime`.
+    """Scores the run time of algorithms as a task of its own, ``run_time``; see `core.form.RunTime`.
 
     ``limit_seconds`` is the time limit of algorithms on the platform; the target and the price of each second
     beyond it are optional.
@@ -82,7 +83,7 @@ class PhaseConfig(_Strict):
 
     ``score`` and ``columns`` name the metrics that the platform's leaderboard shows and ranks by,
     ``unranked_columns`` those that it only shows; ``titles`` renames them there.
-    ``input_socket`` names the input, or several of which every job has one, that tells a job's case.
+    ``input_socket`` names the input that identifies the case of a job, or several of which each job has one.
 
     Intervals need ``interval_minimum`` cases in every stratum; ``interval_maximum`` replaces the number of
     cases above which metrics whose resampling is slow have none.
@@ -117,21 +118,26 @@ class PhaseConfig(_Strict):
 
     @property
     def input_sockets(self) -> tuple[str, ...]:
-        """The sockets of ``input_socket``, none where any image or file tells a job's case."""
+        """The sockets of ``input_socket``; empty if any image or file may identify the case of a job."""
         return (self.input_socket,) if isinstance(self.input_socket, str) else self.input_socket
 
+    @property
+    def scored_run_time(self) -> RunTime | None:
+        """How the run time of algorithms is scored, None if it is not."""
+        return None if self.run_time is None else RunTime(**self.run_time.model_dump())
+
     @model_validator(mode="after")
-    def _of_algorithms(self) -> PhaseConfig:
+    def _run_time_of_algorithms(self) -> PhaseConfig:
         if self.run_time is not None and self.submission != "algorithm":
-            raise ValueError("run_time: only algorithms have one, and submission is 'archive'")
+            raise ValueError("run_time needs submission = 'algorithm', found 'archive'")
         return self
 
     @field_validator("subgroups")
     @classmethod
     def _each_column_once(cls, subgroups: tuple[Subgroup, ...]) -> tuple[Subgroup, ...]:
         columns = [subgroup.column for subgroup in subgroups]
-        if twice := sorted({column for column in columns if columns.count(column) > 1}):
-            raise ValueError(f"column {', '.join(twice)} stands more than once")
+        if duplicates := sorted({column for column in columns if columns.count(column) > 1}):
+            raise ValueError(f"duplicate column {', '.join(map(repr, duplicates))}")
         return subgroups
 
 
@@ -166,7 +172,7 @@ def describe_validation(file: str, error: ValidationError, prefix: str = "") -> 
 
 @dataclass(frozen=True)
 class Configuration:
-    """What a phase is to be: its keys, its challenge with options, and its tasks."""
+    """The configuration of a phase folder: keys, challenge, options, and the tasks that have fields."""
 
     config: PhaseConfig
     challenge: Challenge
@@ -184,4 +190,5 @@ def read_configuration(folder: Path, only: str | None = None) -> Configuration:
         options = challenge.options.model_validate(config.options)
     except ValidationError as error:
         raise PhaseError(*describe_validation(FILE_NAME, error, "options.")) from None
-    return Configuration(config, challenge, options, select_tasks(challenge, options, config.tasks))
+    tasks = select_tasks(challenge, options, config.tasks, config.scored_run_time)
+    return Configuration(config, challenge, options, tuple(task for task in tasks if task.fields))

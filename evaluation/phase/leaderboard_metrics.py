@@ -1,4 +1,4 @@
-"""Which metrics of a phase the platform shows and ranks by."""
+"""The metrics of a phase that the platform's leaderboard shows and ranks by."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from evaluation.phase.config import PhaseConfig
 def platform_metrics(config: PhaseConfig, challenge: Challenge, tasks: Sequence[Task]) -> tuple[str, ...]:
     """Return the metrics ("task.metric") and composites that the leaderboard ranks, the score first.
 
-    What `phase.toml` names, else the challenge's score and the components of its ranking in these tasks;
-    never what it only shows.
+    These are the metrics that `phase.toml` names, or else the challenge's score and the components of its
+    ranking in these tasks. Metrics that are shown without a rank are left out.
     """
     compulsory = [task for task in tasks if not task.optional]
     known = {f"{task.name}.{metric.name}" for task in compulsory for metric in task.metrics}
@@ -36,8 +36,8 @@ def needed_metrics(config: PhaseConfig, challenge: Challenge, tasks: Sequence[Ta
 def optional_tasks(config: PhaseConfig, challenge: Challenge, tasks: Sequence[Task]) -> tuple[str, ...]:
     """Return the tasks that a submission may leave out.
 
-    Those that the challenge calls optional, unless the leaderboard needs them: without the value of one of
-    its metrics the platform would drop the submission from it.
+    A task is optional if the challenge says so and the leaderboard needs none of its metrics: the platform
+    drops a submission from the leaderboard if one value is missing.
     """
     needed = {name.partition(".")[0] for name in needed_metrics(config, challenge, tasks)}
     return tuple(task.name for task in tasks if task.optional and task.name not in needed)

@@ -1,4 +1,4 @@
-"""Writes phase folders and submissions through the fields' own declarations."""
+"""Writes phase folders through the fields' own declarations."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evaluation.platform.submission_writer import write_case_file
 
 @dataclass(frozen=True)
 class SampleCase:
-    """One case as it is written: its name, its plain columns of the case table, and its reference values."""
+    """One case to be written: its name, its further columns of the case table, and its reference values."""
 
     name: str
     columns: Mapping[str, str]
@@ -24,7 +24,7 @@ class SampleCase:
 def write_phase(
     folder: Path, configuration: str, fields: Sequence[AnyField], cases: Iterable[SampleCase]
 ) -> None:
-    """Write a phase folder: `phase.toml`, `cases.csv` and the reference files; it is not sealed."""
+    """Write a phase folder: `phase.toml`, `cases.csv` and the reference files; the phase is not sealed."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "phase.toml").write_text(configuration, encoding="utf-8")
     rows: list[list[str]] = []

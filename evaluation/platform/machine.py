@@ -1,4 +1,4 @@
-"""What the machine grants: processors and memory."""
+"""The processors and the memory that this process may use."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from evaluation.core.fault import PhaseError
 
 MIN_MEMORY_MB = 160
-"""Memory without which no evaluation starts: below, libraries wait for ever for what they cannot get."""
+"""Least memory for an evaluation to start; with less, some libraries wait forever."""
 
 _MEBIBYTE = 1 << 20
 _RESERVE = 768 * _MEBIBYTE
@@ -29,7 +29,7 @@ def worker_count() -> int:
 
 
 def require_memory() -> None:
-    """Raise `PhaseError` where this process is granted too little memory to start anything."""
+    """Raise `PhaseError` if this process may use too little memory to start workers."""
     soft, _ = resource.getrlimit(resource.RLIMIT_DATA)
     granted = _granted_memory() if soft == resource.RLIM_INFINITY else min(soft, _granted_memory())
     if granted < MIN_MEMORY_MB * _MEBIBYTE:

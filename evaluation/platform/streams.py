@@ -15,10 +15,10 @@ _MAX_LOG_LINE_BYTES = 60_000
 
 
 class Streams:
-    """Takes over stderr at the start of a run, so that no library, worker or exit handler can write after us.
+    """Takes over stderr at the start of a run, so that no library, worker or exit handler writes there later.
 
-    Descriptor 2 is duplicated and then pointed at stdout. The participant's one line alone goes to the
-    duplicate; on success nothing does.
+    Descriptor 2 is duplicated and then redirected to stdout. Only the participant's line is written to the
+    duplicate, and nothing on success.
     """
 
     def __init__(self) -> None:
@@ -31,7 +31,7 @@ class Streams:
     def tell_organiser(self, texts: Iterable[str]) -> None:
         """Write texts to stdout: valid UTF-8, no more and no longer lines than the platform keeps.
 
-        Of too many, the first and the very last are kept. A stdout that takes nothing is no reason to fail.
+        Of too many lines, the first ones and the last one are kept. Errors of stdout are ignored.
         """
         lines = [line for text in texts for line in text.split("\n")]
         if len(lines) > _MAX_LOG_LINES:
@@ -43,12 +43,12 @@ class Streams:
                 _write(1, data.decode("utf-8", "ignore").encode("utf-8") + b"\n")
 
     def tell_participant(self, line: str) -> None:
-        """Write the one line that participants see."""
+        """Write the line that participants see."""
         with contextlib.suppress(OSError):
             _write(self._participant, line[:MAX_LINE_LENGTH].encode("utf-8", "backslashreplace") + b"\n")
 
 
 def _write(descriptor: int, data: bytes) -> None:
-    """Write all of the data, past every buffer that could be written again at exit."""
+    """Write all of the data without a buffer that would be flushed again at exit."""
     while data:
         data = data[os.write(descriptor, data) :]

@@ -1,4 +1,4 @@
-"""A submission as a participant uploads it, unpacked as the platform does: a zip, or one bare table."""
+"""Unpacks a submission, a zip or one bare table, as the platform does."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from evaluation.io.listing import MAX_ENTRIES
 from evaluation.platform.archive import BARE_TABLE
 
 MAX_SUBMISSION_BYTES = 8 << 30
-"""Bytes that a zip may unpack to; whole test sets of any bundled challenge are far below."""
+"""Bytes that a zip may unpack to, far more than the test set of any bundled challenge."""
 
-# The platform skips what matches anywhere in a path.
+# The platform skips a file if this matches anywhere in its path.
 _SKIPPED = re.compile(r"(__MACOSX|\.DS_Store|desktop.ini)")
 _BLOCK = 1 << 20
 _ENCRYPTED = 0x1
@@ -37,9 +37,9 @@ class _Member:
 
 @contextlib.contextmanager
 def unpacked(submission: Path, max_bytes: int = MAX_SUBMISSION_BYTES) -> Iterator[Path]:
-    """Yield a folder with what the container would find in /input.
+    """Yield a folder with the content that the container would find in /input.
 
-    A folder stands for itself; what a zip or a csv file holds lies in a temporary folder. Raises `FormFault`
+    A folder is yielded as it is; a zip or csv file is unpacked into a temporary folder. Raises `FormFault`
     for any other file and for a zip that cannot be unpacked safely.
     """
     if submission.is_dir():
@@ -72,7 +72,7 @@ def unpack(submission: Path, folder: Path, max_bytes: int = MAX_SUBMISSION_BYTES
 
 
 def _members(entries: Sequence[zipfile.ZipInfo], name: str, max_bytes: int) -> list[_Member]:
-    """Return the files of a zip without common leading folders. Raises `FormFault` listing what is unsafe."""
+    """Return the files of a zip without common leading folders. Raises `FormFault` with what is unsafe."""
     files = [entry for entry in entries if not entry.is_dir() and not _SKIPPED.search(entry.filename)]
     if not files:
         raise FormFault(Fault(FaultKind.MISSING, name, "a zip archive that holds files", "none"))
@@ -88,14 +88,14 @@ def _members(entries: Sequence[zipfile.ZipInfo], name: str, max_bytes: int) -> l
             Fault(FaultKind.TOO_LARGE, name, f"at most {max_bytes} bytes when unpacked", f"{size} bytes")
         )
     paths = [entry.filename for entry in files]
-    # Of a single file, its folder; else every folder that all files share, at any depth.
+    # For a single file, its folder; else the longest folder that all files share.
     common = str(PurePosixPath(paths[0]).parent) if len(paths) == 1 else commonpath(paths)
     start = 0 if common in ("", ".") else len(common) + 1
     return [_Member(entry, entry.filename[start:]) for entry in files]
 
 
 def _unsafe(entry: zipfile.ZipInfo) -> Fault | None:
-    """Return why an entry must not be unpacked."""
+    """Return the fault of an entry that must not be unpacked."""
     path = entry.filename
     if path.startswith("/") or ".." in path.split("/") or "\0" in path:
         return Fault(FaultKind.FORBIDDEN, path, "a path inside the archive", "one that leads out of it")
@@ -112,7 +112,7 @@ def _extract(archive: zipfile.ZipFile, member: _Member, folder: Path) -> None:
     """Write one file, never more bytes of it than the zip's directory says."""
     target = folder / member.path
     if not target.resolve().is_relative_to(folder.resolve()):
-        raise ValueError(f"{member.path} leads out of the archive")
+        raise ValueError(f"{member.path} is outside of the archive")
     target.parent.mkdir(parents=True, exist_ok=True)
     with archive.open(member.info) as source, target.open("wb") as file:
         shutil.copyfileobj(source, file, _BLOCK)

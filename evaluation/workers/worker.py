@@ -19,7 +19,7 @@ from pebble.common import CONSTS
 
 from evaluation.core.outcome import CaseJob, OrganiserFault, Outcome
 from evaluation.core.source import FileSource
-from evaluation.phase.registry import challenge_named, phase_tasks
+from evaluation.phase.registry import challenge_named, select_tasks
 from evaluation.workers.case_runner import CaseRunner, RunSetup
 from evaluation.workers.warm_up import collect_rarely
 
@@ -36,7 +36,7 @@ def make_runner(setup: RunSetup) -> CaseRunner:
     """Return what runs the cases of a phase and submission in this process."""
     challenge = challenge_named(setup.form.challenge)
     options = challenge.options.model_validate(setup.options)
-    return CaseRunner(setup, phase_tasks(challenge, options, setup.tasks, setup.form.run_time))
+    return CaseRunner(setup, select_tasks(challenge, options, setup.tasks, setup.form.run_time))
 
 
 def start_worker(setup: RunSetup, case_seconds: float) -> None:

@@ -118,7 +118,7 @@ def test_seal_lists_all_faults_and_writes_no_manifest(tmp_path):
     done = run("seal", folder)
     assert done.returncode == 1
     assert "masks/R0003.png: is missing" in done.stderr
-    assert "masks/R9999.png: belongs to no case" in done.stderr
+    assert "masks/R9999.png: matches no case" in done.stderr
     assert not (folder / "manifest.json").exists()
 
 

@@ -126,7 +126,7 @@ def test_texts_that_the_platform_could_not_take(tmp_path, old, new):
 
 def test_a_column_parts_the_cases_once(tmp_path):
     (problem,) = problems_of(tmp_path, MINIMAL + "[[subgroups]]\ncolumn = 'age'\n" * 2)
-    assert problem.startswith("phase.toml: subgroups: column age stands more than once")
+    assert problem.startswith("phase.toml: subgroups: duplicate column 'age'")
 
 
 def test_all_faults_at_once(tmp_path):

@@ -300,7 +300,7 @@ def test_run_times_that_mean_nothing(tmp_path, tables, problem):
 
 
 def test_an_archive_has_no_run_times(tmp_path):
-    with pytest.raises(PhaseError, match="run_time: only algorithms have one"):
+    with pytest.raises(PhaseError, match="run_time needs submission"):
         loaded_phase(tmp_path / "phase", tables=RUN_TIME)
 
 
