@@ -1,15 +1,13 @@
-"""Aggregates of detection tasks: boxes of images as columns, average precision and overlap as figures."""
+"""Figures of detection tasks, computed from the boxes of all images: average precision and mean IoU."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from evaluation.core.case_table import CaseTable, FloatArray, WeightedCases
-from evaluation.core.metric import Aggregate, Strata
+from evaluation.core.metric import Strata
 from evaluation.metrics.box_matching import match_boxes
 from evaluation.metrics.detection import DetectionTable, mean_over_classes
 
@@ -126,56 +124,6 @@ class DetectionFigures:
         absent = self._weights @ self.table.reference_counts == 0
         number: FloatArray = np.where(absent, predicted, 0.0).sum(axis=1)
         return number
-
-
-def figure_of(
-    rules: DetectionRules,
-    figure: Callable[[DetectionFigures], FloatArray],
-    strata: Callable[[CaseTable], Strata] = lambda table: np.zeros(len(table), dtype=np.int64),
-) -> Aggregate:
-    """Return a function of the figures of all cases as an aggregate."""
-    return Aggregate(lambda cases: figure(DetectionFigures(rules, cases)), strata, max_cases=MAX_CASES)
-
-
-def class_average_precision_of(rules: DetectionRules, position: int) -> Aggregate:
-    """Return the AP of one class averaged over the thresholds; images with and without it are strata."""
-
-    def values(cases: WeightedCases) -> FloatArray:
-        # Its strata are its own, so that no other metric shares the resamples: no other class is computed.
-        class_table = cases.table.derive(
-            ("class", rules, position), lambda table: rules.table(table).single_class(position)
-        )
-        mean: FloatArray = class_table.average_precision(cases.weights)[:, 0, rules.averaged_positions].mean(
-            axis=1
-        )
-        return mean
-
-    def strata(table: CaseTable) -> Strata:
-        return (rules.table(table).reference_counts[:, position] > 0).astype(np.int64)
-
-    return Aggregate(values, strata, max_cases=MAX_CASES)
-
-
-def detection_details(rules: DetectionRules, table: CaseTable) -> Mapping[str, Any]:
-    """Return for plots the precision–recall points of every class and threshold, at the true positives."""
-    matched = rules.table(table)
-    weights = np.ones(len(table))
-    curves = []
-    for position, name in enumerate(rules.classes):
-        for number, threshold in enumerate(rules.thresholds):
-            points = matched.precision_recall(weights, position, number)
-            curves.append(
-                {
-                    "class": name,
-                    "iou_threshold": threshold,
-                    "reference_boxes": int(matched.reference_counts[:, position].sum()),
-                    "predicted_boxes": int(matched.prediction_counts[:, position].sum()),
-                    "confidence": points.confidence.tolist(),
-                    "recall": points.recall.tolist(),
-                    "precision": points.precision.tolist(),
-                }
-            )
-    return {"precision_recall": curves}
 
 
 def _stacked(arrays: list[FloatArray]) -> tuple[FloatArray, Strata]:

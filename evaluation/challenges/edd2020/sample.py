@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import pi
 from pathlib import Path
@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.challenges.edd2020.rules import CHALLENGE, SET, Edd2020Options
-from evaluation.core.challenge import fields_of
+from evaluation.core.challenge import Values
 from evaluation.io.kinds.boxes import Boxes
-from evaluation.phase.writer import SampleCase, write_phase
-from evaluation.platform.submission_writer import ArchiveWriter
+from evaluation.phase.writer import ArchiveSample, SampleCase
 from evaluation.synthesis.ellipses import Ellipse, Patch, jitter, rasterise
 from evaluation.synthesis.fundus import Quality
 
@@ -82,25 +81,23 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
     if arguments.cases < 1 or arguments.out_of_sample < 0 or min(arguments.width, arguments.height) < 32:
         raise ValueError("expected at least one case and images of at least 32 × 32 pixels")
     rng = np.random.Generator(np.random.PCG64(arguments.seed))
-    names = _tasks(arguments)
-    fields = fields_of(task for task in CHALLENGE.tasks(Edd2020Options()) if task.name in names)
-    submissions = arguments.output / "submissions"
-    writers = {quality: ArchiveWriter(submissions / quality.value, fields) for quality in Quality}
+    chosen = _tasks(arguments)
+    sample = ArchiveSample(
+        arguments.output,
+        arguments.name,
+        _configuration(arguments),
+        [task for task in CHALLENGE.tasks(Edd2020Options()) if task.name in chosen],
+    )
 
-    def cases_with_predictions() -> Iterator[SampleCase]:
-        for position in range(arguments.cases + arguments.out_of_sample):
-            frame = _draw_frame(position, arguments, rng)
-            for quality, writer in writers.items():
-                found = _found(frame, _READERS[quality], rng)
-                writer.add(frame.name, _values(frame, found, arguments.boxes_only))
-            progress(min(position + 1, arguments.cases))
-            yield _reference(frame, arguments.boxes_only)
+    def draw(position: int) -> tuple[SampleCase, Callable[[Quality], Values]]:
+        frame = _draw_frame(position, arguments, rng)
+        return _reference(frame, arguments.boxes_only), lambda quality: _values(
+            frame, _found(frame, _READERS[quality], rng), arguments.boxes_only
+        )
 
-    folder = arguments.output / "ground-truth" / arguments.name
-    write_phase(folder, _configuration(arguments), fields, cases_with_predictions())
-    for writer in writers.values():
-        writer.close()
-    return [folder, *(writer.folder for writer in writers.values())]
+    return sample.write(
+        arguments.cases + arguments.out_of_sample, draw, lambda done: progress(min(done, arguments.cases))
+    )
 
 
 def _draw_frame(position: int, arguments: argparse.Namespace, rng: np.random.Generator) -> Frame:

@@ -8,7 +8,7 @@ import numpy as np
 
 from evaluation.challenges.edd2020.detection import MAX_CASES, DetectionFigures, DetectionRules
 from evaluation.core.case_table import CaseTable, FloatArray, WeightedCases
-from evaluation.core.metric import Aggregate, Strata
+from evaluation.core.metric import Aggregate, Metric, Strata
 from evaluation.metrics.detection import mean_over_classes
 
 
@@ -23,7 +23,24 @@ class TwoSets:
     column: str
     names: tuple[str, ...]
 
-    def mean_of_second(self) -> Aggregate:
+    def metrics(self) -> tuple[Metric, ...]:
+        """Return the metrics of the generalisation task (Eq. 7); a gap alone does not rank submissions."""
+
+        def gap(name: str, title: str, aggregate: Aggregate, best: float = 0) -> Metric:
+            return Metric(name, title, aggregate, best, worst=1, ordered=False)
+
+        return (
+            Metric("map_g", "mAP out of sample, mean over the thresholds", self._mean_of_second(), 1, 0),
+            gap("dev_g", "|mAP in sample − mAP out of sample|", self._difference()),
+            gap("dev_g_signed", "mAP in sample − mAP out of sample", self._difference(signed=True), best=-1),
+            gap(
+                "dev_g_common_classes",
+                "|mAP in sample − mAP out of sample| over the classes that both sets have",
+                self._difference(common_classes=True),
+            ),
+        )
+
+    def _mean_of_second(self) -> Aggregate:
         """Return the mAP of the second set, averaged over the thresholds."""
         return Aggregate(
             lambda cases: _mean(self._precisions(cases, 1)),
@@ -31,7 +48,7 @@ class TwoSets:
             max_cases=MAX_CASES,
         )
 
-    def difference(self, signed: bool = False, common_classes: bool = False) -> Aggregate:
+    def _difference(self, signed: bool = False, common_classes: bool = False) -> Aggregate:
         """Return mAP of the first set − mAP of the second, by default without its sign.
 
         With ``common_classes`` both are means over the classes that both sets have.

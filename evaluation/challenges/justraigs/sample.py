@@ -26,11 +26,10 @@ from evaluation.io.kinds.flags import Flags
 from evaluation.io.tables import write_csv
 from evaluation.platform.submission_writer import AlgorithmWriter, InputImage
 from evaluation.synthesis.fundus import Quality
-from evaluation.synthesis.likelihoods import likelihoods_with_auc
+from evaluation.synthesis.likelihoods import likelihoods_by_quality
 
 INPUT_SOCKET = "stacked-color-fundus-images"
 MAPPING = "archive_item_to_content_mapping.json"
-_AUC = {Quality.PERFECT: 1.0, Quality.GOOD: 0.95, Quality.POOR: 0.8, Quality.RANDOM: 0.5}
 _FEATURE_ERROR = {Quality.PERFECT: 0.0, Quality.GOOD: 0.15, Quality.POOR: 0.3, Quality.RANDOM: 0.5}
 # How often a grader chooses RG, NRG or U for an eye whose true label is the row's.
 _CONFUSION = {REFERABLE: (0.85, 0.14, 0.01), NOT_REFERABLE: (0.04, 0.95, 0.01), UNGRADABLE: (0.03, 0.17, 0.8)}
@@ -80,9 +79,7 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
     eyes = _draw(arguments, rng)
     graders = arguments.output / "organisers" / "graders.csv"
     _write_graders(graders, eyes, arguments.delimiter)
-    likelihoods = {
-        quality: likelihoods_with_auc(eyes.final == REFERABLE, auc, rng) for quality, auc in _AUC.items()
-    }
+    likelihoods = likelihoods_by_quality(eyes.final == REFERABLE, rng)
     features = {quality: _features(eyes, error, rng) for quality, error in _FEATURE_ERROR.items()}
     everyone = np.arange(arguments.cases)
     phases = {"phase1": _part(eyes, rng), "phase2": everyone}
