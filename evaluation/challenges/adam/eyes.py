@@ -1,4 +1,4 @@
-"""The eyes of a synthetic ADAM set: anatomy, severity, and which structures each of them shows."""
+"""The eyes of a synthetic ADAM set: anatomy, severity, and the structures that each image shows."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def _lesions(*counts: int) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class SetCounts:
-    """Numbers of images of one of the challenge's sets of 400: Table 1, the severities from section 2.1.
+    """Numbers of images in one of the challenge's sets of 400 (Table 1; severities from section 2.1).
 
-    ``disc`` and ``fovea`` count the images that show them.
+    ``disc`` and ``fovea`` are the numbers of images that show them.
     """
 
     prefix: str
@@ -52,7 +52,7 @@ SETS = {
 
 @dataclass(frozen=True)
 class Eyes:
-    """The truth of all images: anatomy, severity ("" without AMD) and which structures each shows."""
+    """The truth about all images: anatomy, severity ("" without AMD) and the structures that each shows."""
 
     cases: list[FundusCase]
     severity: list[str]
@@ -60,7 +60,7 @@ class Eyes:
 
 
 def draw_eyes(arguments: argparse.Namespace, rng: np.random.Generator) -> Eyes:
-    """Draw the anatomy, and just as many eyes of every kind as the set has, in proportion."""
+    """Draw the anatomy, and eyes of every kind in the proportions of the set."""
     counts, images = SETS[arguments.set], arguments.cases
     cases = _draw_cases(arguments, rng)
     severities = [
@@ -85,7 +85,7 @@ def draw_eyes(arguments: argparse.Namespace, rng: np.random.Generator) -> Eyes:
 
 
 def _draw_cases(arguments: argparse.Namespace, rng: np.random.Generator) -> list[FundusCase]:
-    """Draw the images of both cameras in a random order; a camera without images is left out."""
+    """Draw the images of both cameras in random order."""
     if not 0 <= arguments.second_camera <= 1:
         raise ValueError(f"--second-camera: expected a share from 0 to 1, found {arguments.second_camera}")
     second = round(arguments.cases * arguments.second_camera)
@@ -105,7 +105,7 @@ def _draw_cases(arguments: argparse.Namespace, rng: np.random.Generator) -> list
 
 
 def _in_proportion(count: int, images: int) -> int:
-    """Return a count of the full set for another number of images; what the set has does not vanish."""
+    """Scale a count of the full set to another number of images; a count above 0 stays above 0."""
     return min(images, max(round(count * images / SET_IMAGES), 1)) if count else 0
 
 

@@ -1,4 +1,4 @@
-"""Synthetic ADAM phases: the counts of one of the challenge's sets, submissions of known order."""
+"""Synthetic ADAM phases: counts of one of the challenge's sets, and submissions of known quality."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ from evaluation.synthesis.likelihoods import AUC, likelihoods_by_quality
 
 Mask = NDArray[np.uint8]
 
-# Share of wrong decisions about a structure's presence, of the rarer class.
+# Share of wrong decisions about the presence of a structure, relative to the rarer class.
 _WRONG_DECISIONS = {Quality.PERFECT: 0.0, Quality.GOOD: 0.1, Quality.POOR: 0.4}
 _INVISIBLE = Point(0.0, 0.0)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare what can be chosen about an ADAM sample."""
+    """Declare the arguments of an ADAM sample."""
     parser.add_argument("--cases", type=int, default=SET_IMAGES, help="number of images")
     parser.add_argument("--set", default="onsite", choices=SETS, help="whose counts of Table 1 to keep")
     parser.add_argument("--width", type=int, default=2124, help="of the first camera's images, in pixels")
@@ -143,7 +143,7 @@ def _prediction(
     noise: float,
     rng: np.random.Generator,
 ) -> dict[str, Any]:
-    """Draw a prediction of one image; ``seen`` says which structures it decides to be there."""
+    """Draw the prediction for one image; ``seen`` says which structures it reports as present."""
     if quality is Quality.PERFECT:
         return dict(reference)
     prediction: dict[str, Any] = {name: empty_mask(case) for name in ("disc", *LESIONS)}
@@ -163,7 +163,7 @@ def _prediction(
 
 
 def _decisions(shown: Flags, quality: Quality, rng: np.random.Generator) -> Flags:
-    """Return in which images a submission sees a structure; as many are overlooked as are imagined."""
+    """Return in which images a submission reports a structure, with as many misses as false reports."""
     if quality is Quality.RANDOM:
         return rng.permutation(shown)
     present, absent = rng.permutation(np.flatnonzero(shown)), rng.permutation(np.flatnonzero(~shown))
@@ -175,7 +175,7 @@ def _decisions(shown: Flags, quality: Quality, rng: np.random.Generator) -> Flag
 
 
 def _disc_alone(mask: Mask) -> Mask:
-    """Return a mask of disc and cup as one of the disc, to which the cup belongs."""
+    """Return the mask of the disc alone from one of disc and cup; the cup belongs to the disc."""
     return np.where(mask == OUTSIDE_THE_DISC, np.uint8(ELSEWHERE), np.uint8(STRUCTURE))
 
 

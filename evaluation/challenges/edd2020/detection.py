@@ -12,17 +12,16 @@ from evaluation.metrics.box_matching import match_boxes
 from evaluation.metrics.detection import DetectionTable, mean_over_classes
 
 MAX_CASES = 2000
-"""Above this number of images, the bootstrap of average precision is off unless a phase asks for it."""
+"""Above this number of images average precision has no bootstrap interval unless the phase asks for one."""
 
 
 @dataclass(frozen=True)
 class DetectionRules:
     """How boxes are compared: classes in the order of their indices, IoU thresholds, definition of a corner.
 
-    Figures are averaged over the thresholds ``averaged``; mAP can be given at those of ``reported`` as well.
-    The columns of a task under these rules are ``predicted`` and ``reference``, each an array (boxes, 6) of
-    class index, confidence, x1, y1, x2, y2 in the order of the file's lines, and ``missing``, 1 for an image
-    without a result and else 0.
+    Metrics are averaged over the thresholds ``averaged``; mAP is also reported at each of ``reported``. The
+    task's columns are ``predicted`` and ``reference``, arrays (boxes, 6) of class index, confidence, x1, y1,
+    x2, y2 in the order of the file's lines, and ``missing``, 1 for an image without a result, else 0.
     """
 
     classes: tuple[str, ...]
@@ -41,11 +40,11 @@ class DetectionRules:
         return [self.thresholds.index(threshold) for threshold in self.averaged]
 
     def table(self, table: CaseTable) -> DetectionTable:
-        """Return the matched boxes of all images; they are matched once."""
+        """Return the matched boxes of all images; the match is computed once."""
         return table.derive(("detection", self), self._match)
 
     def absent_classes(self, table: CaseTable) -> tuple[str, ...]:
-        """Return the classes of which the reference of these images has no box."""
+        """Return the classes without a reference box in these images."""
         counts = self.table(table).reference_counts.sum(axis=0)
         return tuple(name for name, count in zip(self.classes, counts, strict=True) if not count)
 
@@ -71,9 +70,9 @@ class DetectionRules:
 
 
 class DetectionFigures:
-    """The figures of detection under the weights of some cases, shape (resamples, …), computed once.
+    """Detection figures under given case weights, shape (resamples, …); each is computed once.
 
-    ``within`` names a 0/1 column and ``value`` which of its cases count.
+    Where ``within`` names a 0/1 column, only the cases with that ``value`` count.
     """
 
     def __init__(
@@ -127,6 +126,6 @@ class DetectionFigures:
 
 
 def _stacked(arrays: list[FloatArray]) -> tuple[FloatArray, Strata]:
-    """Return the rows of all images below each other, and the image of each row."""
+    """Return the rows of all images in one array, and the image of each row."""
     images = np.repeat(np.arange(len(arrays)), [len(array) for array in arrays])
     return np.concatenate([*arrays, np.zeros((0, 6))]), images

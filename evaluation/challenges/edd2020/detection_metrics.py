@@ -18,8 +18,7 @@ Figure = Callable[[DetectionFigures], FloatArray]
 def detection_metrics(rules: DetectionRules, with_missed: bool) -> tuple[Metric, ...]:
     """Return the metrics of a detection task (Eq. 3 to 5), the score first.
 
-    ``with_missed`` says which mean IoU enters the score: that of predicted and missed boxes, or of the
-    predicted ones alone.
+    ``with_missed`` says whether the mean IoU in the score includes missed boxes.
     """
 
     def score_d(figures: DetectionFigures) -> FloatArray:
@@ -83,10 +82,10 @@ def _figure_of(rules: DetectionRules, figure: Figure) -> Aggregate:
 
 
 def _class_average_precision_of(rules: DetectionRules, position: int) -> Aggregate:
-    """Return the AP of one class averaged over the thresholds; images with and without it are strata."""
+    """Return one class's AP averaged over the thresholds, in strata of images with and without the class."""
 
     def values(cases: WeightedCases) -> FloatArray:
-        # Its strata are its own, so that no other metric shares the resamples: no other class is computed.
+        # No other metric has these strata, so only this class is computed under their resamples.
         class_table = cases.table.derive(
             ("class", rules, position), lambda table: rules.table(table).single_class(position)
         )
@@ -102,7 +101,7 @@ def _class_average_precision_of(rules: DetectionRules, position: int) -> Aggrega
 
 
 def detection_details(rules: DetectionRules, table: CaseTable) -> Mapping[str, Any]:
-    """Return for plots the precision–recall points of every class and threshold, at the true positives."""
+    """Return the precision–recall points of every class and threshold, one at each true positive."""
     matched = rules.table(table)
     weights = np.ones(len(table))
     curves = []

@@ -1,6 +1,6 @@
 """EDD2020: detection, segmentation and generalisation in endoscopy (2020), section IV of its paper.
 
-Its rules are those of the EndoCV family of challenges, so classes and thresholds are options.
+Other EndoCV challenges have the same rules, so classes and thresholds are options.
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ Threshold = Annotated[float, pydantic.Field(gt=0, le=1)]
 
 
 class Edd2020Options(Options):
-    """The paper's values, and choices in which the paper, its public evaluator and practice differ.
+    """The paper's values, and choices for which the paper and its public evaluator differ.
 
-    ``iou_of_score`` says which mean IoU enters score_d.
+    ``iou_of_score`` is the mean IoU that enters score_d.
     """
 
     classes: Annotated[tuple[ClassName, ...], AfterValidator(_distinct)] = form_option(
         ("BE", "suspicious", "HGD", "cancer", "polyp")
     )
     outside: Literal["error", "clip"] = form_option("error")
-    # Hundredths as the nearest float, to which a correctly rounded IoU of that value is equal.
+    # Hundredths as the nearest float: a correctly rounded IoU of that value is equal to it.
     iou_thresholds: Annotated[tuple[Threshold, ...], AfterValidator(_distinct)] = tuple(
         hundredths / 100 for hundredths in range(25, 80, 5)
     )
@@ -165,8 +165,8 @@ def _boxes(name: str, title: str, folder: str, options: Edd2020Options, in_sampl
     )
 
 
-# Three leaderboards and three winners; equal scores are told apart by the smaller deviation. The paper wants
-# both a high mAP out of sample and a small gap: the mean of the two ranks, equal ones by the higher mAP.
+# Three leaderboards; ties by the smaller deviation. The paper wants both a high mAP out of sample and a small
+# gap but gives no formula: here the mean of the two ranks, ties by the higher mAP.
 RANKING = Scheme(
     boards=(
         Board("detection", (Rank("detection.score_d"),), ties=(Rank("detection.sigma_score_d"),)),

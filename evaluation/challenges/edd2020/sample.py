@@ -1,4 +1,4 @@
-"""Synthetic EDD2020 phases: overlapping lesions, two sets of images, submissions of known order."""
+"""Synthetic EDD2020 phases: overlapping lesions in two sets of images, and submissions of known quality."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from evaluation.synthesis.ellipses import Ellipse, Patch, jitter, rasterise
 from evaluation.synthesis.fundus import Quality
 
 CLASSES = Edd2020Options().classes
-# How often each class is drawn: Table of the paper's section III (160, 88, 74, 53 and 127 annotations).
+# Annotations of each class in the table of the paper's section III.
 _FREQUENCY = np.array([160, 88, 74, 53, 127]) / 502
 # Dysplasia and cancer arise within Barrett's oesophagus.
 _BARRETT, _WITHIN_BARRETT = 0, (1, 2, 3)
@@ -28,8 +28,8 @@ _EMPTY_IMAGES = 0.05
 
 
 @dataclass(frozen=True)
-class Reader:
-    """How well a submission finds lesions: error relative to their size, shares missed and invented."""
+class SimulatedDetector:
+    """Error of a submission relative to lesion size, share of missed lesions, mean number of false ones."""
 
     error: float
     missed: float
@@ -37,17 +37,17 @@ class Reader:
     confidence: tuple[float, float]
 
 
-_READERS = {
-    Quality.PERFECT: Reader(0.0, 0.0, 0.0, (1.0, 1.0)),
-    Quality.GOOD: Reader(0.06, 0.08, 0.15, (0.55, 0.99)),
-    Quality.POOR: Reader(0.2, 0.35, 0.6, (0.3, 0.95)),
-    Quality.RANDOM: Reader(0.0, 1.0, 2.0, (0.0, 1.0)),
+_DETECTORS = {
+    Quality.PERFECT: SimulatedDetector(0.0, 0.0, 0.0, (1.0, 1.0)),
+    Quality.GOOD: SimulatedDetector(0.06, 0.08, 0.15, (0.55, 0.99)),
+    Quality.POOR: SimulatedDetector(0.2, 0.35, 0.6, (0.3, 0.95)),
+    Quality.RANDOM: SimulatedDetector(0.0, 1.0, 2.0, (0.0, 1.0)),
 }
 
 
 @dataclass(frozen=True)
 class Lesion:
-    """One object: index of its class and its outline."""
+    """One object: the index of its class, and its outline."""
 
     label: int
     outline: Ellipse
@@ -55,7 +55,7 @@ class Lesion:
 
 @dataclass(frozen=True)
 class Frame:
-    """One image: its name, size in pixels, set and lesions."""
+    """One image: name, size in pixels, set and lesions."""
 
     name: str
     width: int
@@ -65,7 +65,7 @@ class Frame:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare what can be chosen about an EDD2020 sample."""
+    """Declare the arguments of an EDD2020 sample."""
     parser.add_argument("--cases", type=int, default=100, help="number of images of the first set")
     parser.add_argument("--out-of-sample", type=int, default=40, help="number of images of the second set")
     parser.add_argument("--width", type=int, default=640, help="in pixels")
@@ -92,7 +92,7 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
     def draw(position: int) -> tuple[SampleCase, Callable[[Quality], Values]]:
         frame = _draw_frame(position, arguments, rng)
         return _reference(frame, arguments.boxes_only), lambda quality: _values(
-            frame, _found(frame, _READERS[quality], rng), arguments.boxes_only
+            frame, _found(frame, _DETECTORS[quality], rng), arguments.boxes_only
         )
 
     return sample.write(
@@ -133,21 +133,21 @@ def _draw_lesion(width: int, height: int, rng: np.random.Generator) -> Lesion:
     return Lesion(int(rng.choice(len(CLASSES), p=_FREQUENCY)), outline)
 
 
-def _found(frame: Frame, reader: Reader, rng: np.random.Generator) -> list[tuple[Lesion, float]]:
-    """Return what a submission finds in an image, with confidences; out of sample it does worse."""
+def _found(frame: Frame, detector: SimulatedDetector, rng: np.random.Generator) -> list[tuple[Lesion, float]]:
+    """Return the lesions that a submission finds and their confidences; it is worse out of sample."""
     strain = 1.5 if frame.out_of_sample else 1.0
-    low, high = reader.confidence
+    low, high = detector.confidence
     found = [
         (
-            Lesion(lesion.label, jitter(lesion.outline, rng, strain * reader.error)),
+            Lesion(lesion.label, jitter(lesion.outline, rng, strain * detector.error)),
             float(rng.uniform(low, high)),
         )
         for lesion in frame.lesions
-        if rng.random() >= min(1.0, strain * reader.missed)
+        if rng.random() >= min(1.0, strain * detector.missed)
     ]
     invented = [
         (_draw_lesion(frame.width, frame.height, rng), float(rng.uniform(0.0, (low + high) / 2)))
-        for _ in range(int(rng.poisson(strain * reader.invented)))
+        for _ in range(int(rng.poisson(strain * detector.invented)))
     ]
     return [*found, *invented]
 

@@ -1,4 +1,4 @@
-"""Detection compared between two sets of images, such as those of known and of new origin."""
+"""The generalisation task (section IV-C): detection in one set of images compared with a second set."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from evaluation.metrics.detection import mean_over_classes
 class TwoSets:
     """Two sets of images under the same rules; ``column`` is 0 in the first of ``names``, 1 in the second.
 
-    The mAP of a set is the mean over the classes that its reference has; each set is resampled by itself.
+    The mAP of a set is the mean over the classes in its reference. Each set is resampled separately.
     """
 
     rules: DetectionRules
@@ -49,9 +49,9 @@ class TwoSets:
         )
 
     def _difference(self, signed: bool = False, common_classes: bool = False) -> Aggregate:
-        """Return mAP of the first set − mAP of the second, by default without its sign.
+        """Return mAP of the first set − mAP of the second, by default the absolute value.
 
-        With ``common_classes`` both are means over the classes that both sets have.
+        With ``common_classes`` both are means over the classes that occur in both sets.
         """
 
         def values(cases: WeightedCases) -> FloatArray:
@@ -65,7 +65,7 @@ class TwoSets:
         return Aggregate(values, self._strata, max_cases=MAX_CASES)
 
     def notices(self, table: CaseTable) -> list[str]:
-        """Return a sentence for every class that only one of the sets has in its reference."""
+        """Return one sentence for every class that occurs in only one of the two sets."""
         counts = self.rules.table(table).reference_counts
         present = [counts[table[self.column] == value].sum(axis=0) > 0 for value in (0, 1)]
         return [

@@ -1,4 +1,4 @@
-"""Synthetic REFUGE phases: simulated graders for the reference, submissions of known order."""
+"""Synthetic REFUGE phases: references of simulated graders, and submissions of known quality."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from evaluation.synthesis.likelihoods import AUC, likelihoods_by_quality
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare what can be chosen about a REFUGE sample."""
+    """Declare the arguments of a REFUGE sample."""
     parser.add_argument("--cases", type=int, default=400, help="number of images")
     parser.add_argument("--width", type=int, default=1634, help="in pixels")
     parser.add_argument("--height", type=int, default=1634, help="in pixels")
