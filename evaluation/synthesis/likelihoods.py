@@ -5,12 +5,25 @@ from math import ceil, log10
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.synthesis.fundus import Quality
+
+AUC = {Quality.PERFECT: 1.0, Quality.GOOD: 0.95, Quality.POOR: 0.8, Quality.RANDOM: 0.5}
+"""The AUC of a synthetic submission of each quality."""
+
 # With this offset most negatives lie below 0.5, as with a real classifier of a rare disease.
 _LOGIT_OF_MEAN_NEGATIVE = -1.5
 _MIN_DECIMALS = 5
 _STEPS_PER_CASE = 100
 # A double has 53 bits and the first interval is some ten units long: further halving changes nothing.
 _MAX_BISECTIONS = 64
+
+
+def likelihoods_by_quality(
+    positive: NDArray[np.bool_], rng: np.random.Generator, good: float = AUC[Quality.GOOD]
+) -> dict[Quality, NDArray[np.float64]]:
+    """Draw the likelihoods of a submission of each quality; ``good`` is the AUC of the good one."""
+    chosen = AUC | {Quality.GOOD: good}
+    return {quality: likelihoods_with_auc(positive, chosen[quality], rng) for quality in Quality}
 
 
 def likelihoods_with_auc(

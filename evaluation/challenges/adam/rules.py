@@ -51,7 +51,7 @@ _distance = partial(mean_metric, best=0, worst=inf)
 
 
 class AdamOptions(Options):
-    """Names of the tables and folders of a submission; a folder that is not named keeps its default."""
+    """Names of the tables and folders in a submission; an unnamed folder keeps its default name."""
 
     classification_file: _Table = form_option("classification_results.csv")
     fovea_file: _Table = form_option("fovea_location_results.csv")
@@ -104,9 +104,10 @@ def _tasks(options: AdamOptions) -> tuple[Task, ...]:
 
 
 def _structures(name: str, title: str, prefixes: Mapping[Structure, str], options: AdamOptions) -> Task:
-    """Return the task of structures with a mask each; ``prefixes`` begin the names of their columns.
+    """Return the task of structures that have one mask each; ``prefixes`` are those of their columns.
 
-    Dice (Eq. 1) over the images whose reference has the structure, F1 of its detection over all (Eq. 2).
+    Dice (Eq. 1) is averaged over the images whose reference has the structure. F1 of detection (Eq. 2) is
+    computed over all images.
     """
 
     def score(prediction: Values, reference: Values) -> Row:
@@ -146,7 +147,7 @@ def _f1(name: str, title: str, predicted: str, present: str) -> Metric:
 def _score_fovea(prediction: Values, reference: Values) -> Row:
     predicted: Point = prediction["fovea"]
     true: Point = reference["fovea"]
-    # (0, 0) says "invisible" and is a point like any other in the mean that ranks (section 2.2, task 3).
+    # (0, 0) means invisible; the ranking treats it like any other point (section 2.2, task 3).
     return _fovea_row(distance(predicted, true), true.image_width, _visible(predicted), _visible(true))
 
 
@@ -207,7 +208,7 @@ def _mask(structure: Structure, options: AdamOptions) -> Field:
 
 
 def _detection_and_segmentation(name: str, prefix: str) -> Board:
-    """Return the leaderboard of one structure (Eq. 3): the rank of F1 weighs 0.4, that of Dice 0.6."""
+    """Return the leaderboard of one structure (Eq. 3): 0.4 × rank of F1 + 0.6 × rank of Dice."""
     return Board(name, (Rank(f"{prefix}f1", Fraction("0.4")), Rank(f"{prefix}dice", Fraction("0.6"))))
 
 

@@ -1,7 +1,6 @@
 """Comparison of a predicted volume with a reference of confidences and levels, plane by plane.
 
-One pass gathers all that the figures of a volume derive from: sums, counts, components, and which voxels are
-marked. Nothing depends on how many planes arrive at a time.
+One pass collects the data for all metrics of a volume: sums, counts, components and marked voxels.
 """
 
 from __future__ import annotations
@@ -24,14 +23,15 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class ComparedVolume:
-    """All that the figures of one volume derive from.
+    """The data for all metrics of one volume.
 
-    ``overlap`` is of the marked voxels with those of level > 0, ``reader_overlaps`` with those of each reader
-    (in the order given), ``intersection_overlap`` with those that all readers marked (None without readers).
-    ``voxels`` and ``found`` count the reference's voxels by level, all and the marked ones. ``cysts`` counts
-    its components by level (the highest in it) and by whether they are touched (level, untouched | touched),
-    ``false_components`` those of the prediction that touch no voxel of level > 0. ``confidences`` are the
-    distinct ones of the reference above 0 with the voxels of each. The planes say which voxels are marked.
+    ``overlap`` compares the marked voxels with those of level > 0, ``reader_overlaps`` with those of each
+    reader, ``intersection_overlap`` with those that all readers marked (None without readers). ``voxels`` and
+    ``found`` are the numbers of reference voxels of each level, all and marked. ``cysts`` is the number of
+    reference components, shape (level, untouched | touched); the level is the highest in the component.
+    ``false_components`` is the number of predicted components that touch no voxel of level > 0.
+    ``confidences`` are the distinct values above 0 in the reference, ``voxels_of_confidence`` their numbers
+    of voxels. The planes hold the marked and the annotated voxels.
     """
 
     sums: ConfidenceSums
@@ -49,10 +49,10 @@ class ComparedVolume:
 
 
 class VolumeComparison:
-    """Gathers a `ComparedVolume` from the planes of a volume, in order.
+    """Builds a `ComparedVolume` from the planes of a volume, in order.
 
-    ``width`` is that of a row in pixels; a voxel is marked where the prediction is at least ``marked_from``;
-    ``across_planes`` says whether components join planes.
+    ``width``: pixels in a row. ``marked_from``: the lowest prediction of a marked voxel. ``across_planes``:
+    whether components join planes.
     """
 
     def __init__(self, width: int, marked_from: float, across_planes: bool, readers: int = 0) -> None:
@@ -104,7 +104,7 @@ class VolumeComparison:
                 self._of_readers[row] += _counts(marked, reader_marks)
 
     def result(self) -> ComparedVolume:
-        """Return what was gathered; no plane can be added after it."""
+        """Return the result; no plane can be added afterwards."""
         cysts = self._cysts.counts()
         readers = [OverlapCounts(*row) for row in self._of_readers.tolist()]
         distinct = sorted(self._distinct.items())
@@ -139,7 +139,7 @@ class VolumeComparison:
 
 
 def _cropped(mask: NDArray[np.bool_], box: Box) -> Crop:
-    """Return a mask that lies in a box as a plane cut to its own content, copied so that no more is kept."""
+    """Return a mask inside a box as a crop of its content, copied to release the rest."""
     own = box_of_content(mask)
     if own.is_empty:
         return Crop(np.zeros((0, 0), dtype=np.bool_))

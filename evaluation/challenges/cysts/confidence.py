@@ -31,10 +31,10 @@ def weighted_dice(sums: ConfidenceSums) -> float:
 def pooled_weighted_dice(
     product: ArrayLike, prediction_squared: ArrayLike, reference_squared: ArrayLike, weights: ArrayLike
 ) -> NDArray[np.float64]:
-    """Return the weighted Dice over the voxels of all cases together, under each row of case weights.
+    """Return the weighted Dice over the pooled voxels of all cases, under each row of case weights.
 
-    The sums have shape (cases,), weights (resamples, cases); the result (resamples,). A row without any
-    weight is NaN, one whose maps are all empty 1.
+    sums: shape (cases,). weights: shape (resamples, cases). Returns shape (resamples,): NaN in a row without
+    weight, 1 where all maps are empty.
     """
     matrix = np.asarray(weights, dtype=np.float64)
     sums = np.column_stack([product, prediction_squared, reference_squared]).astype(np.float64)
@@ -48,8 +48,8 @@ def pooled_weighted_dice(
 def highest_binary_dice(confidences: ArrayLike, voxels: ArrayLike) -> float:
     """Return the highest weighted Dice that any binary mask reaches against a reference; 1 if that is empty.
 
-    The reference is given by its distinct confidences above 0 and how many voxels have each. Of the masks
-    with n voxels the best marks the n highest confidences, so the maximum lies at one of these thresholds.
+    confidences, voxels: the distinct confidences above 0 and the number of voxels of each. The best mask of n
+    voxels marks the n highest confidences, so the maximum is reached at one of these thresholds.
     """
     values = np.asarray(confidences, dtype=np.float64)
     order = np.argsort(values)[::-1]
@@ -65,9 +65,8 @@ def pooled_highest_binary_dice(
 ) -> NDArray[np.float64]:
     """Return the highest pooled weighted Dice of binary masks of all cases, under each row of case weights.
 
-    The references are given case by case as in `highest_binary_dice`, a confidence at most once in a case;
-    weights have shape (resamples, cases), the result (resamples,). A row without any weight is NaN, one whose
-    references are all empty 1.
+    confidences, voxels: one entry for each case, see `highest_binary_dice`. weights: shape (resamples,
+    cases). Returns shape (resamples,): NaN in a row without weight, 1 where all references are empty.
     """
     matrix = np.asarray(weights, dtype=np.float64)
     sizes = [np.size(case_confidences) for case_confidences in confidences]

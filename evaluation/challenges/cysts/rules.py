@@ -1,9 +1,9 @@
 """Cysts in spectral-domain OCT volumes, against a benchmark of confidences.
 
-"A novel benchmark model for intelligent annotation of spectral-domain optical coherence tomography scans
-using the example of cyst annotation" (Vienna Reading Center and OPTIMA): confidences 1 to 5 of two readers
-are combined to one confidence a voxel, and maps of confidences are compared by Eq. 3. Overlap with single
-readers and with their intersection follows the OPTIMA cyst segmentation challenge of 2015.
+Source: "A novel benchmark model for intelligent annotation of spectral-domain optical coherence tomography
+scans using the example of cyst annotation" (Vienna Reading Center and OPTIMA). The confidences 1 to 5 of two
+readers are combined to one confidence for each voxel, and confidence maps are compared by Eq. 3. Overlap with
+single readers and with their intersection follows the OPTIMA cyst segmentation challenge of 2015.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _WHOLE_LEVELS = ReferenceVolume(0, LEVELS[-1], whole=True)
 class CystsOptions(Options):
     """Choices that paper and challenge leave open.
 
-    ``marked_from``: the confidence from which on a voxel counts as marked, by default the lowest that the
-    reference knows. ``continuity_mm``: B-scans nearer to each other than this are joined (Section 2.2).
-    ``readers``: names of the readers whose volumes lie in ``readers/<name>/``; a volume need not have all.
+    ``marked_from``: the lowest confidence of a marked voxel, by default the lowest in any reference.
+    ``continuity_mm``: components join B-scans that are closer together than this (Section 2.2).
+    ``readers``: names of the readers whose volumes are in ``readers/<name>/``; a case need not have all.
     """
 
     marked_from: float = 0.01
@@ -158,7 +158,7 @@ CYSTS = Field(
 
 LEVEL = HiddenField("level", Reference(_WHOLE_LEVELS, Files("level", _VOLUMES)))
 
-# The paper ranks nobody; this order is ours.
+# The paper has no ranking.
 RANKING = Scheme(
     boards=(
         Board(

@@ -1,4 +1,4 @@
-"""All columns of one volume: what its comparison with the reference gives, and the worst that it can be."""
+"""All columns of one volume: the result of comparing it with the reference, and the worst possible values."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from evaluation.metrics.surface_distance import surface_distances
 
 LEVELS = (1, 2, 3, 4, 5)
 OVERLAPS = {"dice": ("Dice", dice), "precision": ("Precision", precision), "recall": ("Recall", recall)}
-"""The figures of an overlap by column: title and function."""
+"""Title and function of each overlap metric, by column."""
 
 _BOTH_EMPTY = 1.0
 
 
 @dataclass(frozen=True)
 class VolumeScoring:
-    """How a volume is scored, by the options of the same names."""
+    """Scores volumes under the options of the same names."""
 
     marked_from: float
     continuity_mm: float
@@ -51,10 +51,10 @@ class VolumeScoring:
         return {**row, **_confidences(compared)}
 
     def worst(self, case: CaseForm, reference: Values) -> Row:
-        """Return the worst values of a volume; which of them exist, the reference alone decides.
+        """Return the worst values of a volume; the reference alone decides which of them exist.
 
-        No submitted volume can be worse: every voxel marked in vain, as many false components as fit, an
-        error of the whole volume.
+        No submitted volume can be worse: every voxel falsely marked, the largest possible number of false
+        components, and the volume of the whole scan as error.
         """
         geometry, spacing = geometry_of(case), _spacing_zyx(case)
         voxels = math.prod(geometry.shape)
@@ -76,7 +76,7 @@ class VolumeScoring:
         return {**row, **_confidences(nothing)}
 
     def _compare(self, planes: Sequence[Crop], reference: Values) -> ComparedVolume:
-        """Return the comparison of a volume with its reference, whose files pass by plane by plane."""
+        """Compare a volume with its reference, reading the reference plane by plane."""
         case = reference["cysts"].case
         readers = [reference[reader_field(name)] for name in self.readers]
         streams = [volume.planes() for volume in readers if volume is not None]
@@ -91,7 +91,7 @@ class VolumeScoring:
         return comparison.result()
 
     def _row(self, compared: ComparedVolume, reference: Values) -> dict[str, float]:
-        """Return all columns but the distances; NaN where the reference holds nothing to measure."""
+        """Return all columns except distances; NaN where the reference has nothing to measure."""
         sums = compared.sums
         row = {
             "weighted_dice": weighted_dice(sums),
@@ -121,12 +121,12 @@ class VolumeScoring:
 
 
 def reader_field(reader: str) -> str:
-    """Return the name of the hidden field that holds a single reader's levels."""
+    """Return the name of the hidden field with one reader's levels."""
     return f"reader_{reader}"
 
 
 def _confidences(compared: ComparedVolume) -> Row:
-    """Return the columns of which the pooled maximum of binary masks is made, an array each."""
+    """Return the columns for the pooled maximum of binary masks, each an array."""
     return {
         "reference_confidences": compared.confidences,
         "reference_voxels": compared.voxels_of_confidence,

@@ -1,45 +1,33 @@
 """EDD2020: detection, segmentation and generalisation in endoscopy (2020), section IV of its paper.
 
-Its rules are those of the EndoCV family of challenges, so classes and thresholds are options.
+Other EndoCV challenges have the same rules, so classes and thresholds are options.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
-from math import inf
 from typing import Annotated, Any, Literal
 
 import pydantic
 from pydantic import AfterValidator
 
-from evaluation.challenges.edd2020.detection import (
-    DetectionFigures,
-    DetectionRules,
-    class_average_precision_of,
-    detection_details,
-    figure_of,
-)
+from evaluation.challenges.edd2020.detection import DetectionRules
+from evaluation.challenges.edd2020.detection_metrics import detection_details, detection_metrics
 from evaluation.challenges.edd2020.overlap import (
     multilabel_columns,
     multilabel_metrics,
     worst_multilabel_columns,
 )
 from evaluation.challenges.edd2020.sets import TwoSets
-from evaluation.core.case_table import FloatArray, Row
+from evaluation.core.case_table import Row
 from evaluation.core.challenge import Challenge, FormColumn, Options, Task, Values, form_option
 from evaluation.core.field import Field, Files, Reference, Socket
 from evaluation.core.form import CaseForm
-from evaluation.core.metric import Metric
 from evaluation.core.scheme import Board, Rank, Scheme
 from evaluation.io.kinds.boxes import BoxList, box_columns
 from evaluation.io.kinds.multilabel_mask import MultilabelMask
 
 SET = FormColumn("set", ("in-sample", "out-of-sample"))
-
-
-_share = partial(Metric, best=1, worst=0)
-_gap = partial(Metric, best=0, worst=1, ordered=False)
 
 
 def _distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -53,16 +41,16 @@ Threshold = Annotated[float, pydantic.Field(gt=0, le=1)]
 
 
 class Edd2020Options(Options):
-    """The paper's values, and choices in which the paper, its public evaluator and practice differ.
+    """The paper's values, and choices for which the paper and its public evaluator differ.
 
-    ``iou_of_score`` says which mean IoU enters score_d.
+    ``iou_of_score`` is the mean IoU that enters score_d.
     """
 
     classes: Annotated[tuple[ClassName, ...], AfterValidator(_distinct)] = form_option(
         ("BE", "suspicious", "HGD", "cancer", "polyp")
     )
     outside: Literal["error", "clip"] = form_option("error")
-    # Hundredths as the nearest float, to which a correctly rounded IoU of that value is equal.
+    # Hundredths as the nearest float: a correctly rounded IoU of that value is equal to it.
     iou_thresholds: Annotated[tuple[Threshold, ...], AfterValidator(_distinct)] = tuple(
         hundredths / 100 for hundredths in range(25, 80, 5)
     )
@@ -97,56 +85,13 @@ def _detection(boxes: Field, options: Edd2020Options) -> Task:
     """Return the task of section IV-A (Eq. 3 to 5)."""
     rules = _rules(options, reported=(0.25, 0.5, 0.75))
 
-    def score_d(figures: DetectionFigures) -> FloatArray:
-        overlap = figures.mean_iou(with_missed=options.iou_of_score == "iou_d_with_missed")
-        score: FloatArray = 0.6 * figures.mean_average_precisions.mean(axis=1) + 0.4 * overlap
-        return score
-
     return Task(
         name="detection",
         title="Detection of diseased regions",
         fields=(boxes,),
         score=lambda prediction, reference: box_columns(prediction[boxes.name], reference[boxes.name]),
         worst=lambda case, reference: box_columns(None, reference[boxes.name]),
-        metrics=(
-            _share("score_d", "0.6 mAP + 0.4 IoU", figure_of(rules, score_d)),
-            Metric(
-                "sigma_score_d",
-                "Standard deviation of mAP over the thresholds",
-                figure_of(rules, lambda figures: figures.mean_average_precisions.std(axis=1)),
-                best=0,
-                worst=0.5,
-                ordered=False,
-            ),
-            _share(
-                "map_d",
-                "mAP, mean over the thresholds",
-                figure_of(rules, lambda figures: figures.mean_average_precisions.mean(axis=1)),
-            ),
-            _share(
-                "iou_d",
-                "Mean IoU of the predicted boxes",
-                figure_of(rules, lambda figures: figures.mean_iou(with_missed=False)),
-            ),
-            _share(
-                "iou_d_with_missed",
-                "Mean IoU of predicted and missed boxes",
-                figure_of(rules, lambda figures: figures.mean_iou(with_missed=True)),
-            ),
-            *(_map_at(rules, percent) for percent in (25, 50, 75)),
-            *(
-                _share(f"ap_{name}", f"AP of {name}", class_average_precision_of(rules, position))
-                for position, name in enumerate(options.classes)
-            ),
-            Metric(
-                "boxes_of_absent_classes",
-                "Predicted boxes of classes that the reference lacks (in no other metric)",
-                figure_of(rules, lambda figures: figures.boxes_of_absent_classes()),
-                best=0,
-                worst=inf,
-                ordered=False,
-            ),
-        ),
+        metrics=detection_metrics(rules, with_missed=options.iou_of_score == "iou_d_with_missed"),
         details=lambda table: {
             "clipped_boxes": int(table["clipped"].sum()),
             **detection_details(rules, table),
@@ -175,7 +120,6 @@ def _segmentation(masks: Field, classes: Sequence[str]) -> Task:
 def _generalisation(boxes: Field, further_boxes: Field, options: Edd2020Options) -> Task:
     """Return the task of section IV-C (Eq. 7)."""
     rules = _rules(options)
-
     sets = TwoSets(rules, "out_of_sample", SET.values)
 
     def score(prediction: Values, reference: Values) -> Row:
@@ -192,37 +136,13 @@ def _generalisation(boxes: Field, further_boxes: Field, options: Edd2020Options)
         fields=(boxes, further_boxes),
         score=score,
         worst=worst,
-        metrics=(
-            _share("map_g", "mAP out of sample, mean over the thresholds", sets.mean_of_second()),
-            _gap("dev_g", "|mAP in sample − mAP out of sample|", sets.difference()),
-            Metric(
-                "dev_g_signed",
-                "mAP in sample − mAP out of sample",
-                sets.difference(signed=True),
-                best=-1,
-                worst=1,
-                ordered=False,
-            ),
-            _gap(
-                "dev_g_common_classes",
-                "|mAP in sample − mAP out of sample| over the classes that both sets have",
-                sets.difference(common_classes=True),
-            ),
-        ),
+        metrics=sets.metrics(),
         notices=sets.notices,
     )
 
 
 def _rules(options: Edd2020Options, reported: tuple[float, ...] = ()) -> DetectionRules:
     return DetectionRules(options.classes, options.iou_thresholds, options.inclusive_corners, reported)
-
-
-def _map_at(rules: DetectionRules, percent: int) -> Metric:
-    return _share(
-        f"map_{percent}",
-        f"mAP at IoU {percent} %",
-        figure_of(rules, lambda figures: figures.mean_average_precision_at(percent / 100)),
-    )
 
 
 def _is_in_sample(case: CaseForm) -> bool:
@@ -245,8 +165,8 @@ def _boxes(name: str, title: str, folder: str, options: Edd2020Options, in_sampl
     )
 
 
-# Three leaderboards and three winners; equal scores are told apart by the smaller deviation. The paper wants
-# both a high mAP out of sample and a small gap: the mean of the two ranks, equal ones by the higher mAP.
+# Three leaderboards; ties by the smaller deviation. The paper wants both a high mAP out of sample and a small
+# gap but gives no formula: here the mean of the two ranks, ties by the higher mAP.
 RANKING = Scheme(
     boards=(
         Board("detection", (Rank("detection.score_d"),), ties=(Rank("detection.sigma_score_d"),)),

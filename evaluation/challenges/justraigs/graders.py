@@ -1,4 +1,4 @@
-"""The case table of a JustRAIGS phase from the organisers' files: graders' table and mapping of stacks."""
+"""Reads the organisers' files of JustRAIGS and makes the case table of a phase from them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from evaluation.phase.organiser_tables import TableRow, organiser_table
 
 GRADERS = ("G1", "G2", "G3")
 ABBREVIATIONS = ("ANRS", "ANRI", "RNFLDS", "RNFLDI", "BCLVS", "BCLVI", "NVT", "DH", "LD", "LC")
-"""How the graders' table names the features, in the order of `FEATURES`."""
+"""Names of the features in the graders' table, in the order of `FEATURES`."""
 
 MAIN_LABELS = (REFERABLE, NOT_REFERABLE, UNGRADABLE)
 CASE_COLUMNS = (
@@ -47,7 +47,7 @@ _MAX_FILE_BYTES = 1 << 30
 
 @dataclass(frozen=True)
 class Eye:
-    """One row of the graders' table; ``graders`` names who G1, G2 and G3 were."""
+    """One row of the graders' table; ``graders`` are the names of G1, G2 and G3."""
 
     line: int
     name: str
@@ -59,7 +59,7 @@ class Eye:
 
 @dataclass(frozen=True)
 class StackEntry:
-    """One image of the archive: the stack in which it lies, and where."""
+    """One image of the archive: its stack, its index there, and the eye."""
 
     stack: str
     index: int
@@ -69,8 +69,8 @@ class StackEntry:
 def write_case_table(graders: Path, mapping: Path, path: Path) -> int:
     """Write the case table of the eyes in a mapping and return their number.
 
-    Raises `PhaseError` listing every fault of the two files: among them a final label that the graders'
-    labels do not give, and a disagreement without a specialist.
+    Raises `PhaseError` listing every fault of both files, such as a final label that contradicts the graders'
+    labels, or a disagreement without a specialist.
     """
     eyes = read_graders(graders)
     rows = case_rows(eyes, read_mapping(mapping), graders.name)
@@ -81,7 +81,7 @@ def write_case_table(graders: Path, mapping: Path, path: Path) -> int:
 def read_graders(path: Path) -> list[Eye]:
     """Return the rows of a graders' table (comma, semicolon or tab). Raises `PhaseError` with every fault.
 
-    Columns "Grader G1" and so on may say who the graders were.
+    The optional columns "Grader G1", "Grader G2" and "Grader G3" hold the names of the graders.
     """
     features = [f"{grader} {feature}" for grader in GRADERS for feature in ABBREVIATIONS]
     label_columns = [f"Label {grader}" for grader in GRADERS]
@@ -117,7 +117,7 @@ def read_graders(path: Path) -> list[Eye]:
 
 
 def _check_labels(row: TableRow, labels: Sequence[str]) -> None:
-    """Add what is wrong with the name and the labels of an eye to the faults of the table."""
+    """Add the faults of an eye's name and labels to the faults of the table."""
     before = len(row.faults)
     if not row.cells[_EYE]:
         row.fault(_EYE, "expected the name of an eye, found nothing")
@@ -162,8 +162,8 @@ def read_mapping(path: Path) -> list[StackEntry]:
 def case_rows(eyes: Sequence[Eye], entries: Sequence[StackEntry], file: str) -> list[list[str]]:
     """Return the rows of the case table, sorted by name: the eyes of the mapping, with persons as clusters.
 
-    Eyes that the mapping does not name belong to another phase. Raises `PhaseError` listing every eye that
-    is named twice, or not graded, or whose fellow eye has another fellow.
+    Eyes outside of the mapping belong to another phase. Raises `PhaseError` listing every eye that is
+    duplicate or not graded, or whose fellow eye names another fellow.
     """
     by_key = {name_key(eye.name): eye for eye in eyes}
     problems = _repeated((eye.name for eye in eyes), f"{file}: duplicate eye {{}} in {{}} rows")

@@ -1,11 +1,11 @@
-"""A JustRAIGS phase from the graders' table, and the report on the graders.
+"""Builds a JustRAIGS phase from the graders' table, and a report on the graders.
 
-The table has the organisers' columns, and may say in columns "Grader G1" and so on who G1, G2 and G3
-were; without them these three count as graders. The report:
+The table has the organisers' columns. The optional columns "Grader G1", "Grader G2" and "Grader G3" hold the
+names of the graders; without them the report is about G1, G2 and G3. The report:
 
     report.json, graders.csv   sensitivity and specificity of every grader against the final label
     regrade.csv                all images of the graders below a limit
-    agreement.csv              kappas of the two first graders, by label
+    agreement.csv              kappas of the two first graders for each label
     labels.csv                 final label and agreed features of every eye
 """
 
@@ -57,11 +57,10 @@ _OF_GRADER = (
 
 
 def fuse_graders(graders: Path, mapping: Path, configuration: Path, output: Path, report: Path) -> None:
-    """Write a phase folder, ready to seal, and a report on the labels and those who gave them.
+    """Write a phase folder, ready to seal, and a report on the labels and the graders.
 
-    graders: the graders' table; it may name who each of G1, G2 and G3 was in columns "Grader G1" and so on.
-    mapping: the archive's mapping of stacks. configuration: the `phase.toml` of the phase. Raises
-    `PhaseError` with every fault.
+    graders: the graders' table. mapping: the archive's mapping of stacks. configuration: the `phase.toml` of
+    the phase. Raises `PhaseError` with every fault.
     """
     if configuration.name != FILE_NAME:
         raise PhaseError(f"{configuration}: expected a {FILE_NAME}")
@@ -127,7 +126,7 @@ def _row(figures_of_grader: GraderFigures) -> tuple[object, ...]:
 
 
 def _proportion(part: int, whole: int) -> tuple[float, float, float]:
-    """Return a share with its Wilson interval; NaN where there is nothing to have a share of."""
+    """Return a proportion and its Wilson interval; NaN where the whole is 0."""
     if not whole:
         return (math.nan,) * 3
     interval = wilson_interval(part, whole)

@@ -52,12 +52,12 @@ FEATURES = (
 )
 _ERRORS = tuple(f"{feature.replace(' ', '_')}_error" for feature in FEATURES)
 _NOTHING: Flags = (None,) * len(FEATURES)
-# Shared by all eyes that do not enter, so that it crosses from a worker only once.
+# One object for all eyes without features, so that workers send it only once.
 _NOT_JUSTIFIED: Row = {"distance": nan, "agreed_labels": nan} | dict.fromkeys(_ERRORS, nan)
 
 
 class JustraigsOptions(Options):
-    """Choices in which the design document and its public evaluator differ."""
+    """Choices for which the design document and its public evaluator differ."""
 
     specialist_alone: bool = False
 
@@ -120,7 +120,7 @@ def _tasks(options: JustraigsOptions) -> tuple[Task, ...]:
 
 
 def _decision(decision: int | None, referable: float) -> Row:
-    """Return a row; a missing decision is wrong."""
+    """Return the columns of one eye; a missing decision is wrong."""
     right = nan if isnan(referable) else float(decision == referable)
     return {
         "referred": right if referable == 1 else nan,
@@ -129,7 +129,7 @@ def _decision(decision: int | None, referable: float) -> Row:
 
 
 def _justification(features: Flags, agreed: Flags | None) -> Row:
-    """Return a row of a referable eye, the others have no features; a missing feature is wrong."""
+    """Return the columns of one eye: NaN unless it is referable; a missing feature is wrong."""
     if agreed is None:
         return _NOT_JUSTIFIED
     errors = label_errors(features, agreed)

@@ -9,12 +9,12 @@ VerticalDiameter = Literal["column_count", "extent"]
 
 
 def vertical_diameter(region: NDArray[np.bool_], definition: VerticalDiameter) -> int:
-    """Vertical diameter of a region in pixels; 0 for an empty region and for an array without pixels.
+    """Return the vertical diameter of a region in pixels, 0 for an empty region.
 
-    region: shape (y, x). "column_count" is the largest number of the region's pixels in any one column (the
-    definition of REFUGE's public evaluator, behind every published REFUGE figure), "extent" the last row
-    minus the first row plus one. They differ where the region is slanted or has holes or separate parts.
-    Raises ValueError for another definition or number of dimensions, or a region that is not boolean.
+    region: boolean, shape (y, x). "column_count" is the largest number of region pixels in one column. This
+    is the definition of REFUGE's public evaluator and of all published REFUGE results. "extent" is the last
+    row minus the first row plus one. The two differ where the region is slanted, has holes or has several
+    parts. Raises ValueError for any other definition, shape or type.
     """
     if region.ndim != 2 or region.dtype != np.bool_:
         raise ValueError(
@@ -31,9 +31,9 @@ def vertical_diameter(region: NDArray[np.bool_], definition: VerticalDiameter) -
 
 
 def vertical_cup_to_disc_ratio(cup_diameter: float, disc_diameter: float) -> float:
-    """Ratio of the vertical diameters of cup and disc (pixels); 0 where the disc is empty (diameter 0).
+    """Return the ratio of the vertical diameters of cup and disc in pixels, 0 where the disc is empty.
 
-    In [0, 1] where the disc includes the cup.
+    The ratio is in [0, 1] where the disc includes the cup.
     Source: Orlando et al. 2020, Med. Image Anal. 59:101570 (REFUGE).
     """
     return cup_diameter / disc_diameter if disc_diameter > 0 else 0.0

@@ -41,9 +41,9 @@ Weight = Annotated[Decimal, pydantic.Field(ge=0)]
 
 
 class RefugeWeights(BaseModel):
-    """Weights of the ranking: of the ranks in Eq. 3, of the places in Eq. 4 and over the two sets in Eq. 5.
+    """Weights of the ranking: ranks of metrics (Eq. 3), places in tasks (Eq. 4) and the two sets (Eq. 5).
 
-    The paper prints those of cup and disc exchanged; its own Table 6 was computed with these.
+    Eq. 3 prints the weights of cup and disc exchanged. The paper's Table 6 was computed with these weights.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -58,7 +58,7 @@ class RefugeWeights(BaseModel):
 
 
 class RefugeOptions(Options):
-    """Choices in which the paper, its public evaluator and practice differ."""
+    """Choices for which the paper and its public evaluator differ."""
 
     unlisted_labels: Literal["error", "disc"] = form_option("error")
     vertical_diameter: VerticalDiameter = "column_count"
@@ -101,7 +101,7 @@ def _tasks(options: RefugeOptions) -> tuple[Task, ...]:
                     worst=1,
                 ),
             ),
-            # The reference's ratio stays known without a result, for it is a classifier too.
+            # The reference's ratio is itself tested as a classifier, so it is kept without a result.
             worst=lambda case, reference: {
                 _TRUE_RATIO: _ratio(*_regions(reference["segmentation"]), options.vertical_diameter)
             },
@@ -121,7 +121,10 @@ def _tasks(options: RefugeOptions) -> tuple[Task, ...]:
 
 
 def _score_segmentation(definition: VerticalDiameter) -> Callable[[Values, Values], Row]:
-    """Return the scoring of one image (Eq. 1 and 2; both regions empty: Dice 1, no disc: ratio 0)."""
+    """Return the function that scores one image (Eq. 1 and 2).
+
+    Dice is 1 where both regions are empty; the ratio is 0 where the disc is empty.
+    """
 
     def score(prediction: Values, reference: Values) -> Row:
         predicted_cup, predicted_disc = _regions(prediction["segmentation"])
@@ -139,7 +142,7 @@ def _score_segmentation(definition: VerticalDiameter) -> Callable[[Values, Value
 
 
 def _regions(mask: Crop) -> tuple[Crop, Crop]:
-    """Return cup and disc of a mask; the region of the disc includes the cup."""
+    """Return the regions of cup and disc; the disc includes the cup."""
     return region_of(mask, [CUP]), region_of(mask, [CUP, DISC])
 
 
@@ -164,7 +167,7 @@ def _segmentation(options: RefugeOptions) -> Field:
 
 
 def ranking(options: RefugeOptions) -> Scheme:
-    """Return the ranking of section 3.2: per task, over both (Eq. 4), over two sets (Eq. 5)."""
+    """Return the ranking of section 3.2: of each task, of both tasks (Eq. 4) and of both sets (Eq. 5)."""
     weights = {name: Fraction(weight) for name, weight in options.weights}
     return Scheme(
         boards=(
