@@ -1,4 +1,4 @@
-"""How the values of one case from several readers or submissions become one, by the kind of the value.
+"""How the values of one case from several annotators or submissions become one, by the kind of the value.
 
 A challenge with a kind of its own registers it: ``@combine.register`` on a function of the same arguments.
 """
@@ -29,7 +29,7 @@ from evaluation.metrics.crop import Box, Crop
 def combine(kind: Kind, values: Sequence[Any], case: CaseForm, rules: Rules) -> Any:
     """Return one value of a case, as the kind's writers take it; the order of ``values`` does not matter.
 
-    values: what the kind read from each reader or submission, at least one. Raises
+    values: what the kind read from each annotator or submission, at least one. Raises
     `TypeError` for a kind of which nobody has said how (see `is_combinable`).
     """
     raise TypeError(f"values of {type(kind).__name__} cannot be combined")
@@ -124,8 +124,8 @@ def normalised(kind: Kind, values: Sequence[float]) -> list[float]:
 def combine_points(kind: PointInImage, points: Sequence[Point], tie_is_visible: bool = False) -> Point:
     """Return the mean of the points, in pixels.
 
-    Where a point may be invisible, it is visible if most readers say so, and then the mean is of those
-    readers only. The order of the points does not matter. Raises `ValueError` for no point at all.
+    Where a point may be invisible, it is visible if most annotators say so, and then the mean is of those
+    annotators only. The order of the points does not matter. Raises `ValueError` for no point at all.
     """
     if not points:
         raise ValueError("points: expected at least one, found none")

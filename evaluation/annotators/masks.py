@@ -1,4 +1,4 @@
-"""One mask from those of several readers: majority vote, or STAPLE."""
+"""One mask from those of several annotators: majority vote, or STAPLE."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _STAPLE_ITERATIONS = 1000
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """How an organiser wants readers to be combined.
+    """How an organiser wants annotators to be combined.
 
-    ``tie``: what a pixel, a label or a visibility is on which an even number of readers is divided.
+    ``tie``: what a pixel, a label or a visibility is on which an even number of annotators is divided.
     ``method`` is that of masks.
     """
 
@@ -36,19 +36,19 @@ class Rules:
 
 
 def majority_vote(votes: NDArray[np.bool_], tie_is_foreground: bool = False) -> Mask:
-    """Return for every pixel what most readers say; votes has shape (reader, …), the result (…).
+    """Return for every pixel what most annotators say; votes has shape (annotator, …), the result (…).
 
-    Raises `ValueError` for no reader.
+    Raises `ValueError` for no annotator.
     """
     if not len(votes):
-        raise ValueError("votes: expected at least one reader, found none")
+        raise ValueError("votes: expected at least one annotator, found none")
     twice = 2 * np.count_nonzero(votes, axis=0)
     return np.asarray(twice >= len(votes) if tie_is_foreground else twice > len(votes))
 
 
 @dataclass(frozen=True)
 class Staple:
-    """The mask that STAPLE estimates, and how sensitive and specific every reader is against it."""
+    """The mask that STAPLE estimates, and how sensitive and specific every annotator is against it."""
 
     mask: Mask
     sensitivities: tuple[float, ...]
@@ -58,11 +58,12 @@ class Staple:
 def staple(votes: NDArray[np.bool_]) -> Staple:
     """Return the pixels whose estimated probability is at least ½, by expectation maximisation.
 
-    votes: (reader, …). What all readers agree on is returned as it is, since nothing can be estimated from
-    it. Source: Warfield et al., IEEE Trans. Med. Imaging 23:903, 2004, as SimpleITK implements it.
+    votes: (annotator, …). Votes that all annotators share are returned unchanged, since nothing can be
+    estimated from them.
+    Source: Warfield et al., IEEE Trans. Med. Imaging 23:903, 2004, as SimpleITK implements it.
     """
     if not len(votes):
-        raise ValueError("votes: expected at least one reader, found none")
+        raise ValueError("votes: expected at least one annotator, found none")
     if (votes == votes[0]).all():
         return Staple(votes[0].copy(), (1.0,) * len(votes), (1.0,) * len(votes))
     import SimpleITK
@@ -79,7 +80,7 @@ def staple(votes: NDArray[np.bool_]) -> Staple:
 
 
 def vote(votes: NDArray[np.bool_], rules: Rules) -> Mask:
-    """Return the combined region of masks (reader, …) by the method of the rules."""
+    """Return the combined region of masks (annotator, …) by the method of the rules."""
     return staple(votes).mask if rules.method == "staple" else majority_vote(votes, rules.tie_is_foreground)
 
 

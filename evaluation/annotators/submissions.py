@@ -1,4 +1,4 @@
-"""Several submissions, or several readers whose annotations have the form of one, read case by case."""
+"""Several submissions, or several annotators whose annotations have the form of one, read case by case."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`fuse`: the reference of a phase from what several readers said."""
+"""`fuse`: the reference of a phase from what several annotators said."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ Run = Callable[[argparse.Namespace], list[Path]]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what can be fused, and the arguments of each."""
-    from evaluation.annotators import annotations as readers
+    from evaluation.annotators import annotations as annotators
     from evaluation.challenges.cysts.benchmark import steps as benchmark
     from evaluation.challenges.justraigs import reference as labels_phase
 
     kinds = parser.add_subparsers(dest="what", required=True, metavar="WHAT")
     for name, summary, module, add in (
-        ("readers", "masks, points and labels of several readers", readers, _add_readers),
+        ("annotators", "masks, points and labels of several annotators", annotators, _add_annotators),
         ("graders", "labels of two graders and a specialist (JustRAIGS)", labels_phase, _add_graders),
         ("cysts", "a confidence benchmark of cysts in OCT volumes", benchmark, _add_cysts),
     ):
@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Fuse, and print what was written. Raises `PhaseError` for what is wrong with the readers' files."""
+    """Fuse, and print what was written. Raises `PhaseError` for what is wrong with the annotators' files."""
     fuse: Run = arguments.fuse
     written = fuse(arguments)
     sys.stdout.write("".join(f"{path}\n" for path in written))
@@ -66,24 +66,27 @@ def _report(arguments: argparse.Namespace) -> Path:
     return arguments.report or output.with_name(f"{output.name}-report")
 
 
-def _add_readers(parser: argparse.ArgumentParser) -> None:
+def _add_annotators(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "input", type=Path, metavar="FOLDER", help="phase.toml, cases.csv, readers/<reader>/… and dropped.csv"
+        "input",
+        type=Path,
+        metavar="FOLDER",
+        help="phase.toml, cases.csv, readers/<annotator>/… and dropped.csv",
     )
     _add_output(parser)
     add_rules(parser)
-    parser.set_defaults(fuse=_fuse_readers)
+    parser.set_defaults(fuse=_fuse_annotators)
 
 
-def _fuse_readers(arguments: argparse.Namespace) -> list[Path]:
-    from evaluation.annotators.annotations import open_readers
+def _fuse_annotators(arguments: argparse.Namespace) -> list[Path]:
+    from evaluation.annotators.annotations import open_annotators
     from evaluation.annotators.masks import Rules
-    from evaluation.annotators.reference import fuse_readers, write_reference_report
+    from evaluation.annotators.reference import fuse_annotators, write_reference_report
 
     rules = Rules(arguments.tie, arguments.method)
-    given = open_readers(arguments.input)
+    given = open_annotators(arguments.input)
     with progress_bar("cases", len(given.cases.forms)) as progress:
-        fused = fuse_readers(given, arguments.output, rules, machine.worker_count(), progress)
+        fused = fuse_annotators(given, arguments.output, rules, machine.worker_count(), progress)
     write_reference_report(_report(arguments), fused, rules)
     return [arguments.output, _report(arguments)]
 
@@ -111,8 +114,8 @@ def _add_cysts(parser: argparse.ArgumentParser) -> None:
         "input",
         type=Path,
         metavar="FOLDER",
-        help="phase.toml, volumes.csv, images/, evaluation.csv, evaluation/<reader>/run1|run2/ "
-        "and annotations/<reader>/",
+        help="phase.toml, volumes.csv, images/, evaluation.csv, evaluation/<annotator>/run1|run2/ "
+        "and annotations/<annotator>/",
     )
     parser.add_argument(
         "--report", type=Path, required=True, metavar="FOLDER", help="where every step leaves its tables"

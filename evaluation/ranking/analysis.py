@@ -1,4 +1,4 @@
-"""What the results per case tell about a leaderboard: uncertainty, tests, stability, difficulty, readers."""
+"""What is computed from the results per case: intervals, tests, stability, difficulty, annotators."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from evaluation.core.resampling import Resampled, Resampling
 from evaluation.core.scheme import Scheme
 from evaluation.metrics.intervals import Interval, percentile_interval
 from evaluation.platform.result_file import as_written_values
+from evaluation.ranking.annotators import AnnotatorsSection, ReadColumns, annotators_section
 from evaluation.ranking.boards import Better, BoardPlaces, Leaderboards, place_teams
 from evaluation.ranking.comparisons import SIGNIFICANT, Comparisons, TestChoice, compare
 from evaluation.ranking.difficulty import (
@@ -21,7 +22,6 @@ from evaluation.ranking.difficulty import (
     subgroup_tests,
 )
 from evaluation.ranking.leaderboard_file import OrganiserPart
-from evaluation.ranking.readers import ReadColumns, ReadersSection, readers_section
 from evaluation.ranking.resampling import (
     TeamCases,
     resample_teams,
@@ -40,7 +40,7 @@ class RankOptions:
 
     ``tests`` None: unless there are more than a hundred teams. ``resamples`` None: as the phase has it.
     ``subgroups`` are columns of the case table, ``classifiers`` columns ("task.column") of the case tables
-    that are shown beside the readers under the given titles.
+    that are shown beside the annotators under the given titles.
     """
 
     which: Which = "best"
@@ -51,7 +51,7 @@ class RankOptions:
     unpaired: bool = False
     influence: bool = True
     subgroups: tuple[str, ...] = ()
-    readers: ReadColumns | None = None
+    annotators: ReadColumns | None = None
     classifiers: Mapping[str, str] | None = None
 
 
@@ -136,13 +136,13 @@ class Analysis:
             raise RankingError("subgroups need results per case (evaluate --cases)")
         return tuple(subgroup_tests(self._results.metrics, self._all, cases, self._choices.subgroups))
 
-    def readers(self) -> ReadersSection | None:
-        """Return the readers' figures."""
+    def annotators(self) -> AnnotatorsSection | None:
+        """Return the annotators' figures."""
         choices = self._choices
-        if choices.readers is None and not choices.classifiers:
+        if choices.annotators is None and not choices.classifiers:
             return None
-        return readers_section(
-            choices.readers, choices.classifiers or {}, self._results.metrics, self._all.tables
+        return annotators_section(
+            choices.annotators, choices.classifiers or {}, self._results.metrics, self._all.tables
         )
 
     def _metrics_of_scheme(self) -> dict[str, Metric]:

@@ -80,7 +80,7 @@ def rank_phase(
             if (found := agreement(leaderboards.boards[name], standing.places))
         },
         subgroup_tests=analysis.subgroup_tests(),
-        readers=analysis.readers(),
+        annotators=analysis.annotators(),
     )
     return RankedPhase(
         board,

@@ -11,9 +11,9 @@ from typing import Any, Literal
 
 from evaluation.platform.result_file import as_written, render, write_atomically
 from evaluation.platform.schema import schema_of
+from evaluation.ranking.annotators import AnnotatorsSection
 from evaluation.ranking.comparisons import Comparisons
 from evaluation.ranking.difficulty import CaseDifficulty, GroupDifficulty, SubgroupTest
-from evaluation.ranking.readers import ReadersSection
 from evaluation.ranking.stability import Influence, PlaceDistribution, RankingAgreement
 
 FORMAT: Literal["leaderboard/1"] = "leaderboard/1"
@@ -85,7 +85,7 @@ class PhaseLeaderboard:
     teams: tuple[Team, ...]
     agreement: dict[str, RankingAgreement] = field(default_factory=dict)
     subgroup_tests: tuple[SubgroupTest, ...] = ()
-    readers: ReadersSection | None = None
+    annotators: AnnotatorsSection | None = None
 
 
 @dataclass(frozen=True)

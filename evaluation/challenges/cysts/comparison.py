@@ -26,8 +26,9 @@ Counts = NDArray[np.int64]
 class ComparedVolume:
     """All that the figures of one volume derive from.
 
-    ``overlap`` is of the marked voxels with those of level > 0, ``reader_overlaps`` with those of each reader
-    (in the order given), ``intersection_overlap`` with those that all readers marked (None without readers).
+    ``overlap`` compares the marked voxels with those of level > 0, ``annotator_overlaps`` with those of each
+    annotator (in the order given), ``intersection_overlap`` with those that all annotators marked (None
+    without annotators).
     ``voxels`` and ``found`` count the reference's voxels by level, all and the marked ones. ``cysts`` counts
     its components by level (the highest in it) and by whether they are touched (level, untouched | touched),
     ``false_components`` those of the prediction that touch no voxel of level > 0. ``confidences`` are the
@@ -36,7 +37,7 @@ class ComparedVolume:
 
     sums: ConfidenceSums
     overlap: OverlapCounts[int]
-    reader_overlaps: tuple[OverlapCounts[int], ...]
+    annotator_overlaps: tuple[OverlapCounts[int], ...]
     intersection_overlap: OverlapCounts[int] | None
     voxels: Counts
     found: Counts
@@ -55,7 +56,7 @@ class VolumeComparison:
     ``across_planes`` says whether components join planes.
     """
 
-    def __init__(self, width: int, marked_from: float, across_planes: bool, readers: int = 0) -> None:
+    def __init__(self, width: int, marked_from: float, across_planes: bool, annotators: int = 0) -> None:
         self._marked_from = marked_from
         self._cysts = ComponentCounter(width, across_planes)
         self._predicted = ComponentCounter(width, across_planes)
@@ -63,7 +64,9 @@ class VolumeComparison:
         self._predicted_squares: list[float] = []
         self._reference_squares: list[float] = []
         self._overlap = np.zeros(3, dtype=np.int64)
-        self._of_readers = np.zeros((readers + 1, 3), dtype=np.int64)  # the last row is their intersection
+        self._of_annotators = np.zeros(
+            (annotators + 1, 3), dtype=np.int64
+        )  # the last row is their intersection
         self._voxels = np.zeros(LEVELS, dtype=np.int64)
         self._found = np.zeros(LEVELS, dtype=np.int64)
         self._distinct: dict[float, int] = {}
@@ -75,16 +78,16 @@ class VolumeComparison:
         prediction: Crop,
         level: NDArray[Any],
         confidence: NDArray[Any],
-        readers: Sequence[NDArray[Any]] = (),
+        annotators: Sequence[NDArray[Any]] = (),
     ) -> None:
-        """Add a plane (y, x): the prediction in [0, 1], level 0 to 5, confidence, and each reader's level.
+        """Add a plane (y, x): the prediction in [0, 1], level 0 to 5, confidence, and each annotator's level.
 
         Raises `ValueError` where a confidence is above 0 although the level is 0.
         """
         reference_box = box_of_content(level).union(box_of_content(confidence))
         box = reference_box.union(prediction.box)
-        for reader in readers:
-            box = box.union(box_of_content(reader))
+        for annotator in annotators:
+            box = box.union(box_of_content(annotator))
         predicted, levels, true = prediction.within(box), level[box.slices], confidence[box.slices]
         marked, annotated = predicted >= self._marked_from, levels > 0
         if ((true > 0) & ~annotated).any():
@@ -98,15 +101,17 @@ class VolumeComparison:
         self._predicted.add(marked, annotated, corner)
         self._predicted_planes.append(_cropped(marked, box))
         self._reference_planes.append(_cropped(annotated, box))
-        if readers:
-            reader_overlaps = [reader[box.slices] > 0 for reader in readers]
-            for row, reader_marks in enumerate([*reader_overlaps, np.logical_and.reduce(reader_overlaps)]):
-                self._of_readers[row] += _counts(marked, reader_marks)
+        if annotators:
+            annotator_overlaps = [annotator[box.slices] > 0 for annotator in annotators]
+            for row, annotator_marks in enumerate(
+                [*annotator_overlaps, np.logical_and.reduce(annotator_overlaps)]
+            ):
+                self._of_annotators[row] += _counts(marked, annotator_marks)
 
     def result(self) -> ComparedVolume:
         """Return what was gathered; no plane can be added after it."""
         cysts = self._cysts.counts()
-        readers = [OverlapCounts(*row) for row in self._of_readers.tolist()]
+        annotators = [OverlapCounts(*row) for row in self._of_annotators.tolist()]
         distinct = sorted(self._distinct.items())
         return ComparedVolume(
             sums=ConfidenceSums(
@@ -115,8 +120,8 @@ class VolumeComparison:
                 math.fsum(self._reference_squares),
             ),
             overlap=OverlapCounts(*self._overlap.tolist()),
-            reader_overlaps=tuple(readers[:-1]),
-            intersection_overlap=readers[-1] if len(readers) > 1 else None,
+            annotator_overlaps=tuple(annotators[:-1]),
+            intersection_overlap=annotators[-1] if len(annotators) > 1 else None,
             voxels=self._voxels,
             found=self._found,
             cysts=cysts,

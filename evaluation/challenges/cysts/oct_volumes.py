@@ -1,4 +1,4 @@
-"""Synthetic OCT volumes: retinal layers, speckle, cysts of varying contrast and size, readers who mark them.
+"""Synthetic OCT volumes: retinal layers, speckle, cysts of varying contrast and size, and annotators.
 
 Sizes and spacings are those of four scanners over 6 mm × 2 mm × 6 mm of the macula.
 """
@@ -48,7 +48,7 @@ class SimulatedCyst:
 
     @property
     def level(self) -> int:
-        """The confidence, 1 to 5, that an unerring reader gives it."""
+        """The confidence, 1 to 5, that an unerring annotator gives it."""
         return min(5, 1 + int(5 * self.contrast))
 
 
@@ -117,7 +117,7 @@ def draw_image(case: OctCase, rng: np.random.Generator) -> NDArray[np.uint8]:
 def read_cysts(
     case: OctCase, rng: np.random.Generator, missed: float, deviation: float, level_deviation: float
 ) -> NDArray[np.uint8]:
-    """Return the levels (z, y, x) that a reader marks.
+    """Return the levels (z, y, x) that an annotator marks.
 
     ``missed`` is the chance to overlook a cyst of level 1, which falls with the level; ``deviation`` the
     relative error of centre and size, ``level_deviation`` the standard deviation of the level.
@@ -139,10 +139,10 @@ def read_cysts(
     return levels
 
 
-def combine(readers: Sequence[NDArray[np.uint8]]) -> tuple[NDArray[np.float32], NDArray[np.uint8]]:
-    """Return the mean confidence of the readers, and the level nearest to it wherever one of them marked."""
+def combine(annotators: Sequence[NDArray[np.uint8]]) -> tuple[NDArray[np.float32], NDArray[np.uint8]]:
+    """Return the mean confidence, and the nearest level, 0 where neither of the two annotators marked."""
     table = np.arange(6**2).reshape(6, 6)
-    first, second = readers
+    first, second = annotators
     pair = first * np.uint8(6) + second
     means = np.array([(INTERVAL[i] + INTERVAL[j]) / 2 for i, j in np.ndindex(table.shape)], dtype=np.float32)
     nearest = 1 + np.abs(means[:, np.newaxis] - INTERVAL[np.newaxis, 1:]).argmin(axis=1)

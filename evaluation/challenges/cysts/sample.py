@@ -1,4 +1,4 @@
-"""Synthetic cyst phases: two simulated readers behind the reference, submissions of known order."""
+"""Synthetic cyst phases: two simulated annotators behind the reference, submissions of known order."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from evaluation.phase.writer import SampleCase, write_phase
 from evaluation.platform.submission_writer import ArchiveWriter
 from evaluation.synthesis.fundus import Quality
 
-_READERS = ("first", "second")
+_ANNOTATORS = ("first", "second")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cases", type=int, default=26, help="number of volumes")
     parser.add_argument("--scale", type=float, default=1.0, help="of width, depth and number of B-scans")
     parser.add_argument("--images", action="store_true", help="also write the OCT volumes (8-bit)")
-    parser.add_argument("--readers", action="store_true", help="also write the single readers' levels")
+    parser.add_argument("--readers", action="store_true", help="also write the single annotators' levels")
     parser.add_argument("--extension", default=".mha", choices=EXTENSIONS[:3], help="of submitted volumes")
 
 
@@ -42,7 +42,7 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
     """Write a phase and four submissions below ``arguments.output`` and return their folders."""
     rng = np.random.Generator(np.random.PCG64(arguments.seed))
     cases = draw_cases(arguments.cases, arguments.scale, rng)
-    tasks = CHALLENGE.tasks(CystsOptions(readers=_READERS if arguments.readers else ()))
+    tasks = CHALLENGE.tasks(CystsOptions(readers=_ANNOTATORS if arguments.readers else ()))
     submissions = arguments.output / "submissions"
     writers = {
         quality: ArchiveWriter(submissions / quality.value, fields_of(tasks), {"cysts": arguments.extension})
@@ -66,10 +66,10 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
 
 
 def _reference(case: OctCase, rng: np.random.Generator) -> SampleCase:
-    readers = [read_cysts(case, rng, missed=0.3, deviation=0.08, level_deviation=0.6) for _ in _READERS]
-    confidence, level = combine(readers)
+    annotators = [read_cysts(case, rng, missed=0.3, deviation=0.08, level_deviation=0.6) for _ in _ANNOTATORS]
+    confidence, level = combine(annotators)
     values: dict[str, NDArray[Any]] = {"cysts": confidence, "level": level}
-    values |= {f"reader_{name}": levels for name, levels in zip(_READERS, readers, strict=True)}
+    values |= {f"reader_{name}": levels for name, levels in zip(_ANNOTATORS, annotators, strict=True)}
     return SampleCase(
         case.name,
         {**geometry_columns(case.geometry), "vendor": case.vendor, "quality": case.quality},
@@ -98,7 +98,7 @@ def _write_image(path: Path, case: OctCase, rng: np.random.Generator) -> None:
 
 
 def _configuration(arguments: argparse.Namespace) -> str:
-    options = f"\n[options]\nreaders = {list(_READERS)}\n" if arguments.readers else ""
+    options = f"\n[options]\nreaders = {list(_ANNOTATORS)}\n" if arguments.readers else ""
     return f"""\
 challenge = "cysts"
 name = "{arguments.name}"

@@ -31,7 +31,7 @@ class VolumeScoring:
 
     marked_from: float
     continuity_mm: float
-    readers: tuple[str, ...]
+    annotators: tuple[str, ...]
     surface_distances: bool
 
     def score(self, prediction: Values, reference: Values) -> Row:
@@ -78,14 +78,14 @@ class VolumeScoring:
     def _compare(self, planes: Sequence[Crop], reference: Values) -> ComparedVolume:
         """Return the comparison of a volume with its reference, whose files pass by plane by plane."""
         case = reference["cysts"].case
-        readers = [reference[reader_field(name)] for name in self.readers]
-        streams = [volume.planes() for volume in readers if volume is not None]
+        annotators = [reference[annotator_field(name)] for name in self.annotators]
+        streams = [volume.planes() for volume in annotators if volume is not None]
         across_planes = _spacing_zyx(case)[0] < self.continuity_mm
         comparison = VolumeComparison(case.width, self.marked_from, across_planes, len(streams))
         volumes = zip(planes, reference["level"].planes(), reference["cysts"].planes(), *streams, strict=True)
-        for z, (prediction, level, confidence, *reader_overlaps) in enumerate(volumes):
+        for z, (prediction, level, confidence, *annotator_overlaps) in enumerate(volumes):
             try:
-                comparison.add(prediction, level, confidence, reader_overlaps)
+                comparison.add(prediction, level, confidence, annotator_overlaps)
             except ValueError as error:
                 raise PhaseError(f"{reference['cysts'].path}, B-scan {z + 1}: {error}") from None
         return comparison.result()
@@ -103,11 +103,11 @@ class VolumeScoring:
             ),
         }
         row |= _overlaps("", compared.overlap)
-        reader_overlaps = iter(compared.reader_overlaps)
-        for name in self.readers:
-            present = reference[reader_field(name)] is not None
-            row |= _overlaps(f"_{name}", next(reader_overlaps) if present else None)
-        if self.readers:
+        annotator_overlaps = iter(compared.annotator_overlaps)
+        for name in self.annotators:
+            present = reference[annotator_field(name)] is not None
+            row |= _overlaps(f"_{name}", next(annotator_overlaps) if present else None)
+        if self.annotators:
             row |= _overlaps("_intersection", compared.intersection_overlap)
         for level in LEVELS:
             row[f"recall_level_{level}"] = _share(compared.found[level], compared.voxels[level])
@@ -120,9 +120,9 @@ class VolumeScoring:
         return row
 
 
-def reader_field(reader: str) -> str:
-    """Return the name of the hidden field that holds a single reader's levels."""
-    return f"reader_{reader}"
+def annotator_field(annotator: str) -> str:
+    """Return the name of the hidden field that holds a single annotator's levels."""
+    return f"reader_{annotator}"
 
 
 def _confidences(compared: ComparedVolume) -> Row:

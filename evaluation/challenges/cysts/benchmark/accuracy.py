@@ -26,7 +26,7 @@ class Accuracy:
     def weight(self, confidence: int) -> float:
         """Return what a mark of this confidence weighs, see `benchmark.weighting`.
 
-        Where the confidence was never marked on the evaluation set, as where the reader marked nothing
+        Where the confidence was never marked on the evaluation set, as where the annotator marked nothing
         (0), this is the overall accuracy.
         """
         own = self.by_confidence.get(confidence, math.nan)

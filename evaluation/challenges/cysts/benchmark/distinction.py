@@ -58,8 +58,8 @@ def distinctions(
 ) -> list[float]:
     """Return the distinction of every cyst of one B-scan, see `distinction`.
 
-    image, levels: (y, x), intensities and one reader's confidences; no ring contains anything that this
-    reader marked. NaN for a cyst whose ring is empty.
+    image, levels: (y, x), intensities and one annotator's confidences; no ring contains anything that this
+    annotator marked. NaN for a cyst whose ring is empty.
     """
     marked = levels > 0
     values = []

@@ -21,7 +21,7 @@ class Stratum:
 
 
 def median_quality(ranks: Sequence[str]) -> str:
-    """Return the median of readers' ranks "low", "medium" or "high"; of an even number the lower one.
+    """Return the median of annotators' ranks "low", "medium" or "high"; of an even number the lower one.
 
     Raises `ValueError` for another rank or none at all.
     """

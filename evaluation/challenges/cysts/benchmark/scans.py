@@ -1,4 +1,4 @@
-"""OCT volumes and readers' volumes of confidences as an organiser keeps them: one file a volume."""
+"""OCT volumes and annotators' volumes of confidences as an organiser keeps them: one file a volume."""
 
 from __future__ import annotations
 

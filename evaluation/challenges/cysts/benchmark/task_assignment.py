@@ -1,6 +1,6 @@
 """Two steps of the cyst benchmark that distribute the work, each from files to files.
 
-partition    → partition.csv     from volumes.csv: volume, vendor, quality_<reader> … (high, medium or low)
+partition    → partition.csv     from volumes.csv: volume, vendor, quality_<annotator> … (high, medium or low)
 assignment   → assignment.csv    from partition.csv and accuracy.csv
 """
 
@@ -73,7 +73,7 @@ def read_parts(work: Path) -> dict[str, int]:
 
 
 def write_assignment(work: Path) -> dict[str, object]:
-    """Give every part to two complementary readers; return what the report says of it."""
+    """Give every part to two complementary annotators; return what the report says of it."""
     accuracies = read_accuracy(work)
     volumes = Counter(read_parts(work).values())
     parts = sorted(volumes)
@@ -88,16 +88,16 @@ def write_assignment(work: Path) -> dict[str, object]:
     write_rows(work / ASSIGNMENT, _OF_PART, rows)
     workload: dict[str, int] = defaultdict(int)
     for part, pair in zip(parts, pairs, strict=True):
-        for reader in pair:
-            workload[reader] += volumes[part]
+        for annotator in pair:
+            workload[annotator] += volumes[part]
     return {
         "parts": [dict(zip(_OF_PART, row, strict=True)) for row in rows],
-        "volumes_of_readers": dict(workload),
+        "volumes_of_annotators": dict(workload),
     }
 
 
 def read_assignment(work: Path) -> dict[str, tuple[str, str]]:
-    """Return for every volume the readers who annotate it. Raises `PhaseError`."""
+    """Return for every volume the annotators who annotate it. Raises `PhaseError`."""
     with organiser_table(work / ASSIGNMENT, ("part", "reader_1", "reader_2")) as table:
         pairs = {
             row.whole("part", 1, _MAX_PARTS): (row.cells["reader_1"], row.cells["reader_2"])
@@ -105,5 +105,5 @@ def read_assignment(work: Path) -> dict[str, tuple[str, str]]:
         }
     parts = read_parts(work)
     if missing := sorted(set(parts.values()) - set(pairs)):
-        raise PhaseError(f"{work / ASSIGNMENT}: expected readers of part {missing[0]}, found none")
+        raise PhaseError(f"{work / ASSIGNMENT}: expected annotators of part {missing[0]}, found none")
     return {volume: pairs[part] for volume, part in parts.items()}

@@ -63,18 +63,18 @@ def moments_of(distinctions: ArrayLike) -> Moments:
     return Moments(len(values), float(values.mean()), float(values.var()))
 
 
-def fit(reader: Moments, supervisor: Moments) -> Transform:
-    """Return the map that gives a reader's distinctions the supervisor's mean and variance (Eq. 2).
+def fit(annotator: Moments, supervisor: Moments) -> Transform:
+    """Return the map that gives an annotator's distinctions the supervisor's mean and variance (Eq. 2).
 
-    a = √(σ²_S / σ²_R), b = μ_S − a·μ_R. a is 1 where σ_R is 0 or the reader has fewer than two cysts; without
-    any cyst the map changes nothing.
+    a = √(σ²_S / σ²_R), b = μ_S − a·μ_R. a is 1 where σ_R is 0 or the annotator has fewer than two cysts.
+    Without any cyst the map is the identity.
     """
-    if reader.count == 0:
+    if annotator.count == 0:
         return Transform(1.0, 0.0)
     a = 1.0
-    if reader.count >= _MIN_CYSTS and reader.variance > 0:
-        a = math.sqrt(supervisor.variance / reader.variance)
-    return Transform(a, supervisor.mean - a * reader.mean)
+    if annotator.count >= _MIN_CYSTS and annotator.variance > 0:
+        a = math.sqrt(supervisor.variance / annotator.variance)
+    return Transform(a, supervisor.mean - a * annotator.mean)
 
 
 def supervisor_of(distinctions: Mapping[int, Sequence[float]]) -> Supervisor:
