@@ -1,8 +1,8 @@
-"""An organiser's folder of annotators' annotations, from which the reference of a phase is built.
+"""The organiser's folder of annotations from which the reference of a phase is built.
 
 phase.toml, cases.csv   as in the phase that is to be; columns of labels that cases.csv has are kept
 readers/<annotator>/…      one annotator's annotations, laid out as a submission to the phase
-dropped.csv             optional: reader, name, field, what a quality check drops (no field: everything)
+dropped.csv             optional: reader, name, field, rejected by a quality check (empty field: all)
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ANNOTATORS, DROPPED = "readers", "dropped.csv"
 
 @dataclass(frozen=True)
 class AnnotatorsFolder:
-    """What an organiser's folder holds.
+    """The content of an organiser's folder.
 
     ``fused``: the fields whose reference comes from the annotators. ``annotators``: one open submission each.
     ``dropped``: the values that do not count, as (annotator, position of the case, field).
@@ -40,12 +40,12 @@ class AnnotatorsFolder:
     dropped: Collection[tuple[str, int, str]]
 
     def dropped_fields(self, annotator: str, position: int) -> set[str]:
-        """Return the fields of an annotator's case that do not count."""
+        """Return the fields of an annotator's case that were dropped."""
         return {field.name for field in self.fused if (annotator, position, field.name) in self.dropped}
 
 
 def open_annotators(folder: Path) -> AnnotatorsFolder:
-    """Return what a folder holds; no annotation has been read yet. Raises `PhaseError` with every fault."""
+    """Open a folder without reading its annotations. Raises `PhaseError` with every fault."""
     if not (folder / ANNOTATORS).is_dir():
         raise PhaseError(f"{folder / ANNOTATORS}: is not a folder")
     configuration = read_configuration(folder)
@@ -59,7 +59,7 @@ def open_annotators(folder: Path) -> AnnotatorsFolder:
         phase=configuration.config.name,
         submission="archive",
         tasks=tuple(task.name for task in tasks),
-        # No annotator need have seen every case.
+        # An annotator may have annotated only some of the cases.
         missing="worst",
         options=configuration.options.form_options(),
         sockets={},
@@ -79,7 +79,7 @@ def _is_kept(field: Field, cases: Cases) -> bool:
 
 
 def _of_references(task: Task) -> Task:
-    """Return a task whose fields are read as references are: a label, say, where teams give a likelihood."""
+    """Return a task whose fields are read like references: for example a label instead of a likelihood."""
     return replace(task, fields=tuple(replace(field, kind=field.reference.kind) for field in task.fields))
 
 

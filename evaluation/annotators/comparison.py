@@ -24,7 +24,7 @@ from evaluation.metrics.regions import overlap_of, region_of
 
 @singledispatch
 def categories(kind: Kind, value: Any) -> Mapping[str, Hashable]:
-    """Return what an annotator decided in one case, by the name of the decision; compared by kappa."""
+    """Return an annotator's categorical decisions in one case, by name; they are compared by kappa."""
     return {}
 
 
@@ -55,13 +55,13 @@ def _visibility(kind: PointInImage, value: Point) -> Mapping[str, Hashable]:
 
 @singledispatch
 def measures(kind: Kind, first: Any, second: Any) -> Mapping[str, float]:
-    """Return how alike or how far apart two values of one case are; NaN where that has no meaning."""
+    """Return similarities or distances of two values of one case, by name; NaN where undefined."""
     return {}
 
 
 @measures.register
 def _dice(kind: LabelMask, first: Crop, second: Crop) -> Mapping[str, float]:
-    """Return the Dice of every region; it does not exist where neither annotator marked one."""
+    """Return the Dice of every region; NaN where neither annotator marked it."""
     return {
         f"{kind.labels[label]} Dice": dice(
             overlap_of(region_of(first, labels), region_of(second, labels)), both_empty=nan
@@ -80,7 +80,7 @@ def _dice_of_classes(
 
 @measures.register
 def _distance(kind: PointInImage, first: Point, second: Point) -> Mapping[str, float]:
-    """Return the distance in pixels; it does not exist where an annotator saw nothing."""
+    """Return the distance in pixels; NaN where one annotator marked the structure as invisible."""
     both = kind.is_visible(first) and kind.is_visible(second)
     return {"distance in pixels": distance(first, second) if both else nan}
 
@@ -112,7 +112,7 @@ class FieldAgreement:
     def result(self) -> list[Agreement]:
         """Return Cohen's kappa of every pair, Fleiss' kappa of all, and the mean measures of every pair.
 
-        A kappa that does not exist (only one category occurs) is left out.
+        An undefined kappa (only one category occurs) is left out.
         """
         found = []
         for decision, cases in self._decisions.items():

@@ -1,4 +1,4 @@
-"""The reference of a phase from several annotators, and the report on them.
+"""Build the reference of a phase from several annotators, and report on them.
 
 The report: `report.json`, `agreement.csv` and `annotators.csv`.
 """
@@ -43,10 +43,9 @@ class FusedReference:
 def fuse_annotators(
     given: AnnotatorsFolder, output: Path, rules: Rules, workers: int, progress: Progress = no_progress
 ) -> FusedReference:
-    """Build a phase folder, ready to seal, from annotators' annotations.
+    """Build a phase folder, ready to seal, from several annotators' files.
 
-    Raises `PhaseError` with every fault
-    of every annotation, and for a value that no annotator gives.
+    Raises `PhaseError` with every fault of every annotation, and for every value that no annotator gives.
     """
     faults: list[str] = []
     agreement = {field.name: FieldAgreement(field.name, field.reference.kind) for field in given.fused}
@@ -100,7 +99,7 @@ def fuse_annotators(
 
 
 def _values_of_case(given: AnnotatorsFolder, position: int, faults: list[str]) -> dict[str, dict[str, Any]]:
-    """Return the values of a case by field and annotator, without those that were dropped."""
+    """Return the values of a case by field and annotator, without dropped values."""
     names = [field.name for field in given.fused]
     values: dict[str, dict[str, Any]] = {name: {} for name in names}
     for annotator in given.annotators:
@@ -111,7 +110,7 @@ def _values_of_case(given: AnnotatorsFolder, position: int, faults: list[str]) -
 
 
 def write_reference_report(folder: Path, fused: FusedReference, rules: Rules) -> None:
-    """Write the report into a folder; it names annotators, and belongs to the organiser."""
+    """Write the report into a folder. It names annotators and is meant for the organiser only."""
     scores: dict[str, dict[str, dict[str, Any]]] = defaultdict(lambda: defaultdict(dict))
     for score in fused.scores:
         scores[score.annotator][score.task][score.metric] = {"cases": score.cases, "value": score.value}

@@ -1,4 +1,4 @@
-"""Every annotator scored against the result like a team (ADAM, Table 14)."""
+"""Score every annotator against the combined reference like a team (ADAM, Table 14)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CASE_SECONDS = 120.0
 
 @dataclass(frozen=True, slots=True)
 class AnnotatorScore:
-    """One metric of one annotator, over the cases that he annotated."""
+    """One metric of one annotator over the ``cases`` that the annotator completed."""
 
     annotator: str
     task: str
@@ -32,7 +32,7 @@ class AnnotatorScore:
 
 
 def score_annotators(folder: Path, given: AnnotatorsFolder, workers: int) -> tuple[AnnotatorScore, ...]:
-    """Return every metric that exists of every annotator, by the challenge's own scoring.
+    """Return every defined metric of every annotator, computed by the challenge's own scoring.
 
     An annotator is scored on the cases for which every field of the task was annotated and not dropped. The
     reference is the one in ``folder``. The annotator contributed to it, so the figures are optimistic.

@@ -1,4 +1,4 @@
-"""`fuse`: the reference of a phase from what several annotators said."""
+"""`fuse`: build the reference of a phase from several annotators."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Run = Callable[[argparse.Namespace], list[Path]]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare what can be fused, and the arguments of each."""
+    """Declare one sub-command for each kind of input, with its arguments."""
     from evaluation.annotators import annotations as annotators
     from evaluation.challenges.cysts.benchmark import steps as benchmark
     from evaluation.challenges.justraigs import reference as labels_phase
@@ -26,13 +26,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         ("graders", "labels of two graders and a specialist (JustRAIGS)", labels_phase, _add_graders),
         ("cysts", "a confidence benchmark of cysts in OCT volumes", benchmark, _add_cysts),
     ):
-        # What is read and written stands where the module says it.
+        # The module's docstring lists the files that are read and written.
         layout = argparse.RawDescriptionHelpFormatter
         add(kinds.add_parser(name, help=summary, description=module.__doc__, formatter_class=layout))
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Fuse, and print what was written. Raises `PhaseError` for what is wrong with the annotators' files."""
+    """Build the reference and print the paths. Raises `PhaseError` with the faults of the input files."""
     fuse: Run = arguments.fuse
     written = fuse(arguments)
     sys.stdout.write("".join(f"{path}\n" for path in written))
@@ -45,10 +45,13 @@ def add_rules(parser: argparse.ArgumentParser) -> None:
         "--tie",
         choices=["background", "foreground"],
         default="background",
-        help="what is decided where as many say yes as no (default: background)",
+        help="the result where as many annotators say yes as no (default: background)",
     )
     parser.add_argument(
-        "--method", choices=["majority", "staple"], default="majority", help="of masks (default: majority)"
+        "--method",
+        choices=["majority", "staple"],
+        default="majority",
+        help="how masks are combined (default: majority)",
     )
 
 
@@ -57,7 +60,7 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
         "--output", type=Path, required=True, metavar="FOLDER", help="the phase folder to write"
     )
     parser.add_argument(
-        "--report", type=Path, metavar="FOLDER", help="where the report goes (default: OUTPUT-report)"
+        "--report", type=Path, metavar="FOLDER", help="where to write the report (default: OUTPUT-report)"
     )
 
 
@@ -93,8 +96,12 @@ def _fuse_annotators(arguments: argparse.Namespace) -> list[Path]:
 
 def _add_graders(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("table", type=Path, metavar="GRADERS_CSV", help="the graders' table")
-    parser.add_argument("--mapping", type=Path, required=True, metavar="JSON", help="of the archive's stacks")
-    parser.add_argument("--phase", type=Path, required=True, metavar="PHASE_TOML", help="its configuration")
+    parser.add_argument(
+        "--mapping", type=Path, required=True, metavar="JSON", help="mapping of the archive's stacks"
+    )
+    parser.add_argument(
+        "--phase", type=Path, required=True, metavar="PHASE_TOML", help="the configuration of the phase"
+    )
     _add_output(parser)
     parser.set_defaults(fuse=_fuse_graders)
 
@@ -118,21 +125,30 @@ def _add_cysts(parser: argparse.ArgumentParser) -> None:
         "and annotations/<annotator>/",
     )
     parser.add_argument(
-        "--report", type=Path, required=True, metavar="FOLDER", help="where every step leaves its tables"
+        "--report", type=Path, required=True, metavar="FOLDER", help="where every step writes its tables"
     )
-    parser.add_argument("--output", type=Path, metavar="FOLDER", help="the phase folder, of the last step")
+    parser.add_argument(
+        "--output", type=Path, metavar="FOLDER", help="the phase folder that the last step writes"
+    )
     steps = parser.add_mutually_exclusive_group()
-    steps.add_argument("--step", choices=STEPS, help="run this step alone, from the tables of those before")
-    steps.add_argument("--until", choices=STEPS, default=STEPS[-1], help="stop after this step, to look")
+    steps.add_argument(
+        "--step", choices=STEPS, help="run only this step, from the tables of the earlier steps"
+    )
+    steps.add_argument(
+        "--until",
+        choices=STEPS,
+        default=STEPS[-1],
+        help="stop after this step, for example to inspect its tables",
+    )
     parser.add_argument(
         "--interval",
         choices=["level", "cyst"],
         default="level",
-        help="what a mark is worth: the supervisor's mean distinction of its confidence, "
-        "or its own distinction transformed (default: level)",
+        help="value of a marked voxel: the supervisor's mean distinction at that confidence, "
+        "or the cyst's own transformed distinction (default: level)",
     )
-    parser.add_argument("--parts", type=int, default=3, help="of the partition (default: 3)")
-    parser.add_argument("--seed", type=int, default=0, help="of the partition (default: 0)")
+    parser.add_argument("--parts", type=int, default=3, help="number of parts of the partition (default: 3)")
+    parser.add_argument("--seed", type=int, default=0, help="random seed of the partition (default: 0)")
     parser.set_defaults(fuse=_fuse_cysts)
 
 

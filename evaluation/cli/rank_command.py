@@ -8,7 +8,8 @@ from functools import partial
 from pathlib import Path
 
 from evaluation.core.scheme import Scheme
-from evaluation.ranking.results import PhaseResults, RankingError, read_results
+from evaluation.ranking.results import PhaseResults, RankingError
+from evaluation.ranking.results_folder import read_results
 from evaluation.ranking.schemes import PLATFORM_METHODS, platform_scheme, scheme_of
 
 

@@ -36,11 +36,11 @@ _MAX_TESTED = 100
 
 @dataclass(frozen=True)
 class RankOptions:
-    """What to compute.
+    """The options of a ranking.
 
-    ``tests`` None: unless there are more than a hundred teams. ``resamples`` None: as the phase has it.
-    ``subgroups`` are columns of the case table, ``classifiers`` columns ("task.column") of the case tables
-    that are shown beside the annotators under the given titles.
+    ``tests`` None: tests for up to a hundred teams. ``resamples`` None: the phase's number.
+    ``subgroups``: columns of the case table. ``classifiers``: columns ("task.column") of the results per
+    case, by title, that are reported beside the annotators.
     """
 
     which: Which = "best"
@@ -56,7 +56,7 @@ class RankOptions:
 
 
 class Analysis:
-    """What is computed from the results per case, for the ranked teams that have any."""
+    """The figures that need results per case, for the ranked teams that have them."""
 
     def __init__(
         self,
@@ -107,7 +107,7 @@ class Analysis:
         }
 
     def organiser_part(self) -> OrganiserPart:
-        """Return what tells of single cases."""
+        """Return the figures of single cases."""
         results = self._results
         if results.cases is None:
             return OrganiserPart()
@@ -137,7 +137,7 @@ class Analysis:
         return tuple(subgroup_tests(self._results.metrics, self._all, cases, self._choices.subgroups))
 
     def annotators(self) -> AnnotatorsSection | None:
-        """Return the annotators' figures."""
+        """Return the figures of the annotators, None where none were requested."""
         choices = self._choices
         if choices.annotators is None and not choices.classifiers:
             return None
@@ -146,17 +146,17 @@ class Analysis:
         )
 
     def _metrics_of_scheme(self) -> dict[str, Metric]:
-        """Return the metrics that the scheme ranks, those of its composites included."""
+        """Return the metrics that the scheme ranks, including those of its composites."""
         metrics = self._results.metrics
         return {name: metrics[name] for name in self._single(self._scheme.metrics)}
 
     def _single(self, names: Sequence[str]) -> tuple[str, ...]:
-        """Return names with composites replaced by the metrics of which they are made."""
+        """Return names with each composite replaced by its metrics."""
         parts = {composite.name: composite.metrics for composite in self._results.challenge.composites}
         return tuple(dict.fromkeys(single for name in names for single in parts.get(name, (name,))))
 
     def _complete(self, names: Sequence[str]) -> bool:
-        """Return whether every ranked team that has a metric has it per case, for all the given metrics."""
+        """Return whether all ranked teams with these metrics also have them per case."""
         for name in self._single(names):
             tables = self._cases.task_tables(name.partition(".")[0])
             if any(

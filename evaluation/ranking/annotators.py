@@ -1,4 +1,4 @@
-"""Human annotators beside the teams: operating points, agreement, consensus (REFUGE, section 4.1)."""
+"""Annotators compared with the teams: operating points, agreement, consensus (REFUGE, section 4.1)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ReadColumns = Callable[[tuple[str, ...]], Mapping[str, FloatArray]]
 
 @dataclass(frozen=True)
 class OperatingPoint:
-    """Binary decisions against the label, as counts; a ratio over no case is None."""
+    """Binary decisions against the label as counts and ratios; a ratio over no cases is None."""
 
     true_positives: int
     positives: int
@@ -39,7 +39,7 @@ class OperatingPoint:
 
 @dataclass(frozen=True)
 class AnnotatorAgreement:
-    """On how many cases two annotators decide alike, and their figures on these cases."""
+    """The number of cases on which two annotators agree, and their figures on these cases."""
 
     first: str
     second: str
@@ -50,7 +50,7 @@ class AnnotatorAgreement:
 
 @dataclass(frozen=True)
 class AnnotatorsSection:
-    """Annotators with binary decisions as points, further columns as classifiers with their metrics."""
+    """Annotators with binary decisions as operating points; other columns as classifiers with metrics."""
 
     label: str
     points: dict[str, OperatingPoint]
@@ -81,7 +81,7 @@ def operating_point(decision: FloatArray, label: FloatArray) -> OperatingPoint:
 def agreement_of(
     first: str, second: str, decisions: Mapping[str, FloatArray], label: FloatArray
 ) -> AnnotatorAgreement:
-    """Return the agreement of two annotators on the labelled cases that both have read."""
+    """Return the agreement of two annotators on the labelled cases that both annotated."""
     a, b = decisions[first], decisions[second]
     both = ~np.isnan(a) & ~np.isnan(b) & ~np.isnan(label)
     agreed = both & (a == b)
@@ -94,8 +94,9 @@ def describe_annotators(
 ) -> AnnotatorsSection:
     """Return the figures of annotators and of other classifiers.
 
-    columns: per annotator, in the order of the cases of the task that has a curve; 0 and 1 alone: decisions,
-    else a score, which is given the curve metrics of the task. Raises `RankingError` without such a task.
+    columns: per annotator, in the order of the cases of the task with a curve. A column of 0 and 1 holds
+    decisions; any other is a score and gets the task's curve metrics. Raises `RankingError` without such a
+    task.
     """
     task, curve = curve_of(metrics)
     table = tables[task]
@@ -122,11 +123,11 @@ def annotators_section(
     metrics: Mapping[str, Metric],
     teams: Sequence[Mapping[str, CaseTable] | None],
 ) -> AnnotatorsSection:
-    """Return the figures of annotators, and of classifiers, which are columns of the results per case.
+    """Return the figures of annotators, and of classifiers (columns of the results per case).
 
-    read: takes the names of the cases. classifiers: "task.column" by title. teams: the case tables of every
-    team by task, of which the first gives the labels. Raises `RankingError` without results per case and for
-    an unknown column.
+    read: called with the names of the cases. classifiers: "task.column" by title. teams: the case tables of
+    every team by task; the first has the labels. Raises `RankingError` without results per case and for an
+    unknown column.
     """
     task, _ = curve_of(metrics)
     tables = next((tables for tables in teams if tables and task in tables), None)
@@ -137,7 +138,7 @@ def annotators_section(
     for title, column in classifiers.items():
         task_tables, _, key = column.partition(".")
         if task_tables not in tables or key not in tables[task_tables].column_names:
-            raise RankingError(f"{column}: is no column of the results per case")
+            raise RankingError(f"{column}: is not a column of the results per case")
         at = dict(zip(tables[task_tables].names, tables[task_tables][key].tolist(), strict=True))
         columns[title] = np.array([at.get(name, np.nan) for name in names])
     return describe_annotators(columns, metrics, tables)
@@ -152,9 +153,9 @@ def curve_of(metrics: Mapping[str, Metric]) -> tuple[str, Curve]:
 
 
 def read_annotators(path: Path, cases: tuple[str, ...]) -> dict[str, FloatArray]:
-    """Return a table of annotators as columns in the order of the cases, NaN where an annotator gave nothing.
+    """Read a table of annotators as columns in the order of the cases, NaN for empty cells.
 
-    The table has the column ``name`` and one for each annotator. Raises `PhaseError` listing every fault.
+    The table has the column ``name`` and one column per annotator. Raises `PhaseError` listing every fault.
     """
     at = {name_key(case): position for position, case in enumerate(cases)}
     with organiser_table(path, (NAME,)) as table:
@@ -165,9 +166,9 @@ def read_annotators(path: Path, cases: tuple[str, ...]) -> dict[str, FloatArray]
         for row in table.rows:
             position = at.get(name_key(row.cells[NAME]))
             if position is None:
-                row.fault(NAME, f"{row.cells[NAME]!r} is no case of this phase")
+                row.fault(NAME, f"{row.cells[NAME]!r} is not a case of this phase")
             elif position in seen:
-                row.fault(NAME, f"{row.cells[NAME]!r} is in an earlier row too")
+                row.fault(NAME, f"{row.cells[NAME]!r} is also in an earlier row")
             else:
                 seen.add(position)
                 for name, column in columns.items():

@@ -67,7 +67,7 @@ def test_an_organiser_stops_to_look_and_goes_on(tmp_path):
     # Nobody has annotated yet.
     done = run("fuse", "cysts", *places, "--step", "combination")
     assert done.returncode == 1
-    assert "is missing, which" in done.stderr
+    assert "is missing; " in done.stderr
     cyst_annotators(tmp_path / "in", volumes=3)
     done = run("fuse", "cysts", *places, "--step", STEPS[-1])
     assert (done.returncode, done.stderr) == (0, "")
@@ -102,7 +102,7 @@ def test_ensemble(tmp_path):
     ("arguments", "message"),
     [
         (["team-a"], "at least two"),
-        (["team-a", "team-a"], "stands more than once"),
+        (["team-a", "team-a"], "given more than once"),
         (["team-a", "nobody"], "nobody: "),
         (["team-a", "team-b", "--tasks", "boxes"], "boxes"),
     ],

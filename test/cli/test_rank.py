@@ -161,7 +161,7 @@ def test_two_phases_annotators_and_subgroups(tmp_path):
         (["a=nowhere", "b"], "b: expected PHASE=FOLDER, every phase once"),
         (["{each}", "--scheme", "nowhere.toml"], "nowhere.toml"),
         (["{each}", "--subgroup", "vendor"], "vendor: no column of the case table"),
-        (["{each}", "--classifier", "fovea.area"], "fovea.area: is no column of the results per case"),
+        (["{each}", "--classifier", "fovea.area"], "fovea.area: is not a column of the results per case"),
         (["offline={each}", "onsight={each}"], "combines the phases offline, onsite"),
     ],
 )

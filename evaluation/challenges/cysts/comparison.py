@@ -1,7 +1,7 @@
 """Comparison of a predicted volume with a reference of confidences and levels, plane by plane.
 
-One pass gathers all that the figures of a volume derive from: sums, counts, components, and which voxels are
-marked. Nothing depends on how many planes arrive at a time.
+One pass collects the sums, counts, components and marked voxels from which all figures of a volume are
+computed. The result does not depend on how many planes are added at a time.
 """
 
 from __future__ import annotations
@@ -24,15 +24,16 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class ComparedVolume:
-    """All that the figures of one volume derive from.
+    """The sums and counts from which all figures of one volume are computed.
 
     ``overlap`` compares the marked voxels with those of level > 0, ``annotator_overlaps`` with those of each
     annotator (in the order given), ``intersection_overlap`` with those that all annotators marked (None
     without annotators).
     ``voxels`` and ``found`` count the reference's voxels by level, all and the marked ones. ``cysts`` counts
-    its components by level (the highest in it) and by whether they are touched (level, untouched | touched),
-    ``false_components`` those of the prediction that touch no voxel of level > 0. ``confidences`` are the
-    distinct ones of the reference above 0 with the voxels of each. The planes say which voxels are marked.
+    its components by their highest level and by whether they are touched (level, untouched | touched),
+    ``false_components`` those of the prediction that touch no voxel of level > 0. ``confidences`` are
+    the distinct confidences of the reference above 0, with the number of voxels of each. The planes hold the
+    marked voxels.
     """
 
     sums: ConfidenceSums
@@ -50,10 +51,10 @@ class ComparedVolume:
 
 
 class VolumeComparison:
-    """Gathers a `ComparedVolume` from the planes of a volume, in order.
+    """Collects a `ComparedVolume` from the planes of a volume, in order.
 
-    ``width`` is that of a row in pixels; a voxel is marked where the prediction is at least ``marked_from``;
-    ``across_planes`` says whether components join planes.
+    ``width``: of a row in pixels. ``marked_from``: the lowest prediction of a marked voxel.
+    ``across_planes``: whether components join planes.
     """
 
     def __init__(self, width: int, marked_from: float, across_planes: bool, annotators: int = 0) -> None:
@@ -109,7 +110,7 @@ class VolumeComparison:
                 self._of_annotators[row] += _counts(marked, annotator_marks)
 
     def result(self) -> ComparedVolume:
-        """Return what was gathered; no plane can be added after it."""
+        """Return the comparison; no plane can be added afterwards."""
         cysts = self._cysts.counts()
         annotators = [OverlapCounts(*row) for row in self._of_annotators.tolist()]
         distinct = sorted(self._distinct.items())
@@ -144,7 +145,7 @@ class VolumeComparison:
 
 
 def _cropped(mask: NDArray[np.bool_], box: Box) -> Crop:
-    """Return a mask that lies in a box as a plane cut to its own content, copied so that no more is kept."""
+    """Return a mask in a box as a plane cropped to its content. It is copied to release the full plane."""
     own = box_of_content(mask)
     if own.is_empty:
         return Crop(np.zeros((0, 0), dtype=np.bool_))

@@ -2,7 +2,7 @@
 
 "A novel benchmark model for intelligent annotation of spectral-domain optical coherence tomography scans
 using the example of cyst annotation" (Vienna Reading Center and OPTIMA): confidences 1 to 5 of two annotators
-are combined to one confidence a voxel, and maps of confidences are compared by Eq. 3. Overlap with single
+are combined to one confidence per voxel, and maps of confidences are compared by Eq. 3. Overlap with single
 annotators and with their intersection follows the OPTIMA cyst segmentation challenge of 2015.
 """
 
@@ -26,10 +26,10 @@ _WHOLE_LEVELS = ReferenceVolume(0, LEVELS[-1], whole=True)
 
 
 class CystsOptions(Options):
-    """Choices that paper and challenge leave open.
+    """Options that the paper and the challenge leave open.
 
-    ``marked_from``: the confidence from which on a voxel counts as marked, by default the lowest that the
-    reference knows. ``continuity_mm``: B-scans nearer to each other than this are joined (Section 2.2).
+    ``marked_from``: the lowest confidence of a marked voxel, by default the lowest in a reference.
+    ``continuity_mm``: B-scans closer to each other than this are joined (Section 2.2).
     ``readers``: names of the annotators whose volumes lie in ``readers/<name>/``; a volume need not have all.
     """
 
@@ -158,7 +158,7 @@ CYSTS = Field(
 
 LEVEL = HiddenField("level", Reference(_WHOLE_LEVELS, Files("level", _VOLUMES)))
 
-# The paper ranks nobody; this order is ours.
+# The paper has no ranking; this order is a choice of this package.
 RANKING = Scheme(
     boards=(
         Board(

@@ -1,4 +1,4 @@
-"""Synthetic cyst phases: two simulated annotators behind the reference, submissions of known order."""
+"""Synthetic cyst phases: a reference from two simulated annotators, and submissions of known order."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ANNOTATORS = ("first", "second")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare what can be chosen about a sample of OCT volumes."""
+    """Declare the options of a sample of OCT volumes."""
     parser.add_argument("--cases", type=int, default=26, help="number of volumes")
     parser.add_argument("--scale", type=float, default=1.0, help="of width, depth and number of B-scans")
     parser.add_argument("--images", action="store_true", help="also write the OCT volumes (8-bit)")
@@ -80,7 +80,7 @@ def _reference(case: OctCase, rng: np.random.Generator) -> SampleCase:
 def _prediction(
     case: OctCase, confidence: NDArray[np.float32], quality: Quality, rng: np.random.Generator
 ) -> NDArray[Any]:
-    """Return a submitted volume: the reference itself, a map, a binary mask, cysts at random places."""
+    """Return a submitted volume: the reference, a noisy map, a binary mask, or random cysts."""
     if quality is Quality.PERFECT:
         return confidence
     if quality is Quality.GOOD:

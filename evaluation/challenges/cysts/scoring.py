@@ -1,4 +1,4 @@
-"""All columns of one volume: what its comparison with the reference gives, and the worst that it can be."""
+"""All columns of one volume: from its comparison with the reference, and the worst values."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ class VolumeScoring:
         return {**row, **_confidences(compared)}
 
     def worst(self, case: CaseForm, reference: Values) -> Row:
-        """Return the worst values of a volume; which of them exist, the reference alone decides.
+        """Return the worst values of a volume. The reference alone decides which of them are defined.
 
-        No submitted volume can be worse: every voxel marked in vain, as many false components as fit, an
-        error of the whole volume.
+        No submission can be worse: only false voxels, as many false components as fit, and an error of the
+        whole volume.
         """
         geometry, spacing = geometry_of(case), _spacing_zyx(case)
         voxels = math.prod(geometry.shape)
@@ -76,7 +76,7 @@ class VolumeScoring:
         return {**row, **_confidences(nothing)}
 
     def _compare(self, planes: Sequence[Crop], reference: Values) -> ComparedVolume:
-        """Return the comparison of a volume with its reference, whose files pass by plane by plane."""
+        """Return the comparison of a volume with its reference, read plane by plane."""
         case = reference["cysts"].case
         annotators = [reference[annotator_field(name)] for name in self.annotators]
         streams = [volume.planes() for volume in annotators if volume is not None]
@@ -91,7 +91,7 @@ class VolumeScoring:
         return comparison.result()
 
     def _row(self, compared: ComparedVolume, reference: Values) -> dict[str, float]:
-        """Return all columns but the distances; NaN where the reference holds nothing to measure."""
+        """Return all columns except the distances; NaN where the reference defines no value."""
         sums = compared.sums
         row = {
             "weighted_dice": weighted_dice(sums),
@@ -126,7 +126,7 @@ def annotator_field(annotator: str) -> str:
 
 
 def _confidences(compared: ComparedVolume) -> Row:
-    """Return the columns of which the pooled maximum of binary masks is made, an array each."""
+    """Return the columns from which the pooled maximum of binary masks is computed, one array each."""
     return {
         "reference_confidences": compared.confidences,
         "reference_voxels": compared.voxels_of_confidence,

@@ -1,4 +1,4 @@
-"""Which two annotators annotate which part: complementary ones, with balanced workloads."""
+"""Assign two complementary annotators to every part, with balanced workloads."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def assign(accuracies: Mapping[str, Accuracy], parts: int) -> tuple[Pair, ...]:
     best: tuple[float, tuple[int, ...]] = (-math.inf, ())
 
     def search(first: int) -> None:
-        """Try every multiset of pairs, in order, that can still be balanced and better than the best."""
+        """Try every multiset of pairs, in order, that can still become balanced and the best."""
         nonlocal best
         left = parts - len(chosen)
         if not left:
-            # Summed exactly, so that equal sums of other summands are a tie.
+            # Exact sums, so that equal sums of different terms are ties.
             value = math.fsum(gains[position] for position in chosen)
             if value > best[0] and sum(count > fewest for count in load.values()) == rest:
                 best = (value, tuple(chosen))
@@ -63,7 +63,7 @@ def complementarity(first: Accuracy, second: Accuracy) -> float:
 
 
 def pairs(annotators: Sequence[str]) -> tuple[Pair, ...]:
-    """Return all pairs: neighbours in the circle of annotators first, then those two apart, and so on.
+    """Return all pairs: first neighbours in the circle of annotators, then annotators two apart, and so on.
 
     Three annotators give 1+2, 2+3 and 1+3, the order in the cyst benchmark.
     """

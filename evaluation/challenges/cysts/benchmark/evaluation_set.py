@@ -36,7 +36,7 @@ class AnnotatedBScan:
 
 @dataclass(frozen=True)
 class EvaluationSet:
-    """Which B-scans belong to it, the annotators without the supervisor, and where their volumes lie."""
+    """The B-scans that belong to it, the annotators without the supervisor, and their volumes."""
 
     b_scans: Mapping[str, tuple[int, ...]]
     annotators: tuple[str, ...]
@@ -44,7 +44,7 @@ class EvaluationSet:
     annotations: Mapping[tuple[str, str], Mapping[str, Scan]]
 
     def __iter__(self) -> Iterator[AnnotatedBScan]:
-        """Yield the B-scans; one volume of each annotator and run is read at a time. Raises `PhaseError`."""
+        """Yield the B-scans, with one volume per annotator and run in memory. Raises `PhaseError`."""
         for volume, numbers in self.b_scans.items():
             image = self.images[volume]
             planes, intensities = image.chosen(numbers), image.intensities()
@@ -63,7 +63,7 @@ class EvaluationSet:
 
 
 def open_evaluation_set(folder: Path) -> EvaluationSet:
-    """Return the evaluation set of a folder; no volume has been read yet.
+    """Open the evaluation set of a folder without reading volumes.
 
     Raises `PhaseError` with every fault.
     """

@@ -1,10 +1,10 @@
-"""Three steps of the cyst benchmark that measure the annotators, each from files to files.
+"""The three steps of the cyst benchmark that measure the annotators; each reads and writes tables.
 
     distinction   → distinctions.csv                  every cyst of the evaluation set, Eq. 1
     transform     → transforms.csv, levels.csv        from distinctions.csv, Eq. 2
-    accuracy      → accuracy.csv                      from the files before, Eq. 3
+    accuracy      → accuracy.csv                      from the files above, Eq. 3
 
-An organiser may look at the files, and change them, before the next step reads them.
+An organiser can inspect and change the tables before the next step reads them.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ _MOST = 10**9
 
 @dataclass(frozen=True)
 class Scale:
-    """What a mark is worth: the value of every level, and every annotator's map of distinctions.
+    """The interval scale: the value of every level, and every annotator's transform of distinctions.
 
-    ``interval`` "level": a confidence carries the supervisor's mean distinction of it; "cyst": every cyst
-    carries its own distinction, mapped by its annotator's transform.
+    ``interval`` "level": a confidence has the supervisor's mean distinction as its value; "cyst": every cyst
+    has its own distinction, transformed for its annotator.
     """
 
     interval: Interval
@@ -72,7 +72,7 @@ class Scale:
     ) -> NDArray[np.float64]:
         """Return the value of every voxel of a B-scan (y, x), 0 where nothing is marked.
 
-        A cyst whose distinction is undefined (NaN in ``cyst_distinctions``) carries the value of its level.
+        A cyst whose distinction is undefined (NaN in ``cyst_distinctions``) has the value of its level.
         """
         table = np.array([0.0, *(self.levels[c] for c in CONFIDENCES)])
         values: NDArray[np.float64] = table[levels]
@@ -91,7 +91,7 @@ class Scale:
 
 
 def write_distinctions(evaluation_set: EvaluationSet, work: Path) -> dict[str, object]:
-    """Measure every cyst of every annotator and run; return what the report says of it."""
+    """Measure every cyst of every annotator and run; return the report's section."""
     rows: list[tuple[object, ...]] = []
     undefined = 0
     for b_scan in evaluation_set:
@@ -109,7 +109,7 @@ def write_distinctions(evaluation_set: EvaluationSet, work: Path) -> dict[str, o
 
 
 def write_transforms(work: Path) -> dict[str, object]:
-    """Fit every annotator's transform to the supervisor's distinctions; return what the report says of it."""
+    """Fit every annotator's transform to the supervisor's distinctions; return the report's section."""
     by_annotator: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     with organiser_table(work / DISTINCTIONS, _OF_CYST) as table:
         for row in table.rows:
@@ -122,7 +122,7 @@ def write_transforms(work: Path) -> dict[str, object]:
     for annotator in sorted(by_annotator):
         for c in CONFIDENCES:
             moments = moments_of(by_annotator[annotator][c])
-            # The supervisor is what the others are mapped to.
+            # The others are mapped to the supervisor, whose own map is the identity.
             map_to = Transform(1.0, 0.0) if annotator == SUPERVISOR else fit(moments, supervisor.moments[c])
             rows.append((annotator, c, moments.count, moments.mean, moments.variance, map_to.a, map_to.b))
     write_rows(work / TRANSFORMS, _OF_TRANSFORM, rows)
@@ -142,7 +142,7 @@ def write_transforms(work: Path) -> dict[str, object]:
 
 
 def read_scale(work: Path, interval: Interval) -> Scale:
-    """Return what the transform step wrote. Raises `PhaseError`."""
+    """Read the tables of the transform step. Raises `PhaseError`."""
     with organiser_table(work / LEVELS, ("confidence", "value")) as table:
         levels = {row.whole("confidence", 1, CONFIDENCES[-1]): row.number("value") for row in table.rows}
     if missing := [c for c in CONFIDENCES if isnan(levels.get(c, nan))]:
@@ -158,7 +158,7 @@ def read_scale(work: Path, interval: Interval) -> Scale:
 
 
 def write_accuracy(evaluation_set: EvaluationSet, work: Path, interval: Interval) -> dict[str, object]:
-    """Measure reproducibility and accuracy of every annotator; return what the report says of it."""
+    """Measure reproducibility and accuracy of every annotator; return the report's section."""
     scale = read_scale(work, interval)
     measured = _read_distinctions(work)
     annotators = (*evaluation_set.annotators, SUPERVISOR)

@@ -1,4 +1,4 @@
-"""The cyst benchmark, from annotators' annotations to a phase folder, in steps that can be run one by one.
+"""Build the cyst benchmark from annotations to a phase folder, in steps that can be run one by one.
 
 Input:
 
@@ -72,7 +72,7 @@ _ANNOTATIONS, _REPORT = "annotations", "report.json"
 
 @dataclass(frozen=True)
 class Benchmark:
-    """What is built: the organiser's folder, the working folder, the phase folder, and the choices."""
+    """The organiser's folder, the folder of tables, the phase folder to write, and the options."""
 
     folder: Path
     work: Path
@@ -83,7 +83,7 @@ class Benchmark:
 
 
 def run_step(step: Step, benchmark: Benchmark, progress: Progress = no_progress) -> None:
-    """Run one step, whose predecessors have left their tables. Raises `PhaseError` with what is wrong."""
+    """Run one step from the tables of the earlier steps. Raises `PhaseError` with every fault."""
     folder, work = benchmark.folder, benchmark.work
     work.mkdir(parents=True, exist_ok=True)
     if step == "distinction":
@@ -150,7 +150,7 @@ def _annotations(
         if name not in assigned:
             problems.append(f"{name}: expected to be in a part, found in none; repeat the partition step")
         problems += [
-            f"{folder / annotator}/{name}: is missing, which {annotator} was to annotate"
+            f"{folder / annotator}/{name}: is missing; {annotator} was assigned to it"
             for annotator in assigned.get(name, ())
             if name not in scans.get(annotator, {})
         ]
@@ -196,7 +196,7 @@ def _combined(
         }
         for annotator, annotator_scans in single.items():
             annotator_scans[z] = levels[annotator]
-        # Outside of the box nobody marked anything.
+        # Nothing is marked outside of the box.
         box = reduce(Box.union, map(box_of_content, levels.values())).slices
         marks = [
             Marks(
@@ -225,7 +225,7 @@ def _values(
 
 
 def _add_to_report(path: Path, step: Step, said: Mapping[str, object]) -> None:
-    """Add a step to the report; what earlier runs said of later steps is no longer true and is left out."""
+    """Add a step's section to the report, and remove the sections of later steps, which are outdated."""
     content: dict[str, object] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     known = {name: content[name] for name in STEPS[: STEPS.index(step)] if name in content}
     write_report(path, {**known, step: said})

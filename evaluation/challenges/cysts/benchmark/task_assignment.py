@@ -1,4 +1,4 @@
-"""Two steps of the cyst benchmark that distribute the work, each from files to files.
+"""The two steps of the cyst benchmark that distribute the work; each reads and writes tables.
 
 partition    → partition.csv     from volumes.csv: volume, vendor, quality_<annotator> … (high, medium or low)
 assignment   → assignment.csv    from partition.csv and accuracy.csv
@@ -44,7 +44,7 @@ def read_strata(folder: Path) -> dict[str, Stratum]:
 
 
 def write_partition(folder: Path, work: Path, parts: int, seed: int) -> dict[str, object]:
-    """Deal the volumes to parts; return what the report says of it."""
+    """Divide the volumes into parts; return the report's section."""
     strata = read_strata(folder)
     if not 1 <= parts <= min(len(strata), _MAX_PARTS):
         raise PhaseError(f"parts: expected 1 to {len(strata)}, the number of volumes, found {parts}")
@@ -67,13 +67,13 @@ def write_partition(folder: Path, work: Path, parts: int, seed: int) -> dict[str
 
 
 def read_parts(work: Path) -> dict[str, int]:
-    """Return the part of every volume, from 1 on. Raises `PhaseError`."""
+    """Return the part of every volume, counted from 1. Raises `PhaseError`."""
     with organiser_table(work / PARTITION, ("volume", "part")) as table:
         return {row.cells["volume"]: row.whole("part", 1, _MAX_PARTS) for row in table.rows}
 
 
 def write_assignment(work: Path) -> dict[str, object]:
-    """Give every part to two complementary annotators; return what the report says of it."""
+    """Assign two complementary annotators to every part; return the report's section."""
     accuracies = read_accuracy(work)
     volumes = Counter(read_parts(work).values())
     parts = sorted(volumes)
@@ -97,7 +97,7 @@ def write_assignment(work: Path) -> dict[str, object]:
 
 
 def read_assignment(work: Path) -> dict[str, tuple[str, str]]:
-    """Return for every volume the annotators who annotate it. Raises `PhaseError`."""
+    """Return the assigned annotators of every volume. Raises `PhaseError`."""
     with organiser_table(work / ASSIGNMENT, ("part", "reader_1", "reader_2")) as table:
         pairs = {
             row.whole("part", 1, _MAX_PARTS): (row.cells["reader_1"], row.cells["reader_2"])

@@ -310,7 +310,7 @@ def other_confidence(folder: Path):
         (
             lambda f: (f / "annotations" / "low" / "V01.mha").unlink(),
             "combination",
-            "low/V01: is missing, which low was to annotate",
+            "low/V01: is missing; low was assigned to it",
         ),
         (
             lambda f: (f / "annotations" / "low").rename(f / "annotations" / "nobody"),
