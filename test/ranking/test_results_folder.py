@@ -63,7 +63,10 @@ FAULTS = {
         ),
         "b/metrics.json: classification.auc: expected a number, found True",
     ),
-    "not ours": (lambda folder: (folder / "b/metrics.json").write_text("{}"), "is not a metrics.json of this"),
+    "not ours": (
+        lambda folder: (folder / "b/metrics.json").write_text("{}"),
+        "is not a metrics.json of this",
+    ),
     "no JSON": (lambda folder: (folder / "b/metrics.json").write_text("{"), "b/metrics.json: cannot be read"),
     "cases of another phase": (
         lambda folder: edit(folder / "b/cases.json", lambda c: c.update(manifest="other")),
