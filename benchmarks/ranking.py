@@ -35,7 +35,7 @@ from evaluation.ranking.boards import place_teams
 from evaluation.ranking.comparisons import TestChoice, compare
 from evaluation.ranking.leaderboard import rank_phase
 from evaluation.ranking.resampling import TeamCases, resample_teams
-from evaluation.ranking.results import read_results
+from evaluation.ranking.results_folder import read_results
 from evaluation.ranking.schemes import scheme_of
 from evaluation.ranking.stability import place_distributions
 

@@ -56,6 +56,7 @@ PARTS = {
     "platform/phase_settings.py": "organiser/test_settings.py",
     "platform/submission.py": "platform/test_archive.py",
     "platform/submission_writer.py": "platform/test_algorithm.py",
+    "ranking/results.py": "ranking/test_results_folder.py",
     "ranking/analysis.py": "ranking/test_leaderboard.py",
     "ranking/difficulty.py": "ranking/test_leaderboard.py",
     "ranking/final.py": "ranking/test_leaderboard.py",

@@ -12,7 +12,7 @@ from evaluation.phase.phase import Phase
 from evaluation.phase.scores import case_records
 from evaluation.platform import messages
 from evaluation.platform.result_file import render, write_atomically, write_metrics
-from evaluation.ranking.results import CASES, METRICS, REJECTED
+from evaluation.ranking.results_folder import CASES, METRICS, REJECTED
 from evaluation.workers.pool import DeadlineExceeded
 
 

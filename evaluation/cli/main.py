@@ -80,8 +80,8 @@ COMMANDS = {
     ),
     "fuse": Command(
         "fuse_command",
-        "Build the reference of a phase from several readers.",
-        "python -m evaluation fuse readers annotations/refuge-onsite --output ground-truth/refuge-onsite",
+        "Build the reference of a phase from several annotators.",
+        "python -m evaluation fuse annotators annotations/refuge-onsite --output ground-truth/refuge-onsite",
         "nothing was written",
     ),
     "ensemble": Command(

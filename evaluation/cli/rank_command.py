@@ -8,7 +8,8 @@ from functools import partial
 from pathlib import Path
 
 from evaluation.core.scheme import Scheme
-from evaluation.ranking.results import PhaseResults, RankingError, read_results
+from evaluation.ranking.results import PhaseResults, RankingError
+from evaluation.ranking.results_folder import read_results
 from evaluation.ranking.schemes import PLATFORM_METHODS, platform_scheme, scheme_of
 
 
@@ -80,17 +81,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="of the case table: tests between subgroups within teams, difficulty by subgroup; repeatable",
     )
     parser.add_argument(
-        "--readers",
+        "--annotators",
         type=Path,
         metavar="CSV",
-        help="human readers: name and a column each; 0 and 1 are decisions, else it is a score",
+        help="a table of annotators: name and a column each; 0 and 1 are decisions, else it is a score",
     )
     parser.add_argument(
         "--classifier",
         action="append",
         default=[],
         metavar="TASK.COLUMN[=TITLE]",
-        help="a per-case column as a classifier beside the readers; repeatable",
+        help="a per-case column as a classifier beside the annotators; repeatable",
     )
 
 
@@ -98,6 +99,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Rank, print and write. Raises `RankingError` with every reason why the results cannot be ranked."""
     from evaluation.cli.rank_table import print_leaderboard
     from evaluation.ranking.analysis import RankOptions
+    from evaluation.ranking.annotators import read_annotators
     from evaluation.ranking.final import rank_phases
     from evaluation.ranking.leaderboard import rank_phase
     from evaluation.ranking.leaderboard_file import (
@@ -106,7 +108,6 @@ def run(arguments: argparse.Namespace) -> int:
         write_leaderboard,
         write_organiser_part,
     )
-    from evaluation.ranking.readers import read_readers
 
     choices = RankOptions(
         which=arguments.which,
@@ -117,7 +118,7 @@ def run(arguments: argparse.Namespace) -> int:
         unpaired=arguments.unpaired,
         influence=arguments.influence,
         subgroups=tuple(dict.fromkeys(arguments.subgroup)),
-        readers=partial(read_readers, arguments.readers) if arguments.readers else None,
+        annotators=partial(read_annotators, arguments.annotators) if arguments.annotators else None,
         classifiers=_titles(arguments.classifier),
     )
     folders = _folders(arguments.results)

@@ -99,20 +99,20 @@ def _conclusions(phase: PhaseLeaderboard) -> list[str]:
         f"({found.lower:.2f} to {found.upper:.2f})"
         for name, found in phase.agreement.items()
     ]
-    if phase.readers:
-        for reader, point in phase.readers.points.items():
+    if phase.annotators:
+        for annotator, point in phase.annotators.points.items():
             lines.append(
-                f"reader {reader}: sensitivity {_percent(point.sensitivity)}, "
+                f"annotator {annotator}: sensitivity {_percent(point.sensitivity)}, "
                 f"specificity {_percent(point.specificity)}, accuracy {_percent(point.accuracy)}"
             )
-        for pair in phase.readers.agreement:
+        for pair in phase.annotators.agreement:
             consensus = pair.consensus
             lines.append(
-                f"readers {pair.first} and {pair.second} agree on {pair.agreed} of {pair.cases}; there: "
+                f"annotators {pair.first} and {pair.second} agree on {pair.agreed} of {pair.cases}; there: "
                 f"sensitivity {_percent(consensus.sensitivity)}, specificity "
                 f"{_percent(consensus.specificity)}, accuracy {_percent(consensus.accuracy)}"
             )
-        for title, values in phase.readers.classifiers.items():
+        for title, values in phase.annotators.classifiers.items():
             figures = ", ".join(f"{phase.metrics[name].title} {value:.4f}" for name, value in values.items())
             lines.append(f"{title}: {figures}")
     return lines

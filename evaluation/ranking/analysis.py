@@ -1,4 +1,4 @@
-"""What the results per case tell about a leaderboard: uncertainty, tests, stability, difficulty, readers."""
+"""What is computed from the results per case: intervals, tests, stability, difficulty, annotators."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from evaluation.core.resampling import Resampled, Resampling
 from evaluation.core.scheme import Scheme
 from evaluation.metrics.intervals import Interval, percentile_interval
 from evaluation.platform.result_file import as_written_values
+from evaluation.ranking.annotators import AnnotatorsSection, ReadColumns, annotators_section
 from evaluation.ranking.boards import Better, BoardPlaces, Leaderboards, place_teams
 from evaluation.ranking.comparisons import SIGNIFICANT, Comparisons, TestChoice, compare
 from evaluation.ranking.difficulty import (
@@ -21,7 +22,6 @@ from evaluation.ranking.difficulty import (
     subgroup_tests,
 )
 from evaluation.ranking.leaderboard_file import OrganiserPart
-from evaluation.ranking.readers import ReadColumns, ReadersSection, readers_section
 from evaluation.ranking.resampling import (
     TeamCases,
     resample_teams,
@@ -36,11 +36,11 @@ _MAX_TESTED = 100
 
 @dataclass(frozen=True)
 class RankOptions:
-    """What to compute.
+    """The options of a ranking.
 
-    ``tests`` None: unless there are more than a hundred teams. ``resamples`` None: as the phase has it.
-    ``subgroups`` are columns of the case table, ``classifiers`` columns ("task.column") of the case tables
-    that are shown beside the readers under the given titles.
+    ``tests`` None: tests for up to a hundred teams. ``resamples`` None: the phase's number.
+    ``subgroups``: columns of the case table. ``classifiers``: columns ("task.column") of the results per
+    case, by title, that are reported beside the annotators.
     """
 
     which: Which = "best"
@@ -51,12 +51,12 @@ class RankOptions:
     unpaired: bool = False
     influence: bool = True
     subgroups: tuple[str, ...] = ()
-    readers: ReadColumns | None = None
+    annotators: ReadColumns | None = None
     classifiers: Mapping[str, str] | None = None
 
 
 class Analysis:
-    """What is computed from the results per case, for the ranked teams that have any."""
+    """The figures that need results per case, for the ranked teams that have them."""
 
     def __init__(
         self,
@@ -107,7 +107,7 @@ class Analysis:
         }
 
     def organiser_part(self) -> OrganiserPart:
-        """Return what tells of single cases."""
+        """Return the figures of single cases."""
         results = self._results
         if results.cases is None:
             return OrganiserPart()
@@ -136,27 +136,27 @@ class Analysis:
             raise RankingError("subgroups need results per case (evaluate --cases)")
         return tuple(subgroup_tests(self._results.metrics, self._all, cases, self._choices.subgroups))
 
-    def readers(self) -> ReadersSection | None:
-        """Return the readers' figures."""
+    def annotators(self) -> AnnotatorsSection | None:
+        """Return the figures of the annotators, None where none were requested."""
         choices = self._choices
-        if choices.readers is None and not choices.classifiers:
+        if choices.annotators is None and not choices.classifiers:
             return None
-        return readers_section(
-            choices.readers, choices.classifiers or {}, self._results.metrics, self._all.tables
+        return annotators_section(
+            choices.annotators, choices.classifiers or {}, self._results.metrics, self._all.tables
         )
 
     def _metrics_of_scheme(self) -> dict[str, Metric]:
-        """Return the metrics that the scheme ranks, those of its composites included."""
+        """Return the metrics that the scheme ranks, including those of its composites."""
         metrics = self._results.metrics
         return {name: metrics[name] for name in self._single(self._scheme.metrics)}
 
     def _single(self, names: Sequence[str]) -> tuple[str, ...]:
-        """Return names with composites replaced by the metrics of which they are made."""
+        """Return names with each composite replaced by its metrics."""
         parts = {composite.name: composite.metrics for composite in self._results.challenge.composites}
         return tuple(dict.fromkeys(single for name in names for single in parts.get(name, (name,))))
 
     def _complete(self, names: Sequence[str]) -> bool:
-        """Return whether every ranked team that has a metric has it per case, for all the given metrics."""
+        """Return whether all ranked teams with these metrics also have them per case."""
         for name in self._single(names):
             tables = self._cases.task_tables(name.partition(".")[0])
             if any(

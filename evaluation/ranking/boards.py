@@ -1,6 +1,6 @@
-"""From the teams' metrics to their places, by a scheme and in exact arithmetic.
+"""Places of teams from their metrics, by a scheme and in exact arithmetic.
 
-Everything is computed for many resamples at once; a leaderboard is the case of one. Scores are integers over
+All functions work on many resamples at once; a leaderboard is one resample. Scores are integers over
 a common denominator, because in floating point (1, 1, 4) and (3, 3, 1) under REFUGE's weights differ.
 """
 
@@ -27,8 +27,8 @@ _LARGEST = 1 << 62
 class BoardPlaces:
     """One leaderboard; arrays of shape (resamples, teams).
 
-    ``places`` counts from 1, 0 where a team has none. The score of a team with a place is
-    ``numerators / denominator``, lower is better.
+    ``places`` count from 1; 0 means no place. The score of a team with a place is
+    ``numerators / denominator``; lower is better.
     """
 
     places: IntArray
@@ -68,9 +68,9 @@ def place_teams(
 ) -> Leaderboards:
     """Return every rank and leaderboard of a scheme.
 
-    values: by metric, shape (resamples, teams), NaN where a team lacks the metric: it is ranked in each
-    metric and leaderboard for which it has all that is needed, and takes that place. A metric of the scheme
-    that is not given is lacked by all. better: the direction of every given metric.
+    values: by metric, shape (resamples, teams), NaN where a team lacks the metric. A team is ranked in every
+    metric and leaderboard for which it has all required values. A metric of the scheme that is not in
+    ``values`` is missing for all teams. better: the direction of every metric in ``values``.
     Raises ValueError where no metric of the scheme is given, and for weights whose sums exceed 62 bits.
     """
     given = {
@@ -110,7 +110,7 @@ def combine_phases(scheme: Scheme, overall: Mapping[str, BoardPlaces]) -> BoardP
 
 @dataclass(frozen=True)
 class _Column:
-    """A term of a leaderboard: exact values, who has them, and their weight."""
+    """A term of a leaderboard: exact values, which teams have them, and their weight."""
 
     numerators: IntArray
     denominator: int

@@ -1,4 +1,4 @@
-"""The final leaderboard of a challenge that is decided over several phases."""
+"""The final leaderboard of a challenge with several phases."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def rank_phases(phases: Mapping[str, RankedPhase], scheme: Scheme) -> Leaderboar
 
 
 def _aligned(standing: BoardPlaces, teams: Sequence[str], wanted: Sequence[str]) -> BoardPlaces:
-    """Return a leaderboard over other teams: those that are not in it have no place."""
+    """Return a leaderboard over other teams; teams that are not in it have no place."""
     at = {team: position for position, team in enumerate(teams)}
     places = np.zeros((len(standing.places), len(wanted)), dtype=np.int64)
     numerators = np.zeros_like(places)

@@ -1,4 +1,4 @@
-"""From the results of many teams in one phase to its leaderboard."""
+"""The leaderboard of one phase from the results of its teams."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from evaluation.ranking.stability import agreement
 
 @dataclass(frozen=True)
 class RankedPhase:
-    """A phase's leaderboard, the organiser's part, and what a final leaderboard needs of it."""
+    """A phase's leaderboard, the organiser's part, and the places for a final leaderboard."""
 
     board: PhaseLeaderboard
     organiser: OrganiserPart
@@ -80,7 +80,7 @@ def rank_phase(
             if (found := agreement(leaderboards.boards[name], standing.places))
         },
         subgroup_tests=analysis.subgroup_tests(),
-        readers=analysis.readers(),
+        annotators=analysis.annotators(),
     )
     return RankedPhase(
         board,
@@ -153,7 +153,7 @@ def _teams(
 
 
 def _in_order(teams: Sequence[Team], scheme: Scheme) -> tuple[Team, ...]:
-    """Return teams by overall place, else by the first; the unranked after the place that they would take."""
+    """Return teams by overall place, else by the first board; unranked teams after their would-be place."""
     boards = [scheme.overall] if scheme.overall else []
     boards += [board.name for board in scheme.boards if board.name != scheme.overall]
 

@@ -11,9 +11,9 @@ from typing import Any, Literal
 
 from evaluation.platform.result_file import as_written, render, write_atomically
 from evaluation.platform.schema import schema_of
+from evaluation.ranking.annotators import AnnotatorsSection
 from evaluation.ranking.comparisons import Comparisons
 from evaluation.ranking.difficulty import CaseDifficulty, GroupDifficulty, SubgroupTest
-from evaluation.ranking.readers import ReadersSection
 from evaluation.ranking.stability import Influence, PlaceDistribution, RankingAgreement
 
 FORMAT: Literal["leaderboard/1"] = "leaderboard/1"
@@ -21,7 +21,7 @@ FORMAT: Literal["leaderboard/1"] = "leaderboard/1"
 
 @dataclass(frozen=True)
 class MetricOfTeam:
-    """A team's metric, its rank (None: not ranked), and its 95 % bootstrap interval where there is one."""
+    """A team's metric, its rank (None: not ranked), and its 95 % bootstrap interval, if any."""
 
     value: float
     rank: int | None = None
@@ -33,8 +33,8 @@ class MetricOfTeam:
 class BoardOfTeam:
     """A team's place in a leaderboard.
 
-    ``score`` is lower-is-better, ``exact_score`` the same as a decimal or a fraction. A team that is not
-    ranked has no place but ``would_be_place``, the one that it would take if it alone joined.
+    ``score``: lower is better. ``exact_score``: the same as a decimal or a fraction. ``would_be_place``: the
+    place that an unranked team would take if it alone joined.
     """
 
     place: int | None = None
@@ -46,7 +46,7 @@ class BoardOfTeam:
 
 @dataclass(frozen=True)
 class Team:
-    """A row of a leaderboard; ``submission`` is the one of ``submissions`` that counts."""
+    """A row of a leaderboard. ``submission``: the one that counts. ``submissions``: their number."""
 
     team: str
     eligible: bool
@@ -59,7 +59,7 @@ class Team:
 
 @dataclass(frozen=True)
 class MetricOfPhase:
-    """A metric: title, direction, whether the scheme uses it, tests; and why it has no intervals."""
+    """A metric: title, direction, whether the scheme uses it, tests, and why intervals are missing."""
 
     title: str
     better: Literal["higher", "lower"]
@@ -70,9 +70,9 @@ class MetricOfPhase:
 
 @dataclass(frozen=True)
 class PhaseLeaderboard:
-    """All that is known of the teams of one phase; ``teams`` in the order of the leaderboard.
+    """The teams of one phase in the order of the leaderboard.
 
-    ``agreement`` is, by board, Kendall's τ-b of the resamples' rankings to the ranking.
+    ``agreement``: by board, Kendall's τ-b between the ranking and those of the resamples.
     """
 
     role: str | None
@@ -85,12 +85,12 @@ class PhaseLeaderboard:
     teams: tuple[Team, ...]
     agreement: dict[str, RankingAgreement] = field(default_factory=dict)
     subgroup_tests: tuple[SubgroupTest, ...] = ()
-    readers: ReadersSection | None = None
+    annotators: AnnotatorsSection | None = None
 
 
 @dataclass(frozen=True)
 class FinalTeam:
-    """A team's place over all phases: none where it lacks a place in one of them."""
+    """A team's place over all phases, None where it has no place in one of them."""
 
     team: str
     place: int | None
@@ -102,7 +102,7 @@ class FinalTeam:
 
 @dataclass(frozen=True)
 class Leaderboard:
-    """The whole of `leaderboard.json`."""
+    """The content of `leaderboard.json`."""
 
     format: Literal["leaderboard/1"]
     phases: tuple[PhaseLeaderboard, ...]
@@ -112,7 +112,7 @@ class Leaderboard:
 
 @dataclass(frozen=True)
 class OrganiserPart:
-    """What tells of single cases, and so of labels; it is written to files of its own."""
+    """The figures of single cases. They reveal labels and are written to separate files."""
 
     difficulties: tuple[CaseDifficulty, ...] = ()
     groups: tuple[GroupDifficulty, ...] = ()
@@ -137,7 +137,7 @@ def write_leaderboard(board: Leaderboard, folder: Path) -> list[Path]:
 
 
 def write_organiser_part(part: OrganiserPart, folder: Path, suffix: str) -> list[Path]:
-    """Write the tables of single cases that are not empty; return the paths."""
+    """Write the non-empty tables of single cases; return the paths."""
     folder.mkdir(parents=True, exist_ok=True)
     tables = {
         f"difficulty{suffix}.csv": part.difficulties,
@@ -160,7 +160,7 @@ def _cells(row: Any) -> dict[str, Any]:
 
 
 def _phase_rows(phase: PhaseLeaderboard) -> list[dict[str, Any]]:
-    """Return the rows of a csv; its metric columns are those of a phase's `leaderboard.csv`."""
+    """Return the rows of the csv. Metric columns have the names that a phase's `leaderboard.csv` uses."""
     metrics = [name for name in phase.metrics if any(name in team.metrics for team in phase.teams)]
     rows = []
     for team in phase.teams:

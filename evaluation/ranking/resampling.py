@@ -1,8 +1,8 @@
-"""The teams' metrics under resampled cases, paired: every team under the same weights.
+"""The teams' metrics over resampled cases; all teams share the weights of a resample.
 
-Each metric is resampled as in the container (its own strata, the phase's seed), so that an interval here is
-the one of the team's metrics.json. What metrics of different strata, which are drawn apart, have in common
-over the cases does not enter the distribution of the ranks.
+Each metric is resampled as in the container (its own strata, the phase's seed), so that its interval is the
+one in the team's metrics.json. Metrics with different strata are resampled independently, so their
+covariance over cases does not enter the distribution of the ranks.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ENTRIES_PER_BLOCK = 2_000_000
 class TeamCases:
     """The case tables of several teams, by task; None for a team without any.
 
-    ``clusters`` gives every case's cluster, None where cases are independent.
+    ``clusters``: the cluster of every case, None where cases are independent.
     """
 
     teams: tuple[str, ...]
@@ -56,7 +56,7 @@ class TeamCases:
     def columns(
         self, tables: Mapping[int, CaseTable], values: Mapping[str, FloatArray]
     ) -> dict[str, FloatArray]:
-        """Return values of some teams' tables, shape (rows, tables), as those of all, NaN for the others."""
+        """Return values of some teams, shape (rows, tables), as those of all, NaN for the rest."""
         found = {}
         for name, resampled_values in values.items():
             found[name] = np.full((len(resampled_values), len(self.teams)), np.nan)
@@ -88,7 +88,7 @@ def leave_one_out(
 ) -> Iterator[tuple[Sequence[str], dict[str, FloatArray]]]:
     """Yield blocks of case names and the metrics of all teams without each, shape (names, teams).
 
-    To the digits of metrics.json, since they are for ranking.
+    Values are rounded like metrics.json, since they are ranked.
     """
     rows = max(1, _ENTRIES_PER_BLOCK // max(1, len(names)))
     for start in range(0, len(names), rows):
@@ -133,7 +133,7 @@ def _require_same_strata(
 def with_composites(
     values: Mapping[str, FloatArray], composites: Sequence[Composite]
 ) -> dict[str, FloatArray]:
-    """Return values by metric and, for the composites whose metrics are all there, by composite."""
+    """Return values by metric and by composite, without composites that lack a metric."""
     return {
         **values,
         **{

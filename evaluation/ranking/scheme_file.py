@@ -1,4 +1,4 @@
-"""A ranking scheme as a TOML file, and as a report shows it.
+"""A ranking scheme as a TOML file and as a dictionary for reports.
 
 overall = "overall"
 
@@ -71,7 +71,7 @@ class _Scheme(_Strict):
 
 
 def read_scheme(path: Path) -> Scheme:
-    """Return the scheme in a TOML file; weights are taken as the decimals that are written.
+    """Return the scheme in a TOML file; weights are the exact decimals in the file.
 
     Raises `RankingError` listing every fault.
     """
@@ -122,7 +122,7 @@ def _describe_term(term: Term) -> dict[str, str]:
 
 
 def exact_text(value: Fraction) -> str:
-    """Return a fraction as a decimal number where it has finitely many digits, else as "a/b"."""
+    """Return a fraction as a finite decimal number if there is one, else as "a/b"."""
     twos = fives = 0
     denominator = value.denominator
     while denominator % 2 == 0:

@@ -1,4 +1,4 @@
-"""How much the places depend on the cases that happened to be chosen."""
+"""Stability of the places: how they vary when cases are resampled or left out."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class PlaceDistribution:
 
 @dataclass(frozen=True)
 class RankingAgreement:
-    """Kendall's τ-b of the resamples' rankings to the ranking itself; None with fewer than two teams."""
+    """Kendall's τ-b between the ranking and those of the resamples: 95 % interval, median, mean."""
 
     lower: float
     median: float
@@ -42,7 +42,7 @@ class RankingAgreement:
 
 @dataclass(frozen=True)
 class Influence:
-    """What leaving out one case does to a leaderboard: teams that move, the largest move, who then wins."""
+    """The effect of leaving out one case: number of teams that move, largest move, winners, τ-b."""
 
     board: str
     case: str
@@ -53,9 +53,9 @@ class Influence:
 
 
 def place_distributions(places: IntArray) -> list[PlaceDistribution | None]:
-    """Return the distribution of every team's place; None for a team that has none.
+    """Return the distribution of every team's place; None for a team without a place.
 
-    places: shape (resamples, teams), 0 for none. Quantiles are places that occur (inverted distribution).
+    places: shape (resamples, teams), 0 for none. Quantiles are observed places (inverted distribution).
     """
     found: list[PlaceDistribution | None] = []
     for team_places in places.T:
@@ -78,7 +78,7 @@ def place_distributions(places: IntArray) -> list[PlaceDistribution | None]:
 
 
 def agreement(standing: BoardPlaces, places: IntArray) -> RankingAgreement | None:
-    """Return how well the resamples' places agree with those of a leaderboard."""
+    """Return the agreement of the resamples' places with a leaderboard, None with fewer than two teams."""
     ranked = standing.places[0] > 0
     if ranked.sum() < 2:
         return None
@@ -98,7 +98,7 @@ def influences(
     cases: TeamCases,
     names: Sequence[str],
 ) -> list[Influence]:
-    """Return the cases without which somebody's place would change, the most influential first.
+    """Return the cases whose removal changes a place, the most influential first.
 
     leaderboards: those of all cases, over the teams of ``cases``.
     """

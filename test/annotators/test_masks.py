@@ -38,7 +38,7 @@ def test_majority_by_hand(votes, tie_is_foreground, expected):
 
 @pytest.mark.parametrize("function", [majority_vote, staple])
 def test_nobody_cannot_vote(function):
-    with pytest.raises(ValueError, match="at least one reader"):
+    with pytest.raises(ValueError, match="at least one annotator"):
         function(np.zeros((0, 2), dtype=bool))
 
 
@@ -80,15 +80,19 @@ def test_staple_is_the_papers_estimate():
 
 
 @pytest.mark.parametrize("value", [False, True])
-def test_staple_of_readers_who_agree(value):
+def test_staple_of_annotators_who_agree(value):
     assert (staple(np.full((3, 2, 2), value)).mask == value).all()
 
 
 def test_regions_are_voted_and_grey_values_are_not():
-    # One reader says cup, one disc, one neither: no value has a majority, but the disc has.
-    readers = [np.array([[0, 0]], np.uint8), np.array([[128, 0]], np.uint8), np.array([[255, 255]], np.uint8)]
+    # One annotator says cup, one disc, one neither: no value has a majority, but the disc has.
+    annotators = [
+        np.array([[0, 0]], np.uint8),
+        np.array([[128, 0]], np.uint8),
+        np.array([[255, 255]], np.uint8),
+    ]
     found = combine_label_masks(
-        NESTED, [crop(image, 255) for image in readers], CaseForm("V1", 2, 1), Rules()
+        NESTED, [crop(image, 255) for image in annotators], CaseForm("V1", 2, 1), Rules()
     )
     assert found.tolist() == [[128, 0]]
 
@@ -97,24 +101,24 @@ def test_regions_are_voted_and_grey_values_are_not():
     ("tie", "expected"), [("background", [[255, 255, 0]]), ("foreground", [[0, 128, 0]])]
 )
 def test_the_tie_rule(tie, expected):
-    readers = [np.array([[0, 128, 0]], np.uint8), np.array([[255, 255, 0]], np.uint8)]
+    annotators = [np.array([[0, 128, 0]], np.uint8), np.array([[255, 255, 0]], np.uint8)]
     found = combine_label_masks(
-        NESTED, [crop(image, 255) for image in readers], CaseForm("V1", 3, 1), Rules(tie=tie)
+        NESTED, [crop(image, 255) for image in annotators], CaseForm("V1", 3, 1), Rules(tie=tie)
     )
     assert found.tolist() == expected
 
 
 def test_of_regions_that_exclude_each_other_the_last_has_a_tied_pixel():
-    readers = [np.array([[1]], np.uint8), np.array([[2]], np.uint8)]
-    masks = [crop(image, 0) for image in readers]
+    annotators = [np.array([[1]], np.uint8), np.array([[2]], np.uint8)]
+    masks = [crop(image, 0) for image in annotators]
     assert combine_label_masks(APART, masks, DOT, Rules()).tolist() == [[0]]
     assert combine_label_masks(APART, masks, DOT, Rules(tie="foreground")).tolist() == [[2]]
 
 
 @settings(max_examples=30, deadline=None)
 @given(grey, st.integers(1, 4), st.sampled_from(["majority", "staple"]))
-def test_equal_readers_are_reproduced(image, readers, method):
-    masks = [crop(image, 255)] * readers
+def test_equal_annotators_are_reproduced(image, annotators, method):
+    masks = [crop(image, 255)] * annotators
     np.testing.assert_array_equal(combine_label_masks(NESTED, masks, SMALL, Rules(method=method)), image)
 
 

@@ -110,7 +110,7 @@ def test_a_custom_scheme(each, tmp_path):
     assert "the scheme ranks fovea.dice, which is not a metric of refuge-onsite" in done.stderr
 
 
-def test_two_phases_readers_and_subgroups(tmp_path):
+def test_two_phases_annotators_and_subgroups(tmp_path):
     glaucoma = labels(40, 15)
     rng = np.random.default_rng(3)
     for role in ("offline", "onsite"):
@@ -121,13 +121,20 @@ def test_two_phases_readers_and_subgroups(tmp_path):
                 {"glaucoma": [str(int(value)) for value in glaucoma]},
                 phase=f"refuge-{role}",
             )
-    readers = "".join(f"C{case:04},{int(value)},0\n" for case, value in enumerate(glaucoma))
-    (tmp_path / "readers.csv").write_text(f"name,expert,nobody\n{readers}", encoding="utf-8")
+    annotators = "".join(f"C{case:04},{int(value)},0\n" for case, value in enumerate(glaucoma))
+    (tmp_path / "annotators.csv").write_text(f"name,expert,nobody\n{annotators}", encoding="utf-8")
     roles = [f"{role}={tmp_path / role}" for role in ("offline", "onsite")]
-    more = ["--readers", tmp_path / "readers.csv", "--subgroup", "glaucoma", "--output", tmp_path / "out"]
+    more = [
+        "--annotators",
+        tmp_path / "annotators.csv",
+        "--subgroup",
+        "glaucoma",
+        "--output",
+        tmp_path / "out",
+    ]
     done = run("rank", *roles, *more)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "reader expert: sensitivity 100.00 %, specificity 100.00 %, accuracy 100.00 %" in done.stdout
+    assert "annotator expert: sensitivity 100.00 %, specificity 100.00 %, accuracy 100.00 %" in done.stdout
     assert "agree on 25 of 40" in done.stdout
     assert (
         sorted(path.name for path in (tmp_path / "out").iterdir())
@@ -154,7 +161,7 @@ def test_two_phases_readers_and_subgroups(tmp_path):
         (["a=nowhere", "b"], "b: expected PHASE=FOLDER, every phase once"),
         (["{each}", "--scheme", "nowhere.toml"], "nowhere.toml"),
         (["{each}", "--subgroup", "vendor"], "vendor: no column of the case table"),
-        (["{each}", "--classifier", "fovea.area"], "fovea.area: is no column of the results per case"),
+        (["{each}", "--classifier", "fovea.area"], "fovea.area: is not a column of the results per case"),
         (["offline={each}", "onsight={each}"], "combines the phases offline, onsite"),
     ],
 )

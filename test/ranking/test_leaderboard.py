@@ -17,7 +17,8 @@ from evaluation.ranking.leaderboard_file import (
     leaderboard_schema,
     write_leaderboard,
 )
-from evaluation.ranking.results import RankingError, read_results
+from evaluation.ranking.results import RankingError
+from evaluation.ranking.results_folder import read_results
 from evaluation.ranking.schemes import scheme_of
 from test.ranking.teams import CUP, DISC, ERROR, labels, refuge_columns, write_team
 from test.repository import REPOSITORY

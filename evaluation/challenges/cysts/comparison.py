@@ -1,6 +1,7 @@
 """Comparison of a predicted volume with a reference of confidences and levels, plane by plane.
 
-One pass collects the data for all metrics of a volume: sums, counts, components and marked voxels.
+One pass collects the sums, counts, components and marked voxels from which all figures of a volume are
+computed. The result does not depend on how many planes are added at a time.
 """
 
 from __future__ import annotations
@@ -23,20 +24,21 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class ComparedVolume:
-    """The data for all metrics of one volume.
+    """The sums and counts from which all figures of one volume are computed.
 
-    ``overlap`` compares the marked voxels with those of level > 0, ``reader_overlaps`` with those of each
-    reader, ``intersection_overlap`` with those that all readers marked (None without readers). ``voxels`` and
-    ``found`` are the numbers of reference voxels of each level, all and marked. ``cysts`` is the number of
-    reference components, shape (level, untouched | touched); the level is the highest in the component.
-    ``false_components`` is the number of predicted components that touch no voxel of level > 0.
-    ``confidences`` are the distinct values above 0 in the reference, ``voxels_of_confidence`` their numbers
-    of voxels. The planes hold the marked and the annotated voxels.
+    ``overlap`` compares the marked voxels with those of level > 0, ``annotator_overlaps`` with those of each
+    annotator (in the order given), ``intersection_overlap`` with those that all annotators marked (None
+    without annotators).
+    ``voxels`` and ``found`` count the reference's voxels by level, all and the marked ones. ``cysts`` counts
+    its components by their highest level and by whether they are touched (level, untouched | touched),
+    ``false_components`` those of the prediction that touch no voxel of level > 0. ``confidences`` are
+    the distinct confidences of the reference above 0, with the number of voxels of each. The planes hold the
+    marked voxels.
     """
 
     sums: ConfidenceSums
     overlap: OverlapCounts[int]
-    reader_overlaps: tuple[OverlapCounts[int], ...]
+    annotator_overlaps: tuple[OverlapCounts[int], ...]
     intersection_overlap: OverlapCounts[int] | None
     voxels: Counts
     found: Counts
@@ -49,13 +51,13 @@ class ComparedVolume:
 
 
 class VolumeComparison:
-    """Builds a `ComparedVolume` from the planes of a volume, in order.
+    """Collects a `ComparedVolume` from the planes of a volume, in order.
 
-    ``width``: pixels in a row. ``marked_from``: the lowest prediction of a marked voxel. ``across_planes``:
-    whether components join planes.
+    ``width``: of a row in pixels. ``marked_from``: the lowest prediction of a marked voxel.
+    ``across_planes``: whether components join planes.
     """
 
-    def __init__(self, width: int, marked_from: float, across_planes: bool, readers: int = 0) -> None:
+    def __init__(self, width: int, marked_from: float, across_planes: bool, annotators: int = 0) -> None:
         self._marked_from = marked_from
         self._cysts = ComponentCounter(width, across_planes)
         self._predicted = ComponentCounter(width, across_planes)
@@ -63,7 +65,9 @@ class VolumeComparison:
         self._predicted_squares: list[float] = []
         self._reference_squares: list[float] = []
         self._overlap = np.zeros(3, dtype=np.int64)
-        self._of_readers = np.zeros((readers + 1, 3), dtype=np.int64)  # the last row is their intersection
+        self._of_annotators = np.zeros(
+            (annotators + 1, 3), dtype=np.int64
+        )  # the last row is their intersection
         self._voxels = np.zeros(LEVELS, dtype=np.int64)
         self._found = np.zeros(LEVELS, dtype=np.int64)
         self._distinct: dict[float, int] = {}
@@ -75,16 +79,16 @@ class VolumeComparison:
         prediction: Crop,
         level: NDArray[Any],
         confidence: NDArray[Any],
-        readers: Sequence[NDArray[Any]] = (),
+        annotators: Sequence[NDArray[Any]] = (),
     ) -> None:
-        """Add a plane (y, x): the prediction in [0, 1], level 0 to 5, confidence, and each reader's level.
+        """Add a plane (y, x): the prediction in [0, 1], level 0 to 5, confidence, and each annotator's level.
 
         Raises `ValueError` where a confidence is above 0 although the level is 0.
         """
         reference_box = box_of_content(level).union(box_of_content(confidence))
         box = reference_box.union(prediction.box)
-        for reader in readers:
-            box = box.union(box_of_content(reader))
+        for annotator in annotators:
+            box = box.union(box_of_content(annotator))
         predicted, levels, true = prediction.within(box), level[box.slices], confidence[box.slices]
         marked, annotated = predicted >= self._marked_from, levels > 0
         if ((true > 0) & ~annotated).any():
@@ -98,15 +102,17 @@ class VolumeComparison:
         self._predicted.add(marked, annotated, corner)
         self._predicted_planes.append(_cropped(marked, box))
         self._reference_planes.append(_cropped(annotated, box))
-        if readers:
-            reader_overlaps = [reader[box.slices] > 0 for reader in readers]
-            for row, reader_marks in enumerate([*reader_overlaps, np.logical_and.reduce(reader_overlaps)]):
-                self._of_readers[row] += _counts(marked, reader_marks)
+        if annotators:
+            annotator_overlaps = [annotator[box.slices] > 0 for annotator in annotators]
+            for row, annotator_marks in enumerate(
+                [*annotator_overlaps, np.logical_and.reduce(annotator_overlaps)]
+            ):
+                self._of_annotators[row] += _counts(marked, annotator_marks)
 
     def result(self) -> ComparedVolume:
-        """Return the result; no plane can be added afterwards."""
+        """Return the comparison; no plane can be added afterwards."""
         cysts = self._cysts.counts()
-        readers = [OverlapCounts(*row) for row in self._of_readers.tolist()]
+        annotators = [OverlapCounts(*row) for row in self._of_annotators.tolist()]
         distinct = sorted(self._distinct.items())
         return ComparedVolume(
             sums=ConfidenceSums(
@@ -115,8 +121,8 @@ class VolumeComparison:
                 math.fsum(self._reference_squares),
             ),
             overlap=OverlapCounts(*self._overlap.tolist()),
-            reader_overlaps=tuple(readers[:-1]),
-            intersection_overlap=readers[-1] if len(readers) > 1 else None,
+            annotator_overlaps=tuple(annotators[:-1]),
+            intersection_overlap=annotators[-1] if len(annotators) > 1 else None,
             voxels=self._voxels,
             found=self._found,
             cysts=cysts,
@@ -139,7 +145,7 @@ class VolumeComparison:
 
 
 def _cropped(mask: NDArray[np.bool_], box: Box) -> Crop:
-    """Return a mask inside a box as a crop of its content, copied to release the rest."""
+    """Return a mask in a box as a plane cropped to its content. It is copied to release the full plane."""
     own = box_of_content(mask)
     if own.is_empty:
         return Crop(np.zeros((0, 0), dtype=np.bool_))

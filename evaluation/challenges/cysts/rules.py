@@ -1,9 +1,9 @@
 """Cysts in spectral-domain OCT volumes, against a benchmark of confidences.
 
-Source: "A novel benchmark model for intelligent annotation of spectral-domain optical coherence tomography
-scans using the example of cyst annotation" (Vienna Reading Center and OPTIMA). The confidences 1 to 5 of two
-readers are combined to one confidence for each voxel, and confidence maps are compared by Eq. 3. Overlap with
-single readers and with their intersection follows the OPTIMA cyst segmentation challenge of 2015.
+"A novel benchmark model for intelligent annotation of spectral-domain optical coherence tomography scans
+using the example of cyst annotation" (Vienna Reading Center and OPTIMA): confidences 1 to 5 of two annotators
+are combined to one confidence per voxel, and maps of confidences are compared by Eq. 3. Overlap with single
+annotators and with their intersection follows the OPTIMA cyst segmentation challenge of 2015.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from pydantic import field_validator
 
 from evaluation.challenges.cysts.confidence import pooled_highest_binary_dice, pooled_weighted_dice
-from evaluation.challenges.cysts.scoring import LEVELS, OVERLAPS, VolumeScoring, reader_field
+from evaluation.challenges.cysts.scoring import LEVELS, OVERLAPS, VolumeScoring, annotator_field
 from evaluation.core.challenge import Challenge, FormColumn, Options, Task
 from evaluation.core.field import Field, Files, HiddenField, Reference, Socket
 from evaluation.core.metric import Aggregate, Metric, mean_metric
@@ -26,11 +26,11 @@ _WHOLE_LEVELS = ReferenceVolume(0, LEVELS[-1], whole=True)
 
 
 class CystsOptions(Options):
-    """Choices that paper and challenge leave open.
+    """Options that the paper and the challenge leave open.
 
-    ``marked_from``: the lowest confidence of a marked voxel, by default the lowest in any reference.
-    ``continuity_mm``: components join B-scans that are closer together than this (Section 2.2).
-    ``readers``: names of the readers whose volumes are in ``readers/<name>/``; a case need not have all.
+    ``marked_from``: the lowest confidence of a marked voxel, by default the lowest in a reference.
+    ``continuity_mm``: B-scans closer to each other than this are joined (Section 2.2).
+    ``readers``: names of the annotators whose volumes lie in ``readers/<name>/``; a volume need not have all.
     """
 
     marked_from: float = 0.01
@@ -65,7 +65,7 @@ def _tasks(options: CystsOptions) -> tuple[Task, ...]:
             name="cysts",
             title="Segmentation of cysts",
             fields=(CYSTS,),
-            hidden=(LEVEL, *map(_reader, options.readers)),
+            hidden=(LEVEL, *map(_annotator, options.readers)),
             score=scoring.score,
             worst=scoring.worst,
             metrics=_metrics(options),
@@ -74,9 +74,9 @@ def _tasks(options: CystsOptions) -> tuple[Task, ...]:
 
 
 def _metrics(options: CystsOptions) -> tuple[Metric, ...]:
-    reader_metrics = {
-        f"{name}_{reader}": f"{title}, {'intersection of readers' if reader == 'intersection' else reader}"
-        for reader in _reader_columns(options)
+    annotator_metrics = {
+        f"{name}_{column}": f"{title}, {'intersection of annotators' if column == 'intersection' else column}"
+        for column in _annotator_columns(options)
         for name, (title, _) in OVERLAPS.items()
     }
     bound = "highest_binary_weighted_dice"
@@ -84,7 +84,7 @@ def _metrics(options: CystsOptions) -> tuple[Metric, ...]:
         ("weighted_dice", "Confidence-weighted Dice"),
         (bound, "Highest weighted Dice of any binary mask"),
         *((name, title) for name, (title, _) in OVERLAPS.items()),
-        *reader_metrics.items(),
+        *annotator_metrics.items(),
         *((f"recall_level_{level}", f"Recall at level {level}") for level in LEVELS),
         ("detection_ratio", "Cyst-wise detection ratio"),
         *((f"detection_ratio_level_{level}", f"Detection ratio at level {level}") for level in LEVELS),
@@ -99,7 +99,7 @@ def _metrics(options: CystsOptions) -> tuple[Metric, ...]:
             ("mean_surface_distance_mm", "Mean surface distance in mm"),
         ]
     first, *rest = [
-        mean_metric(name, title, best=1, worst=0, ordered=name != bound and name not in reader_metrics)
+        mean_metric(name, title, best=1, worst=0, ordered=name != bound and name not in annotator_metrics)
         for name, title in share
     ]
     pooled = Metric("pooled_weighted_dice", "Confidence-weighted Dice, all voxels pooled", _POOLED, 1, 0)
@@ -121,13 +121,13 @@ def _metrics(options: CystsOptions) -> tuple[Metric, ...]:
     )
 
 
-def _reader_columns(options: CystsOptions) -> tuple[str, ...]:
+def _annotator_columns(options: CystsOptions) -> tuple[str, ...]:
     return ("intersection", *options.readers) if options.readers else ()
 
 
-def _reader(name: str) -> HiddenField:
+def _annotator(name: str) -> HiddenField:
     location = Files(f"readers/{name}", _VOLUMES)
-    return HiddenField(reader_field(name), Reference(_WHOLE_LEVELS, location, optional=True))
+    return HiddenField(annotator_field(name), Reference(_WHOLE_LEVELS, location, optional=True))
 
 
 _POOLED = Aggregate(
@@ -158,7 +158,7 @@ CYSTS = Field(
 
 LEVEL = HiddenField("level", Reference(_WHOLE_LEVELS, Files("level", _VOLUMES)))
 
-# The paper has no ranking.
+# The paper has no ranking; this order is a choice of this package.
 RANKING = Scheme(
     boards=(
         Board(

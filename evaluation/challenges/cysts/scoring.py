@@ -1,4 +1,4 @@
-"""All columns of one volume: the result of comparing it with the reference, and the worst possible values."""
+"""All columns of one volume: from its comparison with the reference, and the worst values."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class VolumeScoring:
 
     marked_from: float
     continuity_mm: float
-    readers: tuple[str, ...]
+    annotators: tuple[str, ...]
     surface_distances: bool
 
     def score(self, prediction: Values, reference: Values) -> Row:
@@ -51,10 +51,10 @@ class VolumeScoring:
         return {**row, **_confidences(compared)}
 
     def worst(self, case: CaseForm, reference: Values) -> Row:
-        """Return the worst values of a volume; the reference alone decides which of them exist.
+        """Return the worst values of a volume. The reference alone decides which of them are defined.
 
-        No submitted volume can be worse: every voxel falsely marked, the largest possible number of false
-        components, and the volume of the whole scan as error.
+        No submission can be worse: only false voxels, as many false components as fit, and an error of the
+        whole volume.
         """
         geometry, spacing = geometry_of(case), _spacing_zyx(case)
         voxels = math.prod(geometry.shape)
@@ -76,22 +76,22 @@ class VolumeScoring:
         return {**row, **_confidences(nothing)}
 
     def _compare(self, planes: Sequence[Crop], reference: Values) -> ComparedVolume:
-        """Compare a volume with its reference, reading the reference plane by plane."""
+        """Return the comparison of a volume with its reference, read plane by plane."""
         case = reference["cysts"].case
-        readers = [reference[reader_field(name)] for name in self.readers]
-        streams = [volume.planes() for volume in readers if volume is not None]
+        annotators = [reference[annotator_field(name)] for name in self.annotators]
+        streams = [volume.planes() for volume in annotators if volume is not None]
         across_planes = _spacing_zyx(case)[0] < self.continuity_mm
         comparison = VolumeComparison(case.width, self.marked_from, across_planes, len(streams))
         volumes = zip(planes, reference["level"].planes(), reference["cysts"].planes(), *streams, strict=True)
-        for z, (prediction, level, confidence, *reader_overlaps) in enumerate(volumes):
+        for z, (prediction, level, confidence, *annotator_overlaps) in enumerate(volumes):
             try:
-                comparison.add(prediction, level, confidence, reader_overlaps)
+                comparison.add(prediction, level, confidence, annotator_overlaps)
             except ValueError as error:
                 raise PhaseError(f"{reference['cysts'].path}, B-scan {z + 1}: {error}") from None
         return comparison.result()
 
     def _row(self, compared: ComparedVolume, reference: Values) -> dict[str, float]:
-        """Return all columns except distances; NaN where the reference has nothing to measure."""
+        """Return all columns except the distances; NaN where the reference defines no value."""
         sums = compared.sums
         row = {
             "weighted_dice": weighted_dice(sums),
@@ -103,11 +103,11 @@ class VolumeScoring:
             ),
         }
         row |= _overlaps("", compared.overlap)
-        reader_overlaps = iter(compared.reader_overlaps)
-        for name in self.readers:
-            present = reference[reader_field(name)] is not None
-            row |= _overlaps(f"_{name}", next(reader_overlaps) if present else None)
-        if self.readers:
+        annotator_overlaps = iter(compared.annotator_overlaps)
+        for name in self.annotators:
+            present = reference[annotator_field(name)] is not None
+            row |= _overlaps(f"_{name}", next(annotator_overlaps) if present else None)
+        if self.annotators:
             row |= _overlaps("_intersection", compared.intersection_overlap)
         for level in LEVELS:
             row[f"recall_level_{level}"] = _share(compared.found[level], compared.voxels[level])
@@ -120,13 +120,13 @@ class VolumeScoring:
         return row
 
 
-def reader_field(reader: str) -> str:
-    """Return the name of the hidden field with one reader's levels."""
-    return f"reader_{reader}"
+def annotator_field(annotator: str) -> str:
+    """Return the name of the hidden field that holds a single annotator's levels."""
+    return f"reader_{annotator}"
 
 
 def _confidences(compared: ComparedVolume) -> Row:
-    """Return the columns for the pooled maximum of binary masks, each an array."""
+    """Return the columns from which the pooled maximum of binary masks is computed, one array each."""
     return {
         "reference_confidences": compared.confidences,
         "reference_voxels": compared.voxels_of_confidence,

@@ -47,12 +47,12 @@ def phase_of(
     options="",
     geometry=GEOMETRY,
     keys="",
-    readers=None,
+    annotators=None,
     columns=None,
     submission="archive",
 ):
     """Write, seal and load a phase; references are volumes of levels by case name."""
-    names = tuple(dict.fromkeys(name for of_case in (readers or {}).values() for name in of_case))
+    names = tuple(dict.fromkeys(name for of_case in (annotators or {}).values() for name in of_case))
     fields = references_of(CHALLENGE.tasks(CystsOptions(readers=names)))
     listed = f"readers = {list(names)}\n" if names else ""
     write_phase(
@@ -67,7 +67,10 @@ def phase_of(
                 {
                     "level": Volume(level, geometry),
                     "cysts": Volume(confidence(level), geometry),
-                    **{f"reader_{r}": Volume(v, geometry) for r, v in (readers or {}).get(name, {}).items()},
+                    **{
+                        f"reader_{r}": Volume(v, geometry)
+                        for r, v in (annotators or {}).get(name, {}).items()
+                    },
                 },
             )
             for name, level in references.items()
@@ -175,11 +178,11 @@ def test_empty_volumes(tmp_path, reference, prediction, expected):
     assert {name: row[name] for name in expected} == pytest.approx(expected, nan_ok=True)
 
 
-def test_readers_and_their_intersection(tmp_path):
+def test_annotators_and_their_intersection(tmp_path):
     first, second = levels((3, 0, 0, [0, 1, 2])), levels((1, 0, 0, [1, 2]), (5, 1, 1, 1))
     prediction = levels((1, 0, 0, [1, 3]))
-    readers = {"V1": {"first": first, "second": second}}
-    row = row_of(tmp_path, levels((2, 0, 0, [0, 1, 2])), prediction, readers=readers)
+    annotators = {"V1": {"first": first, "second": second}}
+    row = row_of(tmp_path, levels((2, 0, 0, [0, 1, 2])), prediction, annotators=annotators)
     # In common with the marked two: 1 of 3, 1 of 3, and 1 of the 2 that both marked.
     assert [row[f"dice_{name}"] for name in ("first", "second", "intersection")] == [2 / 5, 2 / 5, 2 / 4]
     assert [row[f"recall_{name}"] for name in ("first", "second", "intersection")] == pytest.approx(
@@ -188,9 +191,9 @@ def test_readers_and_their_intersection(tmp_path):
     assert row["precision_intersection"] == 0.5
 
 
-def test_a_volume_need_not_have_all_readers(tmp_path):
+def test_a_volume_need_not_have_all_annotators(tmp_path):
     names = {"V1": {"first": REFERENCE}, "V2": {"second": levels()}}
-    phase = phase_of(tmp_path / "phase", {"V1": REFERENCE, "V2": REFERENCE}, readers=names)
+    phase = phase_of(tmp_path / "phase", {"V1": REFERENCE, "V2": REFERENCE}, annotators=names)
     marked = (REFERENCE > 0).astype(np.uint8)
     result = evaluate(phase, submission_of(tmp_path / "sub", {"V1": marked, "V2": marked}), workers=0)
     one, two = (outcome.rows["cysts"] for outcome in result.outcomes)

@@ -1,4 +1,4 @@
-"""Human readers beside the teams: operating points, agreement, consensus (REFUGE, section 4.1)."""
+"""Annotators compared with the teams: operating points, agreement, consensus (REFUGE, section 4.1)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ReadColumns = Callable[[tuple[str, ...]], Mapping[str, FloatArray]]
 
 @dataclass(frozen=True)
 class OperatingPoint:
-    """Binary decisions against the label, as counts; a ratio over no case is None."""
+    """Binary decisions against the label as counts and ratios; a ratio over no cases is None."""
 
     true_positives: int
     positives: int
@@ -38,8 +38,8 @@ class OperatingPoint:
 
 
 @dataclass(frozen=True)
-class ReaderAgreement:
-    """On how many cases two readers decide alike, and their figures on these cases."""
+class AnnotatorAgreement:
+    """The number of cases on which two annotators agree, and their figures on these cases."""
 
     first: str
     second: str
@@ -49,12 +49,12 @@ class ReaderAgreement:
 
 
 @dataclass(frozen=True)
-class ReadersSection:
-    """Readers with binary decisions as points, further columns as classifiers with their metrics."""
+class AnnotatorsSection:
+    """Annotators with binary decisions as operating points; other columns as classifiers with metrics."""
 
     label: str
     points: dict[str, OperatingPoint]
-    agreement: tuple[ReaderAgreement, ...]
+    agreement: tuple[AnnotatorAgreement, ...]
     classifiers: dict[str, dict[str, float]]
 
 
@@ -80,22 +80,23 @@ def operating_point(decision: FloatArray, label: FloatArray) -> OperatingPoint:
 
 def agreement_of(
     first: str, second: str, decisions: Mapping[str, FloatArray], label: FloatArray
-) -> ReaderAgreement:
-    """Return the agreement of two readers on the labelled cases that both have read."""
+) -> AnnotatorAgreement:
+    """Return the agreement of two annotators on the labelled cases that both annotated."""
     a, b = decisions[first], decisions[second]
     both = ~np.isnan(a) & ~np.isnan(b) & ~np.isnan(label)
     agreed = both & (a == b)
     consensus = operating_point(np.where(agreed, a, np.nan), label)
-    return ReaderAgreement(first, second, int(agreed.sum()), int(both.sum()), consensus)
+    return AnnotatorAgreement(first, second, int(agreed.sum()), int(both.sum()), consensus)
 
 
-def describe_readers(
+def describe_annotators(
     columns: Mapping[str, FloatArray], metrics: Mapping[str, Metric], tables: Mapping[str, CaseTable]
-) -> ReadersSection:
-    """Return the figures of readers and of other classifiers.
+) -> AnnotatorsSection:
+    """Return the figures of annotators and of other classifiers.
 
-    columns: per reader, in the order of the cases of the task that has a curve; 0 and 1 alone: decisions,
-    else a score, which is given the curve metrics of the task. Raises `RankingError` without such a task.
+    columns: per annotator, in the order of the cases of the task with a curve. A column of 0 and 1 holds
+    decisions; any other is a score and gets the task's curve metrics. Raises `RankingError` without such a
+    task.
     """
     task, curve = curve_of(metrics)
     table = tables[task]
@@ -106,7 +107,7 @@ def describe_readers(
         if set(values[~np.isnan(values)].tolist()) <= {0.0, 1.0}
     }
     scores = {name: values for name, values in columns.items() if name not in decisions}
-    return ReadersSection(
+    return AnnotatorsSection(
         label=curve.label,
         points={name: operating_point(values, label) for name, values in decisions.items()},
         agreement=tuple(agreement_of(*pair, decisions, label) for pair in combinations(decisions, 2)),
@@ -116,31 +117,31 @@ def describe_readers(
     )
 
 
-def readers_section(
+def annotators_section(
     read: ReadColumns | None,
     classifiers: Mapping[str, str],
     metrics: Mapping[str, Metric],
     teams: Sequence[Mapping[str, CaseTable] | None],
-) -> ReadersSection:
-    """Return the figures of readers, and of classifiers, which are columns of the results per case.
+) -> AnnotatorsSection:
+    """Return the figures of annotators, and of classifiers (columns of the results per case).
 
-    read: takes the names of the cases. classifiers: "task.column" by title. teams: the case tables of every
-    team by task, of which the first gives the labels. Raises `RankingError` without results per case and for
-    an unknown column.
+    read: called with the names of the cases. classifiers: "task.column" by title. teams: the case tables of
+    every team by task; the first has the labels. Raises `RankingError` without results per case and for an
+    unknown column.
     """
     task, _ = curve_of(metrics)
     tables = next((tables for tables in teams if tables and task in tables), None)
     if tables is None:
-        raise RankingError("readers need results per case (evaluate --cases)")
+        raise RankingError("annotators need results per case (evaluate --cases)")
     names = tables[task].names
     columns = dict(read(names)) if read else {}
     for title, column in classifiers.items():
         task_tables, _, key = column.partition(".")
         if task_tables not in tables or key not in tables[task_tables].column_names:
-            raise RankingError(f"{column}: is no column of the results per case")
+            raise RankingError(f"{column}: is not a column of the results per case")
         at = dict(zip(tables[task_tables].names, tables[task_tables][key].tolist(), strict=True))
         columns[title] = np.array([at.get(name, np.nan) for name in names])
-    return describe_readers(columns, metrics, tables)
+    return describe_annotators(columns, metrics, tables)
 
 
 def curve_of(metrics: Mapping[str, Metric]) -> tuple[str, Curve]:
@@ -148,26 +149,26 @@ def curve_of(metrics: Mapping[str, Metric]) -> tuple[str, Curve]:
     for name, metric in metrics.items():
         if metric.aggregate.curve and metric.aggregate.curve.is_area:
             return name.partition(".")[0], metric.aggregate.curve
-    raise RankingError("readers need a task with an area under the ROC curve; this challenge has none")
+    raise RankingError("annotators need a task with an area under the ROC curve; this challenge has none")
 
 
-def read_readers(path: Path, cases: tuple[str, ...]) -> dict[str, FloatArray]:
-    """Return a table of readers as columns in the order of the cases, NaN where a reader gave nothing.
+def read_annotators(path: Path, cases: tuple[str, ...]) -> dict[str, FloatArray]:
+    """Read a table of annotators as columns in the order of the cases, NaN for empty cells.
 
-    The table has the column ``name`` and one for each reader. Raises `PhaseError` listing every fault.
+    The table has the column ``name`` and one column per annotator. Raises `PhaseError` listing every fault.
     """
     at = {name_key(case): position for position, case in enumerate(cases)}
     with organiser_table(path, (NAME,)) as table:
         columns = {name: np.full(len(cases), math.nan) for name in table.columns if name != NAME}
         if not columns:
-            raise PhaseError(f"{path.name}: expected a column for each reader, found {NAME!r} alone")
+            raise PhaseError(f"{path.name}: expected a column for each annotator, found {NAME!r} alone")
         seen: set[int] = set()
         for row in table.rows:
             position = at.get(name_key(row.cells[NAME]))
             if position is None:
-                row.fault(NAME, f"{row.cells[NAME]!r} is no case of this phase")
+                row.fault(NAME, f"{row.cells[NAME]!r} is not a case of this phase")
             elif position in seen:
-                row.fault(NAME, f"{row.cells[NAME]!r} is in an earlier row too")
+                row.fault(NAME, f"{row.cells[NAME]!r} is also in an earlier row")
             else:
                 seen.add(position)
                 for name, column in columns.items():

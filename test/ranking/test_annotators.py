@@ -8,7 +8,7 @@ import pytest
 from evaluation.core.case_table import CaseTable
 from evaluation.core.fault import PhaseError
 from evaluation.core.metric import Metric, auc_of, mean_of, sensitivity_at_specificity_of
-from evaluation.ranking.readers import describe_readers, operating_point, read_readers
+from evaluation.ranking.annotators import describe_annotators, operating_point, read_annotators
 from evaluation.ranking.results import RankingError
 
 # 40 positives, then 360 negatives. Both experts find the same 34 positives. They call 328 and 329 negatives
@@ -33,7 +33,7 @@ TABLES = {
 
 
 def described(**columns: np.ndarray):
-    return describe_readers(columns, METRICS, TABLES)
+    return describe_annotators(columns, METRICS, TABLES)
 
 
 def test_the_published_figures_of_the_two_experts():
@@ -62,7 +62,7 @@ def test_a_score_is_a_classifier():
     }
 
 
-def test_readers_who_read_some_cases():
+def test_annotators_who_read_some_cases():
     partial = FIRST.copy()
     partial[:30] = np.nan
     point = described(partial=partial).points["partial"]
@@ -71,16 +71,16 @@ def test_readers_who_read_some_cases():
     assert (nothing.sensitivity, nothing.specificity, nothing.accuracy) == (None, None, None)
 
 
-def test_a_challenge_without_a_curve_has_no_readers():
+def test_a_challenge_without_a_curve_has_no_annotators():
     metrics = {"t.dice": Metric("dice", "Dice", mean_of("dice"), best=1, worst=0)}
     with pytest.raises(RankingError, match="this challenge has none"):
-        describe_readers({"a": FIRST}, metrics, {})
+        describe_annotators({"a": FIRST}, metrics, {})
 
 
 def test_reading_the_table(tmp_path):
-    path = tmp_path / "readers.csv"
+    path = tmp_path / "annotators.csv"
     path.write_text("name,a,b\nc2.png,1,0.5\nC1,,1\n", encoding="utf-8")
-    columns = read_readers(path, ("C1", "C2", "C3"))
+    columns = read_annotators(path, ("C1", "C2", "C3"))
     np.testing.assert_array_equal(columns["a"], [np.nan, 1, np.nan])
     np.testing.assert_array_equal(columns["b"], [1, 0.5, np.nan])
 
@@ -89,17 +89,17 @@ def test_reading_the_table(tmp_path):
     ("text", "problem"),
     [
         ("case,a\nC1,1\n", "column 'name' is missing"),
-        ("name\nC1\n", "expected a column for each reader, found 'name' alone"),
+        ("name\nC1\n", "expected a column for each annotator, found 'name' alone"),
         ("name,a,a\nC1,1,1\n", "duplicate column 'a'"),
-        ("name,a\nC9,1\n", "line 2, name: 'C9' is no case of this phase"),
-        ("name,a\nC1,1\nC1,0\n", "line 3, name: 'C1' is in an earlier row too"),
+        ("name,a\nC9,1\n", "line 2, name: 'C9' is not a case of this phase"),
+        ("name,a\nC1,1\nC1,0\n", "line 3, name: 'C1' is also in an earlier row"),
         ("name,a\nC1,yes\n", 'line 2, a: expected a finite number, found "yes"'),
         ("name,a\nC1\n", "line 2: expected 2 cells"),
     ],
 )
 def test_faults_of_the_table(tmp_path, text, problem):
-    path = tmp_path / "readers.csv"
+    path = tmp_path / "annotators.csv"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(PhaseError) as error:
-        read_readers(path, ("C1", "C2"))
+        read_annotators(path, ("C1", "C2"))
     assert problem in str(error.value)

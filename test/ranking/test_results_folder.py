@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from evaluation.core.resampling import Resampling
-from evaluation.ranking.results import RankingError, read_results
+from evaluation.ranking.results import RankingError
+from evaluation.ranking.results_folder import read_results
 from test.ranking.teams import labels, refuge_columns, write_team
 
 GLAUCOMA = labels(12, 4)
@@ -62,19 +63,22 @@ FAULTS = {
         ),
         "b/metrics.json: classification.auc: expected a number, found True",
     ),
-    "not ours": (lambda folder: (folder / "b/metrics.json").write_text("{}"), "is no metrics.json of this"),
+    "not ours": (
+        lambda folder: (folder / "b/metrics.json").write_text("{}"),
+        "is not a metrics.json of this",
+    ),
     "no JSON": (lambda folder: (folder / "b/metrics.json").write_text("{"), "b/metrics.json: cannot be read"),
     "cases of another phase": (
         lambda folder: edit(folder / "b/cases.json", lambda c: c.update(manifest="other")),
-        "b/cases.json: is of another phase than metrics.json",
+        "b/cases.json: belongs to another phase than metrics.json",
     ),
     "other cases": (
         lambda folder: edit(folder / "b/cases.json", lambda c: c["cases"][0].update(name="X")),
-        "b/cases.json: holds other cases than those before it",
+        "b/cases.json: has other cases than the results before it",
     ),
     "damaged cases": (
         lambda folder: edit(folder / "b/cases.json", lambda c: c["cases"][0].pop("tasks")),
-        "b/cases.json: is no per-case file of this package",
+        "b/cases.json: is not a per-case file of this package",
     ),
     "a team without a folder": (
         lambda folder: (folder / "teams.csv").write_text("team,eligible\nc,no\n"),
@@ -112,7 +116,7 @@ def test_results_that_do_not_share_labels_cannot_be_compared(folder):
 def test_nothing_to_rank(tmp_path):
     with pytest.raises(RankingError, match="is not a folder"):
         read_results(tmp_path / "missing")
-    with pytest.raises(RankingError, match="holds no team's results"):
+    with pytest.raises(RankingError, match="contains no results"):
         read_results(tmp_path)
     (tmp_path / "a").mkdir()
     with pytest.raises(RankingError, match="no team has a result"):
