@@ -1,4 +1,4 @@
-"""Synthetic cyst phases: a reference from two simulated annotators, and submissions of known order."""
+"""Synthetic cyst phases: references of two simulated annotators, and submissions of known quality."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ANNOTATORS = ("first", "second")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of a sample of OCT volumes."""
+    """Declare the arguments of a sample of OCT volumes."""
     parser.add_argument("--cases", type=int, default=26, help="number of volumes")
     parser.add_argument("--scale", type=float, default=1.0, help="of width, depth and number of B-scans")
     parser.add_argument("--images", action="store_true", help="also write the OCT volumes (8-bit)")
@@ -42,11 +42,13 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
     rng = np.random.Generator(np.random.PCG64(arguments.seed))
     cases = draw_cases(arguments.cases, arguments.scale, rng)
     tasks = CHALLENGE.tasks(CystsOptions(readers=_ANNOTATORS if arguments.readers else ()))
-    submissions = arguments.output / "submissions"
-    writers = {
-        quality: ArchiveWriter(submissions / quality.value, fields_of(tasks), {"cysts": arguments.extension})
-        for quality in Quality
-    }
+    sample = ArchiveSample(
+        arguments.output,
+        arguments.name,
+        _configuration(arguments),
+        tasks,
+        extensions={"cysts": arguments.extension},
+    )
 
     def draw(position: int) -> tuple[SampleCase, Callable[[Quality], Values]]:
         case = cases[position]
@@ -78,7 +80,7 @@ def _reference(case: OctCase, rng: np.random.Generator) -> SampleCase:
 def _prediction(
     case: OctCase, confidence: NDArray[np.float32], quality: Quality, rng: np.random.Generator
 ) -> NDArray[Any]:
-    """Return a submitted volume: the reference, a noisy map, a binary mask, or random cysts."""
+    """Return a submitted volume: the reference, a confidence map, a binary mask, or the cysts misplaced."""
     if quality is Quality.PERFECT:
         return confidence
     if quality is Quality.GOOD:

@@ -305,7 +305,7 @@ def other_confidence(folder: Path):
         (
             lambda f: (f / "volumes.csv").write_text("volume,vendor\n"),
             "partition",
-            "volumes.csv: holds no volume",
+            "volumes.csv: expected at least one volume",
         ),
         (
             lambda f: (f / "annotations" / "low" / "V01.mha").unlink(),
