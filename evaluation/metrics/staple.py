@@ -37,7 +37,7 @@ def staple(votes: NDArray[np.bool_], most_iterations: int = MOST_ITERATIONS) -> 
     votes: (annotator, …). What all annotators agree on is returned as it is, since nothing can be estimated
     from it. The prior is the mean of all votes. Pixels of equal votes have equal probabilities, so that they
     are computed once for each pattern of votes. After 500 plain steps, steps are extrapolated as long as the
-    likelihood does not fall. It has converged when no sensitivity or specificity changes by 1e-10 in a plain step.
+    likelihood does not fall. It has converged when a plain step changes no rate by 1e-10 or more.
     Raises ValueError for no annotator.
     Source: Warfield et al. 2004, IEEE Trans. Med. Imaging 23:903; extrapolation (SQUAREM, scheme S3):
     Varadhan and Roland 2008, Scand. J. Stat. 35:335.
