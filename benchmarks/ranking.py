@@ -96,6 +96,7 @@ def ours(
         .places
     )
     distributions = place_distributions(places)
+    choice = TestChoice(1, means="signed-rank")  # as the loop does
     p_values: dict[str, list[float | None]] = {}
     for name, metric in METRICS.items():
         task = name.partition(".")[0]
@@ -103,7 +104,7 @@ def ours(
             team: metric_values([metric], team_table[task])[metric.name]
             for team, team_table in zip(teams.teams, tables, strict=True)
         }
-        found = compare(name, metric, values, teams, resampled.values[name], TestChoice(1))
+        found = compare(name, metric, values, teams, resampled.values[name], choice)
         by_pair = {frozenset((pair.first, pair.second)): pair.p_value for pair in found.pairs}
         p_values[name] = [by_pair[frozenset(pair)] for pair in combinations(teams.teams, 2)]
     return p_values, [found.probabilities.get(1, 0.0) if found else 0.0 for found in distributions]

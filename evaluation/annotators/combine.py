@@ -82,7 +82,7 @@ def _multilabel_masks(
         votes = np.zeros((len(values), case.height, case.width), dtype=np.bool_)
         for one, region in zip(votes, class_regions, strict=True):
             one[region.box.slices] = region.values
-        combined[number] = vote(votes, rules)
+        combined[number] = vote(votes, rules, case.name)
     return combined
 
 

@@ -10,12 +10,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.core.fault import PhaseError
 from evaluation.core.form import CaseForm
 from evaluation.io.kinds.label_mask import LabelMask
 from evaluation.metrics.crop import Box, Crop
+from evaluation.metrics.staple import staple
 
 Mask = NDArray[np.bool_]
-_STAPLE_ITERATIONS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,42 +47,19 @@ def majority_vote(votes: NDArray[np.bool_], tie_is_foreground: bool = False) -> 
     return np.asarray(twice >= len(votes) if tie_is_foreground else twice > len(votes))
 
 
-@dataclass(frozen=True)
-class Staple:
-    """The mask that STAPLE estimates, and every annotator's sensitivity and specificity against it."""
+def vote(votes: NDArray[np.bool_], rules: Rules, case: str) -> Mask:
+    """Return the combined region of masks (annotator, …) by the method of the rules.
 
-    mask: Mask
-    sensitivities: tuple[float, ...]
-    specificities: tuple[float, ...]
-
-
-def staple(votes: NDArray[np.bool_]) -> Staple:
-    """Return the pixels whose estimated probability is at least ½, by expectation maximisation.
-
-    votes: (annotator, …). Votes that all annotators share are returned unchanged, since nothing can be
-    estimated from them.
-    Source: Warfield et al., IEEE Trans. Med. Imaging 23:903, 2004, as SimpleITK implements it.
+    Raises `PhaseError`, which names the case, where STAPLE does not converge.
     """
-    if not len(votes):
-        raise ValueError("votes: expected at least one annotator, found none")
-    if (votes == votes[0]).all():
-        return Staple(votes[0].copy(), (1.0,) * len(votes), (1.0,) * len(votes))
-    import SimpleITK
-
-    images = [SimpleITK.GetImageFromArray(np.atleast_2d(vote).astype(np.uint8)) for vote in votes]
-    estimate = SimpleITK.STAPLEImageFilter()
-    estimate.SetForegroundValue(1)
-    estimate.SetMaximumIterations(_STAPLE_ITERATIONS)
-    # One thread sums the pixels in a fixed order, so that the same masks give the same bytes.
-    estimate.SetNumberOfThreads(1)
-    estimate.SetNumberOfWorkUnits(1)
-    probability = SimpleITK.GetArrayFromImage(estimate.Execute(images)).reshape(votes.shape[1:])
-    return Staple(probability >= 0.5, tuple(estimate.GetSensitivity()), tuple(estimate.GetSpecificity()))
-
-
-def vote(votes: NDArray[np.bool_], rules: Rules) -> Mask:
-    """Return the combined region of masks (annotator, …) by the method of the rules."""
-    return staple(votes).mask if rules.method == "staple" else majority_vote(votes, rules.tie_is_foreground)
+    if rules.method == "majority":
+        return majority_vote(votes, rules.tie_is_foreground)
+    found = staple(votes)
+    if not found.converged:
+        raise PhaseError(
+            f"{case}: STAPLE did not converge in {found.iterations} iterations; combine by majority vote"
+        )
+    return found.mask
 
 
 def combine_label_masks(
@@ -102,5 +80,5 @@ def combine_label_masks(
         votes = np.stack(
             [Crop(np.isin(mask.values, labels), mask.top, mask.left).within(box) for mask in masks]
         )
-        window[vote(votes, rules)] = label
+        window[vote(votes, rules, case.name)] = label
     return image

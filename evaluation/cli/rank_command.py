@@ -7,6 +7,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
+from evaluation.cli.whole_number import whole_number
 from evaluation.core.scheme import Scheme
 from evaluation.ranking.results import PhaseResults, RankingError
 from evaluation.ranking.results_folder import read_results
@@ -43,11 +44,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="which of a team's submissions counts (default: %(default)s)",
     )
     parser.add_argument(
-        "--resamples", type=int, metavar="N", help="of the bootstrap; 0: none (default: the phase's)"
+        "--resamples",
+        type=whole_number(0),
+        metavar="N",
+        help="of the bootstrap; 0: none (default: the phase's)",
     )
     parser.add_argument(
         "--interval-minimum",
-        type=int,
+        type=whole_number(2),
         metavar="N",
         help="fewest cases of a class or structure for resampling (default: the phase's)",
     )
@@ -59,13 +63,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--permutations",
-        type=int,
+        type=whole_number(1),
         default=9_999,
         metavar="N",
         help="of randomisation tests (default: %(default)s)",
     )
     parser.add_argument(
-        "--unpaired", action="store_true", help="Mann–Whitney U for means over cases, as ADAM's paper"
+        "--test-of-means",
+        choices=["permutation", "signed-rank", "rank-sum"],
+        default="permutation",
+        help="the test of a mean over cases: paired permutation of the mean, Wilcoxon's signed-rank test, or "
+        "the unpaired rank-sum test as in ADAM's paper (default: %(default)s)",
     )
     parser.add_argument(
         "--influence",
@@ -115,7 +123,7 @@ def run(arguments: argparse.Namespace) -> int:
         interval_minimum=arguments.interval_minimum,
         tests=arguments.tests,
         permutations=arguments.permutations,
-        unpaired=arguments.unpaired,
+        means=arguments.test_of_means,
         influence=arguments.influence,
         subgroups=tuple(dict.fromkeys(arguments.subgroup)),
         annotators=partial(read_annotators, arguments.annotators) if arguments.annotators else None,

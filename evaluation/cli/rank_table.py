@@ -88,6 +88,11 @@ def _conclusions(phase: PhaseLeaderboard) -> list[str]:
             if pair.significant is False and pair.detectable_difference
         ]
         lines.append(f"{metric.title}: {tiers}")
+        lines += [
+            f"  {pair.first}, {pair.second} ({pair.method}, p = {pair.p_holm:.2g} after Holm): {pair.note}"
+            for pair in comparisons.pairs
+            if pair.contradicts_order
+        ]
         if detectable:
             smallest, largest = (f"{limit:.2g}" for limit in (min(detectable), max(detectable)))
             least = smallest if smallest == largest else f"{smallest} to {largest}, by pair,"

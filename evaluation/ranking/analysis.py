@@ -14,7 +14,7 @@ from evaluation.metrics.intervals import Interval, percentile_interval
 from evaluation.platform.result_file import as_written_values
 from evaluation.ranking.annotators import AnnotatorsSection, ReadColumns, annotators_section
 from evaluation.ranking.boards import Better, BoardPlaces, Leaderboards, place_teams
-from evaluation.ranking.comparisons import SIGNIFICANT, Comparisons, TestChoice, compare
+from evaluation.ranking.comparisons import SIGNIFICANT, Comparisons, TestChoice, TestOfMeans, compare
 from evaluation.ranking.difficulty import (
     SubgroupTest,
     case_difficulties,
@@ -48,7 +48,7 @@ class RankOptions:
     interval_minimum: int | None = None
     tests: bool | None = None
     permutations: int = 9_999
-    unpaired: bool = False
+    means: TestOfMeans = "permutation"
     influence: bool = True
     subgroups: tuple[str, ...] = ()
     annotators: ReadColumns | None = None
@@ -177,11 +177,12 @@ class Analysis:
             and (metric.resampled or name in self._single(self._scheme.metrics))
         }
         found = resample_teams(metrics, self._all, self._choice)
-        self.notices += [
-            f"{name}: not resampled: {reason}"
-            for name, reason in found.missing.items()
-            if name in self._scheme.metrics
-        ]
+        if self._choice.resamples:
+            self.notices += [
+                f"{name}: not resampled: {reason}"
+                for name, reason in found.missing.items()
+                if name in self._scheme.metrics
+            ]
         composites = self._results.challenge.composites
         return replace(found, values=with_composites(found.values, composites))
 
@@ -211,7 +212,7 @@ class Analysis:
                 f"no tests between teams: more than {_MAX_TESTED} (ask for them with --tests)"
             )
             return {}
-        choice = TestChoice(self._choice.seed, self._choices.permutations, self._choices.unpaired)
+        choice = TestChoice(self._choice.seed, self._choices.permutations, self._choices.means)
         ranked = [self._all.teams.index(team) for team in self._cases.teams]
         found = {}
         for name, metric in self._metrics_of_scheme().items():

@@ -50,7 +50,10 @@ class GroupDifficulty:
 
 @dataclass(frozen=True)
 class SubgroupTest:
-    """The rank-sum test of one team's per-case metric between two subgroups."""
+    """The rank-sum test of one team's per-case metric between two subgroups.
+
+    ``higher`` is the subgroup whose values rank higher, which need not be the one with the higher mean.
+    """
 
     metric: str
     team: str
@@ -60,6 +63,7 @@ class SubgroupTest:
     first_mean: float
     second_mean: float
     p_value: float | None
+    higher: str | None
 
 
 def case_difficulties(metrics: Mapping[str, Metric], cases: TeamCases) -> list[CaseDifficulty]:
@@ -138,6 +142,7 @@ def subgroup_tests(
                 kept = ~np.isnan(values) & (labels != "")
                 for first, second in combinations(sorted(set(labels[kept].tolist())), 2):
                     samples = values[kept & (labels == first)], values[kept & (labels == second)]
+                    test = rank_sum_test(*samples)
                     found.append(
                         SubgroupTest(
                             name,
@@ -147,7 +152,8 @@ def subgroup_tests(
                             second,
                             float(samples[0].mean()),
                             float(samples[1].mean()),
-                            rank_sum_test(*samples),
+                            test.p_value,
+                            {1: first, -1: second}.get(test.direction),
                         )
                     )
     return found

@@ -157,6 +157,30 @@ def test_two_phases_annotators_and_subgroups(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
+        (["--resamples", "-1"], "--resamples: expected a whole number of at least 0, found '-1'"),
+        (["--resamples", "many"], "--resamples: expected a whole number of at least 0, found 'many'"),
+        (["--permutations", "0"], "--permutations: expected a whole number of at least 1, found '0'"),
+        (["--interval-minimum", "1"], "--interval-minimum: expected a whole number of at least 2, found '1'"),
+    ],
+)
+def test_usage_errors(each, arguments, problem):
+    done = run("rank", each, *arguments)
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1].endswith(f"error: argument {problem}")
+
+
+def test_no_resamples_need_no_explanation(each, tmp_path):
+    done = run("rank", each, "--resamples", "0", "--output", tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "resampled" not in done.stdout
+    board = json.loads((tmp_path / "leaderboard.json").read_text(encoding="ascii"))
+    reasons = {metric.get("no_intervals") for metric in board["phases"][0]["metrics"].values()}
+    assert reasons == {"no resamples were asked for"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
         (["nowhere"], "nowhere: is not a folder"),
         (["a=nowhere", "b"], "b: expected PHASE=FOLDER, every phase once"),
         (["{each}", "--scheme", "nowhere.toml"], "nowhere.toml"),
