@@ -22,7 +22,7 @@ from evaluation.challenges.cysts.rules import CHALLENGE, CystsOptions
 from evaluation.core.challenge import Values
 from evaluation.io.kinds.volume import Volume, geometry_columns
 from evaluation.io.volumes.reader import EXTENSIONS, write_volume
-from evaluation.phase.writer import SampleCase
+from evaluation.phase.writer import ArchiveSample, SampleCase
 from evaluation.synthesis.fundus import Quality
 
 _ANNOTATORS = ("first", "second")
