@@ -169,7 +169,7 @@ def test_no_point_has_no_mean():
         combine_points(ALWAYS, [])
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(points, min_size=1, max_size=5))
 def test_within_the_annotators_range_in_any_order(annotators):
     found = combine_points(ALWAYS, annotators)

@@ -44,7 +44,7 @@ def test_nobody_cannot_vote():
         majority_vote(np.zeros((0, 2), dtype=bool))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(arrays(bool, st.tuples(st.sampled_from([1, 3, 5, 7]), st.just(4), st.just(3))))
 def test_majority_is_simpleitks_label_voting(votes):
     images = [SimpleITK.GetImageFromArray(vote.astype(np.uint8)) for vote in votes]
@@ -90,14 +90,14 @@ def test_of_regions_that_exclude_each_other_the_last_has_a_tied_pixel():
     assert combine_label_masks(APART, masks, DOT, Rules(tie="foreground")).tolist() == [[2]]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(grey, st.integers(1, 4), st.sampled_from(["majority", "staple"]))
 def test_equal_annotators_are_reproduced(image, annotators, method):
     masks = [crop(image, 255)] * annotators
     np.testing.assert_array_equal(combine_label_masks(NESTED, masks, SMALL, Rules(method=method)), image)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(grey, min_size=2, max_size=4), st.sampled_from(["background", "foreground"]))
 def test_regions_are_the_votes_in_any_order(images, tie):
     rules = Rules(tie=tie)

@@ -126,7 +126,7 @@ def test_reading_ends_after_the_most_boxes():
 coordinate = st.floats(0, 50)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     st.lists(st.tuples(st.integers(0, 1), st.floats(0, 1), coordinate, coordinate, coordinate, coordinate))
 )
@@ -136,7 +136,7 @@ def test_written_boxes_are_read_back_the_same(boxes):
     assert read(data).rows == rows
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.text("BEHGD 01.5e-_x\t\r\n", max_size=60))
 def test_every_line_with_text_is_a_box_or_a_problem(text):
     lines = read(text)

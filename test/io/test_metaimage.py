@@ -45,7 +45,7 @@ def test_reads_what_simpleitk_writes(tmp_path, compressed, planes):
     np.testing.assert_array_equal(read(path.read_bytes()), PIXELS)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.integers(1, 9), st.integers(1, 9), st.integers(0, 2**32 - 1))
 def test_simpleitk_reads_what_is_written(tmp_path_factory, width, height, seed):
     image = np.random.default_rng(seed).integers(0, 256, (height, width), dtype=np.uint8)

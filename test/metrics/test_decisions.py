@@ -48,7 +48,7 @@ def test_f1_by_hand(predicted, present, expected):
     assert f1_of_presence(*as_bool, np.ones((1, len(predicted)))).tolist() == [expected]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 20))
 def test_agrees_with_scikit_learn_under_weights(seed, cases):
     generator = np.random.default_rng(seed)

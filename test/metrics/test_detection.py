@@ -50,7 +50,7 @@ def expected(function, images, names, *arguments):
     return np.array([[math.nan if v is None else float(v) for v in row] for row in values])
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(st.lists(image, min_size=1, max_size=4))
 def test_agrees_with_the_plain_rules(images):
     table, ones = table_of(images), np.ones((1, len(images)))
@@ -66,7 +66,7 @@ def test_agrees_with_the_plain_rules(images):
         )
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(st.lists(st.tuples(image, st.integers(0, 3)), min_size=1, max_size=4))
 def test_weights_count_copies_of_an_image(weighted):
     images, weights = zip(*weighted, strict=True)
@@ -82,7 +82,7 @@ def test_weights_count_copies_of_an_image(weighted):
     )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(image, min_size=1, max_size=3), st.integers(0, CLASSES - 1), st.integers(0, 10))
 def test_points_of_the_curve_are_those_of_the_plain_rules(images, label, position):
     judged, boxes = plain.judge(images, range(len(images)), label, THRESHOLDS[position])
@@ -142,7 +142,7 @@ def test_mean_over_classes_leaves_out_those_that_do_not_exist():
     assert np.isnan(mean_over_classes(np.full((1, 2, 1), math.nan))).all()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(image, min_size=1, max_size=3), st.integers(0, CLASSES - 1))
 def test_the_table_of_one_class_has_its_figures(images, label):
     table, ones = table_of(images), np.ones((1, len(images)))

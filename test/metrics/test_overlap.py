@@ -85,7 +85,7 @@ def test_agrees_with_simpleitk():
 masks = hnp.arrays(bool, (4, 5))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(masks, masks, st.sampled_from([0.5, 1.0, 2.0]))
 def test_invariants(a, b, beta):
     there, back = count_overlap(a, b), count_overlap(b, a)
@@ -127,7 +127,7 @@ def test_regions_by_hand():
     assert (counts.intersection, counts.prediction, counts.reference) == (4, 6, 6)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(MASKS, MASKS, st.sampled_from([(0,), (0, 128)]))
 def test_cropping_changes_no_overlap(prediction, reference, labels):
     counts = overlap_of(region_of(crop(prediction, 255), labels), region_of(crop(reference, 255), labels))

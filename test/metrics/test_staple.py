@@ -40,7 +40,7 @@ def by_simpleitk(votes: np.ndarray, iterations: int) -> tuple[np.ndarray, Simple
     return SimpleITK.GetArrayFromImage(estimate.Execute(images)), estimate
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 1000), annotators=st.integers(3, 6))
 def test_against_the_paper_and_simpleitk(seed, annotators):
     errors = np.random.default_rng(seed).uniform(0.02, 0.25, annotators).tolist()

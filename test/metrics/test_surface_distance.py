@@ -65,7 +65,7 @@ def test_noise_is_a_diagonal_away(monkeypatch):
 
 
 @given(first=VOLUMES, second=VOLUMES)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_surfaces_and_tree_give_what_the_library_gives(first, second):
     if not first.any() or not second.any():
         return
@@ -78,7 +78,7 @@ def test_surfaces_and_tree_give_what_the_library_gives(first, second):
 
 
 @given(volume=VOLUMES)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_surface_is_what_simpleitk_calls_contour(volume):
     padded = np.pad(volume, 1).astype(np.uint8)
     contour = SimpleITK.BinaryContour(

@@ -195,7 +195,7 @@ def matrices(name: str, teams: int = 6) -> st.SearchStrategy[np.ndarray]:
 
 
 @pytest.mark.parametrize("name", SCHEMES)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(data=st.data())
 def test_permuting_teams_permutes_places(name, data):
     matrix = data.draw(matrices(name))
@@ -206,7 +206,7 @@ def test_permuting_teams_permutes_places(name, data):
 
 
 @pytest.mark.parametrize("name", SCHEMES)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(data=st.data())
 def test_a_dominated_team_never_ranks_above_the_one_that_dominates_it(name, data):
     matrix = np.nan_to_num(data.draw(matrices(name)))
@@ -218,7 +218,7 @@ def test_a_dominated_team_never_ranks_above_the_one_that_dominates_it(name, data
 
 
 @pytest.mark.parametrize("name", SCHEMES)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(data=st.data())
 def test_many_resamples_at_once_equal_one_at_a_time(name, data):
     first, second = data.draw(matrices(name)), data.draw(matrices(name))

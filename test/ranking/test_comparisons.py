@@ -149,7 +149,7 @@ def test_teams_that_are_equal_in_the_order_have_no_break():
 CHOICES = {means: TestChoice(7, 199, means) for means in ("permutation", "signed-rank", "rank-sum")}
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     seed=st.integers(0, 10_000),
     cases=st.sampled_from([12, 14, 40]),
@@ -257,7 +257,7 @@ def test_duplicated_cases_in_clusters_add_no_evidence():
     assert ignored.detectable_difference < 0.8 * clustered.detectable_difference
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(seed=st.integers(0, 10_000), scale=st.floats(0.01, 100), shift=st.floats(-10, 10))
 def test_the_scale_of_a_teams_likelihoods_does_not_matter(seed, scale, shift):
     columns = curves(seed, cases=40, positives=15)

@@ -295,7 +295,7 @@ one_image = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data(), st.lists(one_image, min_size=1, max_size=4), st.sampled_from(sorted(TASKS)))
 def test_a_missing_prediction_improves_no_metric(data, images, task_name):
     task, case = TASKS[task_name], CaseForm("T0", 4, 3)

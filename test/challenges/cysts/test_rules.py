@@ -220,7 +220,7 @@ LEVELS = arrays(np.uint8, SHAPE, elements=st.sampled_from([0, 0, 0, 1, 3, 5]))
 
 
 @given(reference=LEVELS, prediction=PREDICTIONS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_a_missing_volume_is_worse_than_any(tmp_path_factory, reference, prediction):
     folder = tmp_path_factory.mktemp("phase")
     other = levels((2, 1, 1, 1))

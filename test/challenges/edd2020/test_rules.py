@@ -143,7 +143,7 @@ def test_missing_image_by_hand():
 box = st.tuples(st.integers(0, 1), st.sampled_from([ONE, (0, 0, 9, 7), OTHER]))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     st.lists(st.tuples(st.lists(box, max_size=3), st.lists(box, max_size=3)), min_size=2, max_size=3),
     st.randoms(use_true_random=False),

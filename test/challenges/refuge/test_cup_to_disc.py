@@ -31,7 +31,7 @@ def test_vertical_diameter(mask, column_count, extent):
     assert vertical_diameter(mask, "extent") == extent
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(hnp.arrays(bool, (6, 5)))
 def test_count_never_exceeds_extent_and_cropping_changes_neither(mask):
     count, extent = vertical_diameter(mask, "column_count"), vertical_diameter(mask, "extent")

@@ -31,7 +31,7 @@ class Counting(Bytes):
 
 @pytest.mark.parametrize("form", FORMS)
 @given(sizes=st.lists(st.integers(0, 300), max_size=9))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_pieces_of_any_size_make_up_the_data(form, sizes):
     voxels = VoxelBytes(Bytes(FORMS[form]), "a volume", form)
     found = bytearray()

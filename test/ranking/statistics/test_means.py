@@ -23,7 +23,7 @@ def plain_p(differences: np.ndarray, units: np.ndarray) -> float:
     return float(np.mean(reached))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 10_000), units=st.sampled_from([np.arange(8), np.array([0, 0, 1, 2, 2, 2, 3, 4])]))
 def test_few_units_against_all_exchanges(seed, units):
     values = np.random.default_rng(seed).integers(0, 100, size=(3, 8)) / 100
@@ -86,7 +86,7 @@ def test_the_number_of_permutations_is_no_floor():
     assert found.p_value == pytest.approx(2 * math.exp(-30))
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(seed=st.integers(0, 10_000))
 def test_the_bound_is_never_below_the_exact_p(seed):
     rng = np.random.default_rng(seed)
@@ -101,7 +101,7 @@ def test_too_few_cases():
     assert (found.p_value, found.note) == (None, "fewer than two cases enter both means")
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(seed=st.integers(0, 1000), order=st.permutations(range(5)))
 def test_the_order_of_teams_and_pairs_changes_no_p(seed, order):
     values = np.random.default_rng(seed).uniform(size=(5, 30)).round(1)

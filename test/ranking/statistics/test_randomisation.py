@@ -50,7 +50,7 @@ def test_a_metric_that_does_not_exist():
     assert found.p_value is None
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(seed=st.integers(0, 1000))
 def test_the_seed_decides_and_the_sign_does_not(seed):
     rng = np.random.default_rng(seed)

@@ -35,7 +35,7 @@ def test_too_few_cases():
     assert found.note == "fewer than two cases enter both means"
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     seed=st.integers(0, 2**32 - 1),
     cases=st.sampled_from([6, 12, 15, 16, 40, 52, 53, 90]),
@@ -104,7 +104,7 @@ def test_rank_sum_against_scipy():
     assert rank_sum_test(first, second).p_value == pytest.approx(mannwhitneyu(first, second).pvalue)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.tuples(st.integers(1, 4), st.integers(1, 4)), min_size=2, max_size=8))
 def test_against_scipy(pairs):
     first, second = np.array(pairs).T

@@ -46,7 +46,7 @@ def test_one_annotator_is_no_pair():
         assign({"1": flat(1.0)}, 2)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(accuracies, min_size=2, max_size=4), st.integers(1, 4))
 def test_best_of_all_balanced_assignments(of_annotators, parts):
     annotators = {f"r{i}": accuracy for i, accuracy in enumerate(of_annotators)}

@@ -37,7 +37,7 @@ def test_fit_by_hand(annotator, supervisor, a, b):
     assert (found.a, found.b) == (pytest.approx(a), pytest.approx(b))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(distinctions, distinctions)
 def test_transformed_distinctions_have_the_supervisors_mean_and_variance(annotator, supervisor):
     assume(np.var(annotator) > 1e-6)

@@ -62,14 +62,14 @@ def test_level_is_zero_only_where_nobody_marked_and_the_lower_of_two_as_near():
     assert found.tolist() == [0, 1, 2]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(marks, st.lists(accuracies, min_size=1, max_size=3))
 def test_equal_annotators_are_reproduced(one, others):
     annotators = [one, *(Marks(one.levels, one.values, accuracy) for accuracy in others)]
     np.testing.assert_array_equal(combine(annotators), one.values)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(marks, min_size=2, max_size=4))
 def test_within_the_annotators_range_and_in_any_order(annotators):
     found = combine(annotators)
