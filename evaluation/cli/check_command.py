@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 # Only what is light: the worker server starts first and imports beside this process.
+from evaluation.cli.arguments import add_workers
 from evaluation.platform.streams import Streams
 from evaluation.workers.warm_up import warm_up
 
@@ -25,12 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SUBMISSION",
         help="a zip archive, a csv file, or a folder with what one of them holds",
     )
-    parser.add_argument(
-        "--workers",
-        type=int,
-        metavar="N",
-        help="number of worker processes (default: one a processor; 0: none)",
-    )
+    add_workers(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
