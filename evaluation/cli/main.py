@@ -102,7 +102,7 @@ COMMANDS = {
             "mkdir output/annotations",
             f"cp {_SAMPLE_PHASE}/phase.toml output/annotations",
             f"cut -d , -f 1-5 {_SAMPLE_PHASE}/cases.csv > output/annotations/cases.csv",
-            "cp -R output/sample/submissions output/annotations/annotators",
+            "cp -R output/sample/submissions output/annotations/readers",
             "python -m evaluation fuse annotators output/annotations --output output/fused",
         ),
         "nothing was written",
