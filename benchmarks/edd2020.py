@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.challenges.edd2020.rules import CHALLENGE, Edd2020Options
-from evaluation.evaluate import Rejection, evaluate
+from evaluation.pipeline import Rejection, evaluate
 from evaluation.io.box_lines import BoxFormat, read_box_lines
 from evaluation.io.kinds.boxes import Boxes, BoxList
 from evaluation.io.pixels import Size
@@ -244,7 +244,7 @@ def _accumulate(truth: Any, results: Any, evaluator: Callable[..., Any]) -> None
         evaluation.params.iouThrs = np.array(_THRESHOLDS)
         evaluation.params.areaRng, evaluation.params.areaRngLbl = [[0, 1e10]], ["all"]
         evaluation.params.maxDets = [100]
-        evaluation.evaluate()
+        evaluation.pipeline()
         evaluation.accumulate()
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from evaluation.core.case_table import CaseTable
-from evaluation.evaluate import Result, evaluate
+from evaluation.pipeline import Result, evaluate
 from evaluation.phase.scores import case_records
 from evaluation.platform.result_file import render
 from evaluation.summary import summarise

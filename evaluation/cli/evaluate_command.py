@@ -83,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int:
     from evaluation.cli.progress import progress_bar
-    from evaluation.evaluate import Rejection, evaluate
+    from evaluation.pipeline import Rejection, evaluate
     from evaluation.phase.phase import load_phase
     from evaluation.phase.scores import case_records
     from evaluation.platform import messages

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from evaluation.cli.progress import progress_bar
 from evaluation.core.fault import PhaseError
-from evaluation.evaluate import Rejection, evaluate
+from evaluation.pipeline import Rejection, evaluate
 from evaluation.phase.phase import Phase
 from evaluation.phase.scores import case_records
 from evaluation.platform import messages

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from pydantic import ValidationError
 
 from evaluation.core.fault import PhaseError
-from evaluation.evaluate import scores_of_nothing
+from evaluation.pipeline import scores_of_nothing
 from evaluation.phase.config import describe_validation
 from evaluation.phase.leaderboard_metrics import platform_metrics
 from evaluation.phase.phase import Phase

@@ -13,7 +13,7 @@ from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import fields_of
 from evaluation.core.fault import PhaseError
 from evaluation.core.outcome import OrganiserFault, Scored, organisers_problems
-from evaluation.evaluate import run_reference, tables_of
+from evaluation.pipeline import run_reference, tables_of
 from evaluation.phase.leaderboard_metrics import needed_metrics
 from evaluation.phase.manifest import Manifest
 from evaluation.phase.phase import Phase, load_phase

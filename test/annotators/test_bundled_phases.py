@@ -13,7 +13,7 @@ from evaluation.annotators.masks import Rules
 from evaluation.annotators.reference import fuse_annotators
 from evaluation.core.aggregation import metric_values
 from evaluation.core.fault import PhaseError
-from evaluation.evaluate import Result, evaluate
+from evaluation.pipeline import Result, evaluate
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import load_phase
 from test.repository import REPOSITORY

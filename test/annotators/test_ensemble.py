@@ -14,7 +14,7 @@ from evaluation.annotators.masks import Rules
 from evaluation.core.aggregation import metric_values
 from evaluation.core.fault import PhaseError
 from evaluation.core.form import CaseForm
-from evaluation.evaluate import Rejection, Result, evaluate
+from evaluation.pipeline import Rejection, Result, evaluate
 from evaluation.io.grey_images import read_grey
 from evaluation.io.kinds.label_mask import LabelMask
 from evaluation.io.kinds.number import Number

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evaluation.evaluate import Rejection, Result, evaluate
+from evaluation.pipeline import Rejection, Result, evaluate
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import Phase, load_phase
 from evaluation.platform.messages import organiser_report, participant_line

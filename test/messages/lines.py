@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from evaluation.core.form import Form
-from evaluation.evaluate import check
+from evaluation.pipeline import check
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import load_phase
 from evaluation.platform.messages import participant_line

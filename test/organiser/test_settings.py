@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from evaluation.core.fault import PhaseError
-from evaluation.evaluate import Result, evaluate
+from evaluation.pipeline import Result, evaluate
 from evaluation.organiser.settings import (
     metrics_of_empty_submission,
     platform_settings,

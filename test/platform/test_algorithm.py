@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from evaluation.core.fault import PhaseError
-from evaluation.evaluate import Rejection, Result, check, evaluate
+from evaluation.pipeline import Rejection, Result, check, evaluate
 from evaluation.organiser.rehearsal import rehearse
 from evaluation.organiser.settings import metrics_of_empty_submission, platform_settings
 from evaluation.phase.form_file import read_form, write_form

@@ -20,7 +20,7 @@ from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import fields_of
 from evaluation.core.fault import PhaseError
 from evaluation.core.form import CaseForm
-from evaluation.evaluate import Rejection, Result, evaluate
+from evaluation.pipeline import Rejection, Result, evaluate
 from evaluation.io.kinds.point import Point
 from evaluation.metrics.crop import crop
 from evaluation.organiser.validate import validate_phase

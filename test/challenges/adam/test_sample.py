@@ -8,7 +8,7 @@ from PIL import Image
 
 from evaluation.challenges.adam import sample as adam
 from evaluation.challenges.adam.rules import CHALLENGE, LESIONS, TITLES
-from evaluation.evaluate import Result, evaluate
+from evaluation.pipeline import Result, evaluate
 from evaluation.phase.manifest import scan
 from evaluation.phase.phase import load_phase
 

@@ -9,7 +9,7 @@ from hypothesis.extra.numpy import arrays
 from evaluation.challenges.cysts.rules import CHALLENGE, CystsOptions
 from evaluation.core.challenge import fields_of, references_of
 from evaluation.core.fault import FaultKind, PhaseError
-from evaluation.evaluate import Rejection, check, evaluate
+from evaluation.pipeline import Rejection, check, evaluate
 from evaluation.io.kinds.volume import Volume, geometry_columns
 from evaluation.io.volumes.header import UPRIGHT, Geometry
 from evaluation.organiser.validate import validate_phase

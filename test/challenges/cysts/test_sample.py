@@ -1,7 +1,7 @@
 import pytest
 
 from evaluation.cli.main import main
-from evaluation.evaluate import Result, evaluate
+from evaluation.pipeline import Result, evaluate
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import load_phase
 

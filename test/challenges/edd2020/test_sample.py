@@ -10,7 +10,7 @@ import tifffile
 
 from evaluation.challenges.edd2020 import sample as edd2020
 from evaluation.challenges.edd2020.rules import Edd2020Options
-from evaluation.evaluate import Rejection, check, evaluate
+from evaluation.pipeline import Rejection, check, evaluate
 from evaluation.io.tiff import write_tiff
 from evaluation.organiser.validate import validate_phase
 from evaluation.phase.manifest import scan, seal

@@ -21,7 +21,7 @@ from evaluation.challenges.justraigs.grading import (
 from evaluation.challenges.justraigs.reference import fuse_graders
 from evaluation.challenges.justraigs.rules import FEATURES
 from evaluation.core.fault import PhaseError
-from evaluation.evaluate import Result, evaluate
+from evaluation.pipeline import Result, evaluate
 from evaluation.metrics.intervals import wilson_interval
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import load_phase
