@@ -23,7 +23,7 @@ FLOORS = (
     ("workers",),
     ("challenges", "ranking"),
     ("summary",),
-    ("evaluate",),
+    ("pipeline",),
     ("annotators", "organiser"),
     ("cli",),
     ("__main__",),

@@ -11,6 +11,7 @@ PACKAGE, TESTS = REPOSITORY / "evaluation", REPOSITORY / "test"
 # A command is run as its user runs it: by tests of what it is for, not of how it is divided.
 COMMANDS = {
     "__main__.py": "cli/test_commands.py",
+    "cli/arguments.py": "cli/test_commands.py",
     "cli/audience_command.py": "container/test_audience.py",
     "cli/audit_command.py": "cli/test_commands.py",
     "cli/check_command.py": "cli/test_commands.py",
@@ -19,7 +20,6 @@ COMMANDS = {
     "cli/form_command.py": "cli/test_commands.py",
     "cli/fuse_command.py": "cli/test_fusion_commands.py",
     "cli/main.py": "cli/test_commands.py",
-    "cli/phase_argument.py": "cli/test_commands.py",
     "cli/progress.py": "cli/test_commands.py",
     "cli/rank_command.py": "cli/test_rank.py",
     "cli/rank_table.py": "cli/test_rank.py",
@@ -48,7 +48,7 @@ PARTS = {
     "challenges/edd2020/detection_metrics.py": "challenges/edd2020/test_rules.py",
     "challenges/edd2020/sets.py": "challenges/edd2020/test_rules.py",
     "challenges/justraigs/reference.py": "challenges/justraigs/test_grading.py",
-    "challenges/refuge/sample.py": "test_evaluate.py",
+    "challenges/refuge/sample.py": "test_pipeline.py",
     "phase/scores.py": "test_summary.py",
     "phase/registry.py": "phase/test_phase.py",
     "phase/writer.py": "challenges/adam/test_sample.py",

@@ -6,13 +6,13 @@ import argparse
 import math
 import sys
 from itertools import groupby
-from pathlib import Path
 
+from evaluation.cli.arguments import add_phase
 from evaluation.cli.errors import tell
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.audit import VALUE, Disclosure, audit
-from evaluation.phase.manifest import scan
-from evaluation.phase.phase import Phase, load_phase
+from evaluation.phase.named import named_phase
+from evaluation.phase.phase import Phase
 from evaluation.platform import machine
 
 _DIGITS = (4, 3, 2)
@@ -21,18 +21,18 @@ _MAX_COUNTED = 10**9
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("phases", type=Path, metavar="FOLDER", nargs="+", help="phase folders, sealed or not")
+    add_phase(parser, several=True)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print a table for every phase; return 1 if one of them has problems."""
     status = 0
-    for folder in arguments.phases:
+    for name in arguments.phases:
         try:
-            phase = load_phase(folder, scan(folder))
+            phase = named_phase(name)
             disclosure = audit(phase, machine.worker_count())
         except PhaseError as error:
-            tell(error.problems, f"{folder}: not audited")
+            tell(error.problems, f"{name}: not audited")
             status = 1
             continue
         _print(phase, disclosure)

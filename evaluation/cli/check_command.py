@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 # Only what is light: the worker server starts first and imports beside this process.
+from evaluation.cli.arguments import add_workers
 from evaluation.platform.streams import Streams
 from evaluation.workers.warm_up import warm_up
 
@@ -25,12 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SUBMISSION",
         help="a zip archive, a csv file, or a folder with what one of them holds",
     )
-    parser.add_argument(
-        "--workers",
-        type=int,
-        metavar="N",
-        help="number of worker processes (default: one a processor; 0: none)",
-    )
+    add_workers(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -41,8 +37,8 @@ def run(arguments: argparse.Namespace) -> int:
     from evaluation.cli.errors import EXPECTED, problems_of
     from evaluation.cli.progress import progress_bar
     from evaluation.core.fault import FormFault, PhaseError
-    from evaluation.evaluate import Checked, check
     from evaluation.phase.form_file import read_form
+    from evaluation.pipeline import Checked, check
     from evaluation.platform import machine, messages
     from evaluation.platform.unpack import unpacked
 

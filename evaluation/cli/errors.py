@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from evaluation.core.fault import FormFault, PhaseError
 
-EXPECTED = (PhaseError, FormFault, OSError)
+EXPECTED = (PhaseError, FormFault, OSError, ModuleNotFoundError)
 """Errors that a user can correct; any other is a defect of the program and ends in a traceback."""
 
 
@@ -17,6 +17,11 @@ def problems_of(error: Exception) -> list[str]:
         return list(error.problems)
     if isinstance(error, FormFault):
         return [str(fault) for fault in error.faults]
+    if isinstance(error, ModuleNotFoundError):
+        return [
+            f"the Python package {error.name!r} is not installed in {sys.prefix}: install this package with "
+            "'pip install .', or run ./run.sh, which installs everything into .venv"
+        ]
     if isinstance(error, OSError):
         return [f"{error.filename or 'a file'}: {error.strerror or error}"]
     return [str(error)]

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 # Only what is light: the worker server starts first and imports beside this process.
+from evaluation.cli.arguments import PHASE_HELP, add_workers
 from evaluation.cli.errors import EXPECTED, problems_of
 from evaluation.core.fault import PhaseError, printable
+from evaluation.phase.named import phase_folder
 from evaluation.platform import machine
 from evaluation.platform.streams import Streams
 from evaluation.workers.warm_up import collect_rarely, warm_up
@@ -42,9 +44,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--ground-truth",
-        type=Path,
-        metavar="FOLDER",
-        help=f"the sealed phase (default: {UPLOADED} if it holds anything, else {BAKED})",
+        metavar="PHASE",
+        help=f"{PHASE_HELP}; it must be sealed (default: {UPLOADED} if it holds anything, else {BAKED})",
     )
     parser.add_argument(
         "--output",
@@ -59,12 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="also write every case's columns, labels included, for the organiser",
     )
-    parser.add_argument(
-        "--workers",
-        type=int,
-        metavar="N",
-        help="number of worker processes (default: one a processor; 0: none)",
-    )
+    add_workers(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -87,9 +83,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int:
     from evaluation.cli.progress import progress_bar
-    from evaluation.evaluate import Rejection, evaluate
     from evaluation.phase.phase import load_phase
     from evaluation.phase.scores import case_records
+    from evaluation.pipeline import Rejection, evaluate
     from evaluation.platform import messages
     from evaluation.platform.result_file import render, write_atomically, write_metrics
     from evaluation.workers.pool import DeadlineExceeded
@@ -131,19 +127,19 @@ def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int
     return 0
 
 
-def _reference(given: Path | None) -> tuple[Path, Source]:
+def _reference(given: str | None) -> tuple[Path, Source]:
     """Return the folder of the phase to score against, and whether it came from the image or a tarball."""
     folder = _reference_folder(given)
-    if folder is given:
+    if given is not None:
         return folder, "folder"
     if folder is UPLOADED and BAKED.is_dir():
         _require_same_phase(BAKED, UPLOADED)
     return folder, "tarball" if folder is UPLOADED else "image"
 
 
-def _reference_folder(given: Path | None) -> Path:
+def _reference_folder(given: str | None) -> Path:
     if given is not None:
-        return given
+        return phase_folder(given)
     return UPLOADED if UPLOADED.is_dir() and any(UPLOADED.iterdir()) else BAKED
 
 

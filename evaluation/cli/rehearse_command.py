@@ -6,15 +6,16 @@ import argparse
 import math
 import sys
 
-from evaluation.cli.phase_argument import add_phase_argument, named_phase
+from evaluation.cli.arguments import add_phase
 from evaluation.cli.progress import progress_bar
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.rehearsal import Rehearsal, rehearse
+from evaluation.phase.named import named_phase
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    add_phase_argument(parser)
+    add_phase(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -6,19 +6,20 @@ import argparse
 import json
 import sys
 
-from evaluation.cli.phase_argument import add_phase_argument, named_phase
+from evaluation.cli.arguments import add_phase
 from evaluation.organiser.settings import (
     metrics_of_empty_submission,
     platform_settings,
     public_paths,
     warnings_of,
 )
+from evaluation.phase.named import named_phase
 from evaluation.platform import machine
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    add_phase_argument(parser)
+    add_phase(parser)
     parser.add_argument(
         "--public",
         action="store_true",

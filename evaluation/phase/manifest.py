@@ -72,7 +72,8 @@ def read_manifest(folder: Path) -> Manifest:
             for path, entry in content["files"].items()
         }
     except FileNotFoundError:
-        raise PhaseError(f"{FILE_NAME}: not found in {folder}; seal the phase first") from None
+        remedy = f"seal the phase first: python -m evaluation seal {folder}"
+        raise PhaseError(f"{FILE_NAME}: not found in {folder}; {remedy}") from None
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise PhaseError(
             f"{FILE_NAME}: cannot be read ({type(error).__name__}); seal the phase again"

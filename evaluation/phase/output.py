@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-import os
+import secrets
 import shutil
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,11 +24,13 @@ def whole_folder(folder: Path) -> Iterator[Path]:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise PhaseError(f"{folder}: expected a new or an empty folder, found one that is not empty")
     folder.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    temporary = folder.with_name(f".{folder.name}-{secrets.token_hex(8)}")
+    temporary.mkdir()
     try:
         yield temporary
-        temporary.chmod(0o777 & ~_umask())
-        temporary.replace(folder)
+        if folder.exists():  # empty, see above; Windows does not replace folders
+            folder.rmdir()
+        temporary.rename(folder)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 
@@ -38,7 +39,7 @@ def write_report(path: Path, content: object) -> None:
     """Write a JSON report; an undefined figure (NaN) is null."""
     path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(_without_nan(content), indent=2, ensure_ascii=False, allow_nan=False)
-    path.write_text(text + "\n", encoding="utf-8")
+    path.write_text(text + "\n", encoding="utf-8", newline="\n")
 
 
 def write_rows(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
@@ -59,9 +60,3 @@ def _without_nan(content: Any) -> Any:
     if isinstance(content, list | tuple):
         return [_without_nan(value) for value in content]
     return None if isinstance(content, float) and math.isnan(content) else content
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -7,6 +7,7 @@ import dataclasses
 import json
 import math
 import os
+import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -146,11 +147,20 @@ def as_written_values(values: ArrayLike) -> NDArray[np.float64]:
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file so that it is there whole or not at all; its folder is made if need be."""
+    """Write a file completely or not at all; its folder is made if it is missing. Raises `OSError`.
+
+    The data go into a new file of an unpredictable name first. Whatever else has that name, a link for
+    example, is an error, so that several processes and hostile ones can write into the same folder.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.part")
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
     try:
-        with temporary.open("wb") as file:
+        file = temporary.open("xb")  # exclusive: never follows a link
+    except OSError as error:
+        error.filename = str(path)
+        raise
+    try:
+        with file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())

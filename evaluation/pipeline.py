@@ -3,7 +3,7 @@
     /input → index of sources → per case, in a worker: read, then score → aggregate → metrics.json
 
 Faults of all cases are collected; a rejected submission's scores are dropped unseen, so that a rejection
-depends on nothing but the submission. Whatever runs cases of a phase, for an organiser too, is built here.
+depends on nothing but the submission. Every run of cases, also for an organiser, is set up here.
 """
 
 from __future__ import annotations
