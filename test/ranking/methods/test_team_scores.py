@@ -27,7 +27,9 @@ def tables_of(task):
     }
 
 
-@pytest.mark.parametrize("row", RANKS.itertuples(), ids=lambda row: f"{row.task}, {row.scheme}, {row.ties}")
+@pytest.mark.parametrize(
+    "row", list(RANKS.itertuples()), ids=lambda row: f"{row.task}, {row.scheme}, {row.ties}"
+)
 def test_ranks_are_those_of_r(row):
     name, _, unadjusted = row.scheme.partition(", ")
     if name == "mean-then-rank":
