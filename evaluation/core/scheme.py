@@ -14,6 +14,39 @@ from itertools import chain
 from typing import Literal
 
 Combination = Literal["sum", "mean", "median"]
+Ties = Literal["min", "average", "max", "dense"]
+MethodName = Literal[
+    "mean-then-rank",
+    "median-then-rank",
+    "quantile-then-rank",
+    "rank-then-mean",
+    "rank-then-median",
+    "test-then-rank",
+]
+
+
+@dataclass(frozen=True)
+class Method:
+    """How the values of the cases become the ranks of a metric.
+
+    "mean-then-rank" ranks the metric's own value, which is a mean for a metric with one value per case. The
+    other methods apply only to such metrics: the median or a quantile over the cases is ranked; teams are
+    ranked in every case, and the mean or median of these ranks is ranked; or teams are ranked by the number
+    of teams that they beat in a one-sided signed-rank test. ``quantile``: from the worse end. ``alpha``: of
+    the tests. ``adjust``: for the number of tests.
+    Raises ValueError for a quantile or level outside [0, 1].
+    Source: Maier-Hein et al. 2018, Nat. Commun. 9:5217; Wiesenfarth et al. 2021, Sci. Rep. 11:2369.
+    """
+
+    name: MethodName = "mean-then-rank"
+    quantile: float = 0.05
+    alpha: float = 0.05
+    adjust: Literal["holm", "none"] = "holm"
+
+    def __post_init__(self) -> None:
+        for name, value in (("quantile", self.quantile), ("alpha", self.alpha)):
+            if not 0 <= value <= 1:
+                raise ValueError(f"{name}: expected a number from 0 to 1, found {value}")
 
 
 @dataclass(frozen=True)
@@ -72,6 +105,8 @@ class Scheme:
     overall: str | None = None
     phases: Mapping[str, Fraction] = field(default_factory=dict)
     complete_only: bool = False
+    method: Method = Method()
+    ties: Ties = "min"
 
     def __post_init__(self) -> None:
         known: set[str] = set()

@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.core.scheme import Board, Combination, Place, Rank, Scheme, Score, Term
+from evaluation.core.scheme import Board, Combination, Place, Rank, Scheme, Score, Term, Ties
 
 IntArray = NDArray[np.int64]
 Better = Literal["higher", "lower"]
@@ -63,6 +63,32 @@ def competition_ranks(values: ArrayLike, better: Better) -> IntArray:
     return _ranks(-matrix if better == "higher" else matrix, ~np.isnan(matrix))
 
 
+def shared_ranks(ranks: IntArray, rule: Ties) -> tuple[IntArray, int]:
+    """Return competition ranks under another rule for ties, as numerators and their common denominator.
+
+    ranks: shape (resamples, teams), 0 for a team without a rank, which stays 0.
+    """
+    if rule == "min":
+        return ranks, 1
+    rows, teams = ranks.shape
+    order = np.argsort(ranks, axis=1, kind="stable")
+    ordered = np.take_along_axis(ranks, order, axis=1)
+    starts = np.ones((rows, teams), dtype=bool)
+    starts[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    if rule == "dense":
+        shared = np.cumsum(starts & (ordered > NO_PLACE), axis=1)
+    else:
+        # The end of a group of equal ranks is where the next group starts.
+        ends = np.full((rows, teams), teams, dtype=np.int64)
+        ends[:, :-1] = np.where(starts[:, 1:], np.arange(1, teams), teams)
+        ends = np.minimum.accumulate(ends[:, ::-1], axis=1)[:, ::-1]
+        highest = ends - np.count_nonzero(ranks == NO_PLACE, axis=1)[:, np.newaxis]
+        shared = highest if rule == "max" else ordered + highest
+    numerators = np.empty((rows, teams), dtype=np.int64)
+    np.put_along_axis(numerators, order, shared, axis=1)
+    return np.where(ranks > NO_PLACE, numerators, 0), 2 if rule == "average" else 1
+
+
 def place_teams(
     scheme: Scheme, values: Mapping[str, ArrayLike], better: Mapping[str, Better]
 ) -> Leaderboards:
@@ -89,7 +115,7 @@ def place_teams(
         }
     boards: dict[str, BoardPlaces] = {}
     for board in scheme.boards:
-        boards[board.name] = _board(board, ranks, boards)
+        boards[board.name] = _board(board, ranks, boards, scheme.ties)
     return Leaderboards(ranks, boards)
 
 
@@ -118,28 +144,32 @@ class _Column:
     weight: Fraction
 
 
-def _board(board: Board, ranks: Mapping[str, IntArray], earlier: Mapping[str, BoardPlaces]) -> BoardPlaces:
-    terms = [_column(term, ranks, earlier) for term in board.terms]
+def _board(
+    board: Board, ranks: Mapping[str, IntArray], earlier: Mapping[str, BoardPlaces], rule: Ties
+) -> BoardPlaces:
+    terms = [_column(term, ranks, earlier, rule) for term in board.terms]
     present = np.logical_and.reduce([term.present for term in terms])
     numerators, denominator = _combined(terms, board.combination)
     places = _ranks(numerators, present)
     teams = places.shape[1]
     for tie in board.ties:
-        column = _column(tie, ranks, earlier)
+        column = _column(tie, ranks, earlier, rule)
         order = _ranks(column.numerators, column.present)
         last = np.where(order == NO_PLACE, teams + 1, order)
         places = _ranks(places * (teams + 2) + last, present)
     return BoardPlaces(places, numerators, denominator)
 
 
-def _column(term: Term, ranks: Mapping[str, IntArray], earlier: Mapping[str, BoardPlaces]) -> _Column:
+def _column(
+    term: Term, ranks: Mapping[str, IntArray], earlier: Mapping[str, BoardPlaces], rule: Ties
+) -> _Column:
     if isinstance(term, Rank):
         rank = ranks[term.metric]
-        return _Column(rank, 1, rank > 0, term.weight)
+        return _Column(*shared_ranks(rank, rule), rank > 0, term.weight)
     standing = earlier[term.board]
     present = standing.places > 0
     if isinstance(term, Place):
-        return _Column(standing.places, 1, present, term.weight)
+        return _Column(*shared_ranks(standing.places, rule), present, term.weight)
     assert isinstance(term, Score)
     return _Column(standing.numerators, standing.denominator, present, term.weight)
 

@@ -1,6 +1,8 @@
 """A ranking scheme as a TOML file and as a dictionary for reports.
 
 overall = "overall"
+method = { name = "rank-then-mean" }
+ties = "average"
 
 [[boards]]
 name = "detection"
@@ -16,6 +18,7 @@ combination = "mean"
 from __future__ import annotations
 
 import tomllib
+from dataclasses import asdict
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -23,7 +26,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from evaluation.core.scheme import Board, Place, Rank, Scheme, Score, Term
+from evaluation.core.scheme import Board, Method, MethodName, Place, Rank, Scheme, Score, Term, Ties
 from evaluation.phase.config import describe_validation
 from evaluation.ranking.results import RankingError
 
@@ -63,11 +66,20 @@ class _Board(_Strict):
     combination: Literal["sum", "mean", "median"] = "sum"
 
 
+class _Method(_Strict):
+    name: MethodName = "mean-then-rank"
+    quantile: float = 0.05
+    alpha: float = 0.05
+    adjust: Literal["holm", "none"] = "holm"
+
+
 class _Scheme(_Strict):
     boards: list[_Board]
     overall: str | None = None
     phases: dict[str, _Weight] = {}
     complete_only: bool = False
+    method: _Method = _Method()
+    ties: Ties = "min"
 
 
 def read_scheme(path: Path) -> Scheme:
@@ -91,6 +103,8 @@ def read_scheme(path: Path) -> Scheme:
             overall=read.overall,
             phases={role: Fraction(weight) for role, weight in read.phases.items()},
             complete_only=read.complete_only,
+            method=Method(**read.method.model_dump()),
+            ties=read.ties,
         )
     except ValidationError as error:
         raise RankingError(*describe_validation(str(path), error)) from None
@@ -104,6 +118,8 @@ def describe_scheme(scheme: Scheme) -> dict[str, Any]:
         "overall": scheme.overall,
         "phases": {role: exact_text(weight) for role, weight in scheme.phases.items()},
         "complete_only": scheme.complete_only,
+        "method": asdict(scheme.method),
+        "ties": scheme.ties,
         "boards": [
             {
                 "name": board.name,
