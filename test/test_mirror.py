@@ -49,6 +49,7 @@ PARTS = {
     "challenges/edd2020/sets.py": "challenges/edd2020/test_rules.py",
     "challenges/justraigs/reference.py": "challenges/justraigs/test_grading.py",
     "challenges/refuge/sample.py": "test_evaluate.py",
+    "phase/config_tables.py": "phase/test_config.py",
     "phase/scores.py": "test_summary.py",
     "phase/registry.py": "phase/test_phase.py",
     "phase/writer.py": "challenges/adam/test_sample.py",

@@ -103,8 +103,8 @@ COMMANDS = {
     ),
     "schema": Command(
         "schema_command",
-        "Print the JSON schema of metrics.json or leaderboard.json.",
-        "python -m evaluation schema > schemas/metrics.schema.json",
+        "Print the JSON schema of metrics.json, leaderboard.json or phase.toml.",
+        "python -m evaluation schema phase",
     ),
 }
 
