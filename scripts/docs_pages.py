@@ -1,12 +1,12 @@
 """Pages of the documentation site that are no files of docs/; called by MkDocs, see mkdocs.yml.
 
-README.md, CONTRIBUTING.md, SECURITY.md and CHANGELOG.md become pages, and every folder of the package gets a page of
-the API reference. Links between files of the repository become links between pages of the site.
+README.md, CONTRIBUTING.md, SECURITY.md and CHANGELOG.md become pages, and every folder of the package gets a
+page of the API reference. Links between files of the repository become links between pages of the site.
 """
 
 from __future__ import annotations
 
-import os
+import posixpath
 import re
 from pathlib import Path
 from typing import Any
@@ -63,7 +63,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         if target is None:
             return match[0]
         path, anchor = _place(target)
-        relative = os.path.relpath(path, os.path.dirname(uri) or ".")
+        relative = posixpath.relpath(path, posixpath.dirname(uri) or ".")
         return f"{match['before']}{relative}{match['anchor'] or anchor})"
 
     def fence(match: re.Match[str]) -> str:
@@ -77,7 +77,7 @@ def _target(uri: str, path: str) -> str | None:
     if not path or "://" in path or uri.startswith(f"{REFERENCE}/"):
         return None
     source = _SOURCES.get(uri, f"docs/{uri}")
-    return os.path.normpath(os.path.join(os.path.dirname(source), path))
+    return posixpath.normpath(posixpath.join(posixpath.dirname(source), path))
 
 
 def _place(target: str) -> tuple[str, str]:
@@ -87,7 +87,7 @@ def _place(target: str) -> tuple[str, str]:
     if target.startswith("docs/"):
         return target.removeprefix("docs/"), ""
     if target.startswith("evaluation/"):
-        folder = target if (REPOSITORY / target).is_dir() else os.path.dirname(target)
+        folder = target if (REPOSITORY / target).is_dir() else posixpath.dirname(target)
         module = target.removesuffix(".py").replace("/", ".")
         return _page_of(folder), f"#{module}"
     return f"files/{target}", ""
