@@ -129,8 +129,8 @@ COMMANDS = {
     ),
     "schema": Command(
         "schema_command",
-        "Print the JSON schema of metrics.json or leaderboard.json.",
-        ("python -m evaluation schema leaderboard",),
+        "Print the JSON schema of metrics.json, leaderboard.json or phase.toml.",
+        ("python -m evaluation schema phase",),
     ),
 }
 

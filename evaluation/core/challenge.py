@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import pydantic
 from pydantic import BaseModel, ConfigDict
+from pydantic.config import JsonDict
 
 from evaluation.core.case_table import CaseTable, Row
 from evaluation.core.field import AnyField, Field, HiddenField
@@ -36,9 +37,13 @@ class Options(BaseModel):
         }
 
 
-def form_option(default: Any) -> Any:
-    """Declare an option of `Options` on which the form of a submission depends."""
-    return pydantic.Field(default=default, json_schema_extra={"in_form": True})
+def option(default: Any, description: str, in_form: bool = False) -> Any:
+    """Declare an option of `Options`, with the description that `docs/phase.md` shows.
+
+    ``in_form``: whether the form of a submission depends on it.
+    """
+    extra: JsonDict | None = {"in_form": True} if in_form else None
+    return pydantic.Field(default=default, description=description, json_schema_extra=extra)
 
 
 @dataclass(frozen=True)

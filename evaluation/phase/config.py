@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
 from evaluation.core.challenge import Challenge, Options, Task
 from evaluation.core.fault import PhaseError
 from evaluation.core.form import RunTime
+from evaluation.phase.config_tables import Limits, RunTimeConfig, StrictTable, Subgroup
 from evaluation.phase.registry import challenge_named, select_tasks
-from evaluation.platform.machine import MIN_MEMORY_MB
 
 FILE_NAME = "phase.toml"
 
@@ -23,98 +22,117 @@ FILE_NAME = "phase.toml"
 _Text = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f]*$")]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+class PhaseConfig(StrictTable):
+    """The keys of `phase.toml`; the descriptions here are what `docs/phase.md` is made of."""
 
-
-class Subgroup(_Strict):
-    """Results by the values of a column of the case table.
-
-    ``bins`` cuts a numeric column: [40, 60] gives "below 40", "40 to 60" and "60 and above". With
-    ``compare = "positives"`` the positives of a subgroup are compared with all negatives (ADAM, Table 11).
-    """
-
-    column: str
-    bins: tuple[Annotated[float, Field(allow_inf_nan=False)], ...] = Field(default=(), strict=False)
-    compare: Literal["cases", "positives"] = "cases"
-
-    @field_validator("bins")
-    @classmethod
-    def _ascending(cls, bins: tuple[float, ...]) -> tuple[float, ...]:
-        if any(low >= high for low, high in pairwise(bins)):
-            raise ValueError("bins must ascend")
-        return bins
-
-
-class Limits(_Strict):
-    """Limits of a run: seconds for the whole run and for one case, and memory of one worker in MB.
-
-    ``case_seconds`` defaults to budget × workers / cases, at least 30; ``worker_memory_mb`` to an even
-    share of what the machine grants.
-    """
-
-    budget_seconds: Annotated[int, Field(gt=0)] = 3300
-    case_seconds: Annotated[int, Field(gt=0)] | None = None
-    worker_memory_mb: Annotated[int, Field(ge=MIN_MEMORY_MB)] | None = None
-
-
-class RunTimeConfig(_Strict):
-    """Scores the run time of algorithms as a task of its own, ``run_time``; see `core.form.RunTime`.
-
-    ``limit_seconds`` is the time limit of algorithms on the platform; the target and the price of each second
-    beyond it are optional.
-    """
-
-    limit_seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)]
-    target_seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
-    penalty_per_second: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
-
-    @model_validator(mode="after")
-    def _consistent(self) -> RunTimeConfig:
-        if self.target_seconds is None and self.penalty_per_second:
-            raise ValueError("penalty_per_second needs target_seconds")
-        if self.target_seconds is not None and self.target_seconds >= self.limit_seconds:
-            raise ValueError("target_seconds must be below limit_seconds")
-        return self
-
-
-class PhaseConfig(_Strict):
-    """The keys of `phase.toml`.
-
-    ``score`` and ``columns`` name the metrics that the platform's leaderboard shows and ranks by,
-    ``unranked_columns`` those that it only shows; ``titles`` renames them there.
-    ``input_socket`` names the input that identifies the case of a job, or several of which each job has one.
-
-    Intervals need ``interval_minimum`` cases in every stratum; ``interval_maximum`` replaces the number of
-    cases above which metrics whose resampling is slow have none.
-    """
-
-    challenge: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
-    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=64)]
-    title: _Text
-    version: _Text = "1"
-    submission: Literal["archive", "algorithm"]
-    tasks: tuple[str, ...] | None = Field(default=None, strict=False)
-    missing: Literal["reject", "worst"] | None = None
-    on_deadline: Literal["fail", "worst"] = "fail"
-    seed: Annotated[int, Field(ge=0)] = 0
-    resamples: Annotated[int, Field(ge=0, le=100_000)] = 1000
-    score: str | None = None
-    columns: tuple[str, ...] | None = Field(default=None, strict=False)
-    unranked_columns: tuple[str, ...] = Field(default=(), strict=False)
-    titles: dict[str, _Text] = {}
-    public_detail: Literal["standard", "full"] = "standard"
-    publish_cases: bool = False
-    digits: dict[str, Annotated[int, Field(ge=0, le=12)]] = {}
-    subgroups: tuple[Subgroup, ...] = Field(default=(), strict=False)
-    interval_minimum: Annotated[int, Field(ge=2)] = 10
-    interval_maximum: Annotated[int, Field(ge=2)] | None = None
-    subgroup_minimum: Annotated[int, Field(ge=1)] = 10
-    sockets: dict[str, str] = {}
-    input_socket: str | Annotated[tuple[str, ...], Field(strict=False)] = ()
-    run_time: RunTimeConfig | None = None
-    options: dict[str, Any] = {}
-    limits: Limits = Limits()
+    challenge: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")] = Field(
+        description="The challenge whose rules apply: the name of a module or folder in "
+        "`evaluation/challenges/`."
+    )
+    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=64)] = Field(
+        description="Short name of the phase, for file names, image tags and messages. "
+        "Lower-case letters, digits and hyphens."
+    )
+    title: _Text = Field(description="Title for people, in one line.")
+    version: _Text = Field(
+        default="1",
+        description="Version of the reference, written to `metrics.json`. Change it whenever a label is "
+        "corrected.",
+    )
+    submission: Literal["archive", "algorithm"] = Field(
+        description="`archive`: participants upload a zip file of predictions. `algorithm`: they submit a "
+        "container, and the platform hands over the outputs of its jobs."
+    )
+    tasks: tuple[str, ...] | None = Field(
+        default=None,
+        strict=False,
+        description="Names of the challenge's tasks to score. Default: all of them.",
+    )
+    missing: Literal["reject", "worst"] | None = Field(
+        default=None,
+        description="What happens if a case has no prediction. `reject`: the submission is rejected. "
+        "`worst`: the case takes the worst value of every metric. Default: the challenge's own rule.",
+    )
+    on_deadline: Literal["fail", "worst"] = Field(
+        default="fail",
+        description="What happens if the time of `limits.budget_seconds` is over. `fail`: the evaluation "
+        "fails and writes no result. `worst`: the cases that are left take their worst values.",
+    )
+    seed: Annotated[int, Field(ge=0)] = Field(
+        default=0,
+        description="Seed of the resampling behind all intervals. The same seed gives the same intervals.",
+    )
+    resamples: Annotated[int, Field(ge=0, le=100_000)] = Field(
+        default=1000, description="Number of bootstrap resamples of an interval. 0: no resampled intervals."
+    )
+    score: str | None = Field(
+        default=None,
+        description="The metric or composite that is the score on the platform's leaderboard, as "
+        '`"task.metric"`. Default: the challenge\'s own score, else the first metric of its ranking.',
+    )
+    columns: tuple[str, ...] | None = Field(
+        default=None,
+        strict=False,
+        description="Metrics in further columns of the leaderboard, which are ranked too. "
+        "Default: the metrics of the challenge's ranking.",
+    )
+    unranked_columns: tuple[str, ...] = Field(
+        default=(), strict=False, description="Metrics that the leaderboard shows without ranking by them."
+    )
+    titles: dict[str, _Text] = Field(
+        default={},
+        description='Titles of leaderboard columns by `"task.metric"`, in place of the metrics\' own. At '
+        "most 32 characters for the score and 64 for other columns.",
+    )
+    public_detail: Literal["standard", "full"] = Field(
+        default="standard",
+        description="How much `metrics.json` tells about each metric. `standard`: value, interval and "
+        "standard deviation. `full`: also median and quartiles over the cases.",
+    )
+    publish_cases: bool = Field(
+        default=False,
+        description="Whether `metrics.json` holds the figures of every single case. They tell much about "
+        "the labels: run `audit` on the phase before you turn this on.",
+    )
+    digits: dict[str, Annotated[int, Field(ge=0, le=12)]] = Field(
+        default={},
+        description='Decimal places to which a metric (`"task.metric"`) is rounded, intervals included. '
+        "Fewer digits tell less about the labels. Default: 12 significant digits.",
+    )
+    subgroups: tuple[Subgroup, ...] = Field(
+        default=(),
+        strict=False,
+        description="Results by the values of a column of `cases.csv`, one `[[subgroups]]` for each column.",
+    )
+    interval_minimum: Annotated[int, Field(ge=2)] = Field(
+        default=10, description="Smallest number of cases in every stratum for which an interval is computed."
+    )
+    interval_maximum: Annotated[int, Field(ge=2)] | None = Field(
+        default=None,
+        description="Largest number of cases for which a metric that is slow to resample has an interval. "
+        "Default: each metric's own limit.",
+    )
+    subgroup_minimum: Annotated[int, Field(ge=1)] = Field(
+        default=10,
+        description="Smallest number of cases (for an AUC, of each class) of a subgroup that is reported.",
+    )
+    sockets: dict[str, str] = Field(
+        default={},
+        description="For algorithms: the platform's output socket of a field by the field's name, where "
+        "it is not the challenge's own.",
+    )
+    input_socket: str | Annotated[tuple[str, ...], Field(strict=False)] = Field(
+        default=(),
+        description="For algorithms: the input socket whose image or file is named like the case; "
+        "several where jobs have different inputs. Default: the one input that is named like a case.",
+    )
+    run_time: RunTimeConfig | None = Field(
+        default=None, description="For algorithms: scores the run time as a task of its own, `run_time`."
+    )
+    options: dict[str, Any] = Field(
+        default={}, description="Options of the challenge. Each challenge has its own, listed below."
+    )
+    limits: Limits = Field(default=Limits(), description="Limits on the time and memory of one evaluation.")
 
     @property
     def input_sockets(self) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from evaluation.core.fault import PhaseError, ReadError
 from evaluation.io.tables import is_number, parse_number
 from evaluation.phase.cases import FILE_NAME, Cases
-from evaluation.phase.config import Subgroup
+from evaluation.phase.config_tables import Subgroup
 
 _MAX_NUMBERS = 10
 

@@ -37,19 +37,20 @@ def _strict(node: Any, keys: str | None) -> Any:
     if "properties" in node:
         properties = node["properties"]
         strict["properties"] = {
-            name: _strict(_without_null(value), keys) for name, value in properties.items()
+            name: _strict(without_null(value), keys) for name, value in properties.items()
         }
-        strict["required"] = [name for name, value in properties.items() if _without_null(value) is value]
+        strict["required"] = [name for name, value in properties.items() if without_null(value) is value]
         strict["additionalProperties"] = False
     elif node.get("type") == "object" and keys is not None:
         strict["propertyNames"] = {"pattern": keys}
     return strict
 
 
-def _without_null(node: Any) -> Any:
+def without_null(node: Any) -> Any:
     """Return a property's schema without the alternative null, the same object if it has none."""
     alternatives = node.get("anyOf", [])
     others = [alternative for alternative in alternatives if alternative != {"type": "null"}]
     if len(others) == len(alternatives):
         return node
-    return others[0] if len(others) == 1 else {**node, "anyOf": others}
+    rest = {key: value for key, value in node.items() if key != "anyOf"}
+    return {**rest, **others[0]} if len(others) == 1 else {**rest, "anyOf": others}

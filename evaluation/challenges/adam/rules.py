@@ -16,7 +16,7 @@ import pydantic
 from pydantic import field_validator, model_validator
 
 from evaluation.core.case_table import Row
-from evaluation.core.challenge import Challenge, Options, Task, Values, form_option
+from evaluation.core.challenge import Challenge, Options, Task, Values, option
 from evaluation.core.classification import binary_classification
 from evaluation.core.field import CaseColumns, Field, Files, Reference, Socket, TableColumns
 from evaluation.core.form import CaseForm
@@ -51,11 +51,20 @@ _distance = partial(mean_metric, best=0, worst=inf)
 
 
 class AdamOptions(Options):
-    """Names of the tables and folders in a submission; an unnamed folder keeps its default name."""
+    """Names of the tables and folders in a submission."""
 
-    classification_file: _Table = form_option("classification_results.csv")
-    fovea_file: _Table = form_option("fovea_location_results.csv")
-    folders: Mapping[Structure, _Folder] = form_option(_FOLDERS)
+    classification_file: _Table = option(
+        "classification_results.csv", "Table of the likelihoods in a submission.", in_form=True
+    )
+    fovea_file: _Table = option(
+        "fovea_location_results.csv", "Table of the fovea locations in a submission.", in_form=True
+    )
+    folders: Mapping[Structure, _Folder] = option(
+        _FOLDERS,
+        "Folders of the masks in a submission, by structure. A structure that is not named keeps its "
+        "default.",
+        in_form=True,
+    )
 
     @field_validator("folders")
     @classmethod

@@ -15,7 +15,7 @@ from pydantic import field_validator
 
 from evaluation.challenges.cysts.confidence import pooled_highest_binary_dice, pooled_weighted_dice
 from evaluation.challenges.cysts.scoring import LEVELS, OVERLAPS, VolumeScoring, annotator_field
-from evaluation.core.challenge import Challenge, FormColumn, Options, Task
+from evaluation.core.challenge import Challenge, FormColumn, Options, Task, option
 from evaluation.core.field import Field, Files, HiddenField, Reference, Socket
 from evaluation.core.metric import Aggregate, Metric, mean_metric
 from evaluation.core.scheme import Board, Rank, Scheme
@@ -26,17 +26,22 @@ _WHOLE_LEVELS = ReferenceVolume(0, LEVELS[-1], whole=True)
 
 
 class CystsOptions(Options):
-    """Options that the paper and the challenge leave open.
+    """Options that the paper and the challenge leave open."""
 
-    ``marked_from``: the lowest confidence of a marked voxel, by default the lowest in a reference.
-    ``continuity_mm``: B-scans closer to each other than this are joined (Section 2.2).
-    ``readers``: names of the annotators whose volumes lie in ``readers/<name>/``; a volume need not have all.
-    """
-
-    marked_from: float = 0.01
-    continuity_mm: float = 0.06
-    readers: tuple[str, ...] = ()
-    surface_distances: bool = True
+    marked_from: float = option(
+        0.01,
+        "Confidence from which on a voxel counts as marked, above 0 and at most 1. The default is the lowest "
+        "confidence of the reference.",
+    )
+    continuity_mm: float = option(
+        0.06, "Distance in mm below which neighbouring B-scans are connected (Section 2.2)."
+    )
+    readers: tuple[str, ...] = option(
+        (), "Names of the annotators whose volumes are in `readers/<name>/`. A volume need not have all."
+    )
+    surface_distances: bool = option(
+        True, "Whether the Hausdorff and the mean surface distance are computed."
+    )
 
     @field_validator("marked_from")
     @classmethod

@@ -20,7 +20,7 @@ from evaluation.challenges.edd2020.overlap import (
 )
 from evaluation.challenges.edd2020.sets import TwoSets
 from evaluation.core.case_table import Row
-from evaluation.core.challenge import Challenge, FormColumn, Options, Task, Values, form_option
+from evaluation.core.challenge import Challenge, FormColumn, Options, Task, Values, option
 from evaluation.core.field import Field, Files, Reference, Socket
 from evaluation.core.form import CaseForm
 from evaluation.core.scheme import Board, Rank, Scheme
@@ -41,21 +41,32 @@ Threshold = Annotated[float, pydantic.Field(gt=0, le=1)]
 
 
 class Edd2020Options(Options):
-    """The paper's values, and choices for which the paper and its public evaluator differ.
+    """The paper's values, and choices for which the paper and its public evaluator differ."""
 
-    ``iou_of_score`` is the mean IoU that enters score_d.
-    """
-
-    classes: Annotated[tuple[ClassName, ...], AfterValidator(_distinct)] = form_option(
-        ("BE", "suspicious", "HGD", "cancer", "polyp")
+    classes: Annotated[tuple[ClassName, ...], AfterValidator(_distinct)] = option(
+        ("BE", "suspicious", "HGD", "cancer", "polyp"),
+        "Names of the classes. Their order is that of the channels of a mask.",
+        in_form=True,
     )
-    outside: Literal["error", "clip"] = form_option("error")
+    outside: Literal["error", "clip"] = option(
+        "error",
+        "What happens to a box that leaves the image: it is a fault (`error`) or is cut at the border "
+        "(`clip`).",
+        in_form=True,
+    )
     # Hundredths as the nearest float: a correctly rounded IoU of that value is equal to it.
-    iou_thresholds: Annotated[tuple[Threshold, ...], AfterValidator(_distinct)] = tuple(
-        hundredths / 100 for hundredths in range(25, 80, 5)
+    iou_thresholds: Annotated[tuple[Threshold, ...], AfterValidator(_distinct)] = option(
+        tuple(hundredths / 100 for hundredths in range(25, 80, 5)),
+        "IoU thresholds over which the mean average precision is averaged.",
     )
-    inclusive_corners: bool = True
-    iou_of_score: Literal["iou_d", "iou_d_with_missed"] = "iou_d"
+    inclusive_corners: bool = option(
+        True, "Whether a box includes the pixels of both its corners, as in PASCAL VOC."
+    )
+    iou_of_score: Literal["iou_d", "iou_d_with_missed"] = option(
+        "iou_d",
+        "The mean IoU in score_d: over the detected boxes (`iou_d`), or with 0 for every missed box "
+        "(`iou_d_with_missed`).",
+    )
 
 
 def _tasks(options: Edd2020Options) -> tuple[Task, ...]:

@@ -20,7 +20,7 @@ from evaluation.challenges.justraigs.kinds import (
     MainLabel,
 )
 from evaluation.core.case_table import Row
-from evaluation.core.challenge import Challenge, Composite, FormColumn, Options, Task
+from evaluation.core.challenge import Challenge, Composite, FormColumn, Options, Task, option
 from evaluation.core.classification import auc, binary_classification
 from evaluation.core.field import CaseColumns, Field, Reference, Socket, TableColumns
 from evaluation.core.form import STACK_INDEX, STACK_NAME
@@ -59,7 +59,11 @@ _NOT_JUSTIFIED: Row = {"distance": nan, "agreed_labels": nan} | dict.fromkeys(_E
 class JustraigsOptions(Options):
     """Choices for which the design document and its public evaluator differ."""
 
-    specialist_alone: bool = False
+    specialist_alone: bool = option(
+        False,
+        "Whether the specialist's labels alone count where the specialist decided, instead of those on "
+        "which the specialist and the agreeing grader agree.",
+    )
 
 
 def _tasks(options: JustraigsOptions) -> tuple[Task, ...]:

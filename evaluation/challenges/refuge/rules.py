@@ -21,7 +21,7 @@ from evaluation.challenges.refuge.cup_to_disc import (
     vertical_diameter,
 )
 from evaluation.core.case_table import Row
-from evaluation.core.challenge import Challenge, Options, Task, Values, form_option
+from evaluation.core.challenge import Challenge, Options, Task, Values, option
 from evaluation.core.classification import auc, binary_classification
 from evaluation.core.field import CaseColumns, Field, Files, Reference, Socket, TableColumns
 from evaluation.core.metric import Metric, mean_metric, sensitivity_at_specificity_of
@@ -48,22 +48,36 @@ class RefugeWeights(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    dice_cup: Weight = Decimal("0.35")
-    dice_disc: Weight = Decimal("0.25")
-    vertical_cup_to_disc_ratio_error: Weight = Decimal("0.40")
-    classification: Weight = Decimal("0.4")
-    segmentation: Weight = Decimal("0.6")
-    offline: Weight = Decimal("0.3")
-    onsite: Weight = Decimal("0.7")
+    dice_cup: Weight = option(Decimal("0.35"), "Weight of the rank by the Dice of the cup (Eq. 3).")
+    dice_disc: Weight = option(Decimal("0.25"), "Weight of the rank by the Dice of the disc (Eq. 3).")
+    vertical_cup_to_disc_ratio_error: Weight = option(
+        Decimal("0.40"), "Weight of the rank by the error of the cup-to-disc ratio (Eq. 3)."
+    )
+    classification: Weight = option(Decimal("0.4"), "Weight of the place in classification (Eq. 4).")
+    segmentation: Weight = option(Decimal("0.6"), "Weight of the place in segmentation (Eq. 4).")
+    offline: Weight = option(Decimal("0.3"), "Weight of the offline set (Eq. 5).")
+    onsite: Weight = option(Decimal("0.7"), "Weight of the onsite set (Eq. 5).")
 
 
 class RefugeOptions(Options):
     """Choices for which the paper and its public evaluator differ."""
 
-    unlisted_labels: Literal["error", "disc"] = form_option("error")
-    vertical_diameter: VerticalDiameter = "column_count"
-    sensitivity_at_specificity: Literal["step", "interpolated"] = "step"
-    weights: RefugeWeights = RefugeWeights()
+    unlisted_labels: Literal["error", "disc"] = option(
+        "error",
+        "What a grey value other than 0, 128 and 255 is: a fault (`error`) or part of the disc (`disc`).",
+        in_form=True,
+    )
+    vertical_diameter: VerticalDiameter = option(
+        "column_count",
+        "Vertical diameter of cup and disc. `column_count`: the largest number of pixels in any one "
+        "column, as in the published results. `extent`: last row − first row + 1.",
+    )
+    sensitivity_at_specificity: Literal["step", "interpolated"] = option(
+        "step",
+        "Sensitivity at a specificity of 85 %. `step`: the highest over the thresholds that reach it. "
+        "`interpolated`: linear interpolation on the ROC curve.",
+    )
+    weights: RefugeWeights = option(RefugeWeights(), "Weights of the ranking (Eq. 3 to 5).")
 
 
 def _tasks(options: RefugeOptions) -> tuple[Task, ...]:
