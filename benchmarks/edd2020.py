@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.challenges.edd2020.rules import CHALLENGE, Edd2020Options
+from evaluation.evaluate import Rejection, evaluate
 from evaluation.io.box_lines import BoxFormat, read_box_lines
 from evaluation.io.kinds.boxes import Boxes, BoxList
 from evaluation.io.pixels import Size
@@ -33,7 +34,6 @@ from evaluation.metrics.box_matching import match_boxes
 from evaluation.metrics.detection import DetectionTable
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import load_phase
-from evaluation.pipeline import Rejection, evaluate
 
 _WIDTH, _HEIGHT = 640, 512
 _CLASSES = Edd2020Options().classes
@@ -244,7 +244,7 @@ def _accumulate(truth: Any, results: Any, evaluator: Callable[..., Any]) -> None
         evaluation.params.iouThrs = np.array(_THRESHOLDS)
         evaluation.params.areaRng, evaluation.params.areaRngLbl = [[0, 1e10]], ["all"]
         evaluation.params.maxDets = [100]
-        evaluation.pipeline()
+        evaluation.evaluate()
         evaluation.accumulate()
 
 

@@ -23,7 +23,7 @@ FLOORS = (
     ("workers",),
     ("challenges", "ranking"),
     ("summary",),
-    ("pipeline",),
+    ("evaluate",),
     ("annotators", "organiser"),
     ("cli",),
     ("__main__",),

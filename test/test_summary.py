@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from evaluation.core.case_table import CaseTable
+from evaluation.evaluate import Result, evaluate
 from evaluation.phase.scores import case_records
-from evaluation.pipeline import Result, evaluate
 from evaluation.platform.result_file import render
 from evaluation.summary import summarise
 from test.phases import loaded_phase, refuge_submission, tiny_cases

@@ -12,9 +12,9 @@ from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable
 from evaluation.core.fault import PhaseError
 from evaluation.core.outcome import CaseJob, Died, Faulty, OrganiserFault, Scored
+from evaluation.evaluate import setup_of
 from evaluation.phase.manifest import scan
 from evaluation.phase.phase import Phase, load_phase
-from evaluation.pipeline import setup_of
 from evaluation.workers.pool import PoolSettings, run_cases
 
 _CASE_SECONDS = 120.0

@@ -37,8 +37,8 @@ def run(arguments: argparse.Namespace) -> int:
     from evaluation.cli.errors import EXPECTED, problems_of
     from evaluation.cli.progress import progress_bar
     from evaluation.core.fault import FormFault, PhaseError
+    from evaluation.evaluate import Checked, check
     from evaluation.phase.form_file import read_form
-    from evaluation.pipeline import Checked, check
     from evaluation.platform import machine, messages
     from evaluation.platform.unpack import unpacked
 

@@ -83,9 +83,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int:
     from evaluation.cli.progress import progress_bar
+    from evaluation.evaluate import Rejection, evaluate
     from evaluation.phase.phase import load_phase
     from evaluation.phase.scores import case_records
-    from evaluation.pipeline import Rejection, evaluate
     from evaluation.platform import messages
     from evaluation.platform.result_file import render, write_atomically, write_metrics
     from evaluation.workers.pool import DeadlineExceeded

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from evaluation.cli.progress import progress_bar
 from evaluation.core.fault import PhaseError
+from evaluation.evaluate import Rejection, evaluate
 from evaluation.phase.phase import Phase
 from evaluation.phase.scores import case_records
-from evaluation.pipeline import Rejection, evaluate
 from evaluation.platform import messages
 from evaluation.platform.result_file import render, write_atomically, write_metrics
 from evaluation.ranking.results_folder import CASES, METRICS, REJECTED

@@ -15,9 +15,9 @@ from evaluation.core.aggregation import Estimate, estimate
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Task
 from evaluation.core.metric import Metric, Resolution
+from evaluation.evaluate import scores_of_nothing
 from evaluation.phase.phase import Phase
 from evaluation.phase.subgroups import subgroup_masks
-from evaluation.pipeline import scores_of_nothing
 from evaluation.platform.result_file import SIGNIFICANT_DIGITS
 from evaluation.summary import resampling_of
 

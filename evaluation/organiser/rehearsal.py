@@ -19,10 +19,10 @@ from evaluation.core.field import Field
 from evaluation.core.form import STACK_INDEX, STACK_NAME, CaseForm
 from evaluation.core.outcome import CaseJob, Scored
 from evaluation.core.variant import Variant
+from evaluation.evaluate import setup_of, tables_of
 from evaluation.organiser.rehearsal_rules import HALF_MISSING, MISSING, SHUFFLED, Figures, Scale, problems_of
 from evaluation.phase.phase import Phase
 from evaluation.phase.reference import OpenReference, ReferenceValues
-from evaluation.pipeline import setup_of, tables_of
 from evaluation.workers.case_runner import CaseRunner
 from evaluation.workers.pool import Progress, no_progress
 

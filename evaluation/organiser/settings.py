@@ -12,10 +12,10 @@ from typing import Any, Literal
 from pydantic import ValidationError
 
 from evaluation.core.fault import PhaseError
+from evaluation.evaluate import scores_of_nothing
 from evaluation.phase.config import describe_validation
 from evaluation.phase.leaderboard_metrics import platform_metrics
 from evaluation.phase.phase import Phase
-from evaluation.pipeline import scores_of_nothing
 from evaluation.platform.phase_settings import PhaseSettings
 from evaluation.platform.result_file import SIGNIFICANT_DIGITS, render
 from evaluation.summary import summarise

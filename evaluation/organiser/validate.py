@@ -13,11 +13,11 @@ from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import fields_of
 from evaluation.core.fault import PhaseError
 from evaluation.core.outcome import OrganiserFault, Scored, organisers_problems
+from evaluation.evaluate import run_reference, tables_of
 from evaluation.phase.leaderboard_metrics import needed_metrics
 from evaluation.phase.manifest import Manifest
 from evaluation.phase.phase import Phase, load_phase
 from evaluation.phase.subgroups import subgroup_faults
-from evaluation.pipeline import run_reference, tables_of
 from evaluation.platform.result_file import plain_key
 from evaluation.workers.pool import Progress, no_progress
 

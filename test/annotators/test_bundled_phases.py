@@ -13,9 +13,9 @@ from evaluation.annotators.masks import Rules
 from evaluation.annotators.reference import fuse_annotators
 from evaluation.core.aggregation import metric_values
 from evaluation.core.fault import PhaseError
+from evaluation.evaluate import Result, evaluate
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import load_phase
-from evaluation.pipeline import Result, evaluate
 from test.repository import REPOSITORY
 
 COMBINABLE = {

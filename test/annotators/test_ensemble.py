@@ -14,6 +14,7 @@ from evaluation.annotators.masks import Rules
 from evaluation.core.aggregation import metric_values
 from evaluation.core.fault import PhaseError
 from evaluation.core.form import CaseForm
+from evaluation.evaluate import Rejection, Result, evaluate
 from evaluation.io.grey_images import read_grey
 from evaluation.io.kinds.label_mask import LabelMask
 from evaluation.io.kinds.number import Number
@@ -22,7 +23,6 @@ from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import Phase, load_phase
 from evaluation.phase.registry import challenge_named
 from evaluation.phase.writer import SampleCase, write_phase
-from evaluation.pipeline import Rejection, Result, evaluate
 from evaluation.platform.submission_writer import ArchiveWriter
 from evaluation.synthesis.fundus import Quality, draw_cases, predicted_fovea, predicted_mask, reference_mask
 from evaluation.synthesis.likelihoods import likelihoods_with_auc

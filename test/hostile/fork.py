@@ -16,7 +16,7 @@ IMPORTED = (
     "evaluation.cli.main",
     "evaluation.cli.evaluate_command",
     "evaluation.cli.progress",
-    "evaluation.pipeline",
+    "evaluation.evaluate",
     "evaluation.challenges.justraigs",
     "evaluation.challenges.refuge",
     "PIL.Image",

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from evaluation.evaluate import Rejection, Result, evaluate
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import Phase, load_phase
-from evaluation.pipeline import Rejection, Result, evaluate
 from evaluation.platform.messages import organiser_report, participant_line
 from evaluation.platform.result_file import render
 from test.repository import REPOSITORY

@@ -9,9 +9,9 @@ from functools import cache
 from pathlib import Path
 
 from evaluation.core.form import Form
+from evaluation.evaluate import check
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import load_phase
-from evaluation.pipeline import check
 from evaluation.platform.messages import participant_line
 from test.repository import REPOSITORY
 

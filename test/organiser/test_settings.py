@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from evaluation.core.fault import PhaseError
+from evaluation.evaluate import Result, evaluate
 from evaluation.organiser.settings import (
     metrics_of_empty_submission,
     platform_settings,
@@ -16,7 +17,6 @@ from evaluation.organiser.settings import (
 )
 from evaluation.phase.manifest import scan
 from evaluation.phase.phase import Phase, load_phase
-from evaluation.pipeline import Result, evaluate
 from evaluation.platform.result_file import render
 from test.phases import loaded_phase, refuge_submission
 from test.repository import REPOSITORY

@@ -8,7 +8,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from evaluation.core.aggregation import ConfidenceInterval, Estimate
-from evaluation.pipeline import evaluate
+from evaluation.evaluate import evaluate
 from evaluation.platform import result_file
 from evaluation.platform.result_file import render
 from evaluation.platform.schema import metrics_schema

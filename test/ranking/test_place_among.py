@@ -4,10 +4,10 @@ import pytest
 
 from evaluation.challenges.refuge.rules import CHALLENGE, RefugeOptions, ranking
 from evaluation.core.challenge import metrics_of
+from evaluation.evaluate import Result, evaluate
 from evaluation.phase.leaderboard import TeamValues, read_leaderboard
 from evaluation.phase.manifest import scan
 from evaluation.phase.phase import load_phase
-from evaluation.pipeline import Result, evaluate
 from evaluation.ranking.place_among import place_among
 from test.repository import REPOSITORY
 

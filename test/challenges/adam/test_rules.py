@@ -20,13 +20,13 @@ from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import fields_of
 from evaluation.core.fault import PhaseError
 from evaluation.core.form import CaseForm
+from evaluation.evaluate import Rejection, Result, evaluate
 from evaluation.io.kinds.point import Point
 from evaluation.metrics.crop import crop
 from evaluation.organiser.validate import validate_phase
 from evaluation.phase.manifest import scan
 from evaluation.phase.phase import load_phase
 from evaluation.phase.writer import SampleCase, write_phase
-from evaluation.pipeline import Rejection, Result, evaluate
 from evaluation.platform.submission_writer import ArchiveWriter
 from test.repository import REPOSITORY
 

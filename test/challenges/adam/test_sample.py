@@ -8,9 +8,9 @@ from PIL import Image
 
 from evaluation.challenges.adam import sample as adam
 from evaluation.challenges.adam.rules import CHALLENGE, LESIONS, TITLES
+from evaluation.evaluate import Result, evaluate
 from evaluation.phase.manifest import scan
 from evaluation.phase.phase import load_phase
-from evaluation.pipeline import Result, evaluate
 
 # Table 1 of the paper, and the severities of section 2.1.
 TABLE_1 = {

@@ -9,6 +9,7 @@ from hypothesis.extra.numpy import arrays
 from evaluation.challenges.cysts.rules import CHALLENGE, CystsOptions
 from evaluation.core.challenge import fields_of, references_of
 from evaluation.core.fault import FaultKind, PhaseError
+from evaluation.evaluate import Rejection, check, evaluate
 from evaluation.io.kinds.volume import Volume, geometry_columns
 from evaluation.io.volumes.header import UPRIGHT, Geometry
 from evaluation.organiser.validate import validate_phase
@@ -16,7 +17,6 @@ from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import load_phase
 from evaluation.phase.scores import case_records
 from evaluation.phase.writer import SampleCase, write_phase
-from evaluation.pipeline import Rejection, check, evaluate
 from evaluation.platform.result_file import render
 from evaluation.platform.submission_writer import AlgorithmWriter, ArchiveWriter, InputImage
 

@@ -1,9 +1,9 @@
 import pytest
 
 from evaluation.cli.main import main
+from evaluation.evaluate import Result, evaluate
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import load_phase
-from evaluation.pipeline import Result, evaluate
 
 
 def files_of(folder):

@@ -10,12 +10,12 @@ import tifffile
 
 from evaluation.challenges.edd2020 import sample as edd2020
 from evaluation.challenges.edd2020.rules import Edd2020Options
+from evaluation.evaluate import Rejection, check, evaluate
 from evaluation.io.tiff import write_tiff
 from evaluation.organiser.validate import validate_phase
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import load_phase
 from evaluation.phase.scores import case_records
-from evaluation.pipeline import Rejection, check, evaluate
 from evaluation.platform.result_file import render
 from test.phases import replace_in
 

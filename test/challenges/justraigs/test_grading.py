@@ -21,10 +21,10 @@ from evaluation.challenges.justraigs.grading import (
 from evaluation.challenges.justraigs.reference import fuse_graders
 from evaluation.challenges.justraigs.rules import FEATURES
 from evaluation.core.fault import PhaseError
+from evaluation.evaluate import Result, evaluate
 from evaluation.metrics.intervals import wilson_interval
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import load_phase
-from evaluation.pipeline import Result, evaluate
 from test.challenges.justraigs.test_graders import HEADER, ROWS, graders, mapping, row
 from test.eyes import Eye, justraigs_phase, justraigs_submission
 

@@ -13,9 +13,9 @@ from sklearn.metrics import roc_auc_score, roc_curve
 from evaluation.challenges.justraigs.rules import CHALLENGE, FEATURES, JustraigsOptions
 from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable
+from evaluation.evaluate import Rejection, evaluate
 from evaluation.metrics.intervals import wilson_interval
 from evaluation.phase.scores import case_records
-from evaluation.pipeline import Rejection, evaluate
 from evaluation.platform.result_file import render
 from test.eyes import NONE, Eye, justraigs_phase, justraigs_submission
 

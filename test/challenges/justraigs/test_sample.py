@@ -11,9 +11,9 @@ from sklearn.metrics import cohen_kappa_score
 from evaluation.challenges.justraigs import sample as justraigs
 from evaluation.challenges.justraigs.graders import read_graders
 from evaluation.challenges.justraigs.rules import CHALLENGE
+from evaluation.evaluate import Result, evaluate
 from evaluation.organiser.validate import validate_phase
 from evaluation.phase.manifest import scan
-from evaluation.pipeline import Result, evaluate
 from evaluation.workers.pool import no_progress
 from test.repository import REPOSITORY
 

@@ -11,10 +11,10 @@ from PIL import Image
 
 from evaluation.challenges.refuge import sample as refuge
 from evaluation.core.fault import FaultKind
+from evaluation.evaluate import Rejection, Result, check, evaluate
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import Phase, load_phase
 from evaluation.phase.scores import case_records
-from evaluation.pipeline import Rejection, Result, check, evaluate
 from evaluation.platform.result_file import render, write_metrics
 from evaluation.workers.pool import no_progress
 
