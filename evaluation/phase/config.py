@@ -21,6 +21,8 @@ FILE_NAME = "phase.toml"
 # What a database or a log cannot hold: control characters.
 _Text = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f]*$")]
 
+_Digits = Annotated[int, Field(ge=0, le=12)]
+
 
 class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -30,12 +32,14 @@ class Subgroup(_Strict):
     """Results by the values of a column of the case table.
 
     ``bins`` cuts a numeric column: [40, 60] gives "below 40", "40 to 60" and "60 and above". With
-    ``compare = "positives"`` the positives of a subgroup are set against all negatives (ADAM, Table 11).
+    ``compare = "positives"`` the positives of a subgroup are set against all negatives (ADAM, Table 11). Those for
+    the ``audience`` "organiser" are left out of metrics.json.
     """
 
     column: str
     bins: tuple[Annotated[float, Field(allow_inf_nan=False)], ...] = Field(default=(), strict=False)
     compare: Literal["cases", "positives"] = "cases"
+    audience: Literal["public", "organiser"] = "public"
 
     @field_validator("bins")
     @classmethod
@@ -84,6 +88,10 @@ class PhaseConfig(_Strict):
     ``unranked_columns`` those that it only shows; ``titles`` renames them there.
     ``input_socket`` names the input, or several of which every job has one, that tells a job's case.
 
+    Public values have ``value_digits`` decimals, intervals and spreads ``spread_digits``; ``digits`` replaces
+    the first for single metrics, and bounds the second. ``publish_label_subgroups`` names the columns of
+    subgroups that are public although they give labels away; without it a phase with such is not sealed.
+
     Intervals need ``interval_minimum`` cases in every stratum; ``interval_maximum`` replaces the number of
     cases above which metrics whose resampling is slow have none.
     """
@@ -104,8 +112,11 @@ class PhaseConfig(_Strict):
     titles: dict[str, _Text] = {}
     public_detail: Literal["standard", "full"] = "standard"
     publish_cases: bool = False
-    digits: dict[str, Annotated[int, Field(ge=0, le=12)]] = {}
+    value_digits: _Digits = 4
+    spread_digits: _Digits = 3
+    digits: dict[str, _Digits] = {}
     subgroups: tuple[Subgroup, ...] = Field(default=(), strict=False)
+    publish_label_subgroups: tuple[str, ...] = Field(default=(), strict=False)
     interval_minimum: Annotated[int, Field(ge=2)] = 10
     interval_maximum: Annotated[int, Field(ge=2)] | None = None
     subgroup_minimum: Annotated[int, Field(ge=1)] = 10
@@ -124,6 +135,13 @@ class PhaseConfig(_Strict):
     def _of_algorithms(self) -> PhaseConfig:
         if self.run_time is not None and self.submission != "algorithm":
             raise ValueError("run_time: only algorithms have one, and submission is 'archive'")
+        return self
+
+    @model_validator(mode="after")
+    def _published_subgroups_exist(self) -> PhaseConfig:
+        public = [subgroup.column for subgroup in self.subgroups if subgroup.audience == "public"]
+        if unknown := [column for column in self.publish_label_subgroups if column not in public]:
+            raise ValueError(f"publish_label_subgroups: {', '.join(unknown)} is not a public subgroup")
         return self
 
     @field_validator("subgroups")

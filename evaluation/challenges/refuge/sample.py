@@ -101,4 +101,5 @@ public_detail = "full"
 
 [[subgroups]]
 column = "glaucoma"
+audience = "organiser"
 """
