@@ -27,7 +27,7 @@ from evaluation.platform import machine
 from evaluation.platform.index import SubmissionIndex
 from evaluation.platform.result_file import MetricsFile
 from evaluation.platform.submission import index_submission
-from evaluation.summary import summarise
+from evaluation.summary import Figures, figures_of, summarise
 from evaluation.workers.case_runner import RunSetup
 from evaluation.workers.pool import PoolSettings, Progress, no_progress, run_cases
 
@@ -37,8 +37,9 @@ _REFERENCE_SECONDS = 120.0
 
 @dataclass(frozen=True)
 class Result(Scores):
-    """The scores of a submission and the content of `metrics.json` that is made of them."""
+    """The scores of a submission, all its figures, and the content of `metrics.json` that is made of them."""
 
+    figures: Figures = field(kw_only=True)
     metrics: MetricsFile = field(kw_only=True)
 
 
@@ -79,7 +80,8 @@ def evaluate(
     scored = _scored(phase, outcomes)
     tables = tables_of(tasks, phase.cases.forms, scored)
     scores = Scores(phase, tasks, tables, scored, tuple(index.run_seconds))
-    return Result(**vars(scores), metrics=summarise(scores))
+    figures = figures_of(scores)
+    return Result(**vars(scores), figures=figures, metrics=summarise(scores, figures))
 
 
 def check(form: Form, submission: Path, workers: int, progress: Progress = no_progress) -> Checked:

@@ -85,9 +85,9 @@ def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int
     from evaluation.cli.progress import progress_bar
     from evaluation.evaluate import Rejection, evaluate
     from evaluation.phase.phase import load_phase
-    from evaluation.phase.scores import case_records
     from evaluation.platform import messages
     from evaluation.platform.result_file import render, write_atomically, write_metrics
+    from evaluation.summary import organiser_records
     from evaluation.workers.pool import DeadlineExceeded
 
     try:
@@ -107,7 +107,8 @@ def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int
             streams.tell_participant(messages.participant_line(result.faults))
             return 1
         if arguments.cases:
-            write_atomically(arguments.cases, render(case_records(result), organisers=True, rounded=False))
+            records = organiser_records(result, result.figures)
+            write_atomically(arguments.cases, render(records, organisers=True, rounded=False))
         path = write_metrics(result.metrics, arguments.output)
     except DeadlineExceeded as deadline:
         streams.tell_organiser(

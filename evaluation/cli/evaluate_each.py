@@ -9,10 +9,10 @@ from evaluation.cli.progress import progress_bar
 from evaluation.core.fault import PhaseError
 from evaluation.evaluate import Rejection, evaluate
 from evaluation.phase.phase import Phase
-from evaluation.phase.scores import case_records
 from evaluation.platform import messages
 from evaluation.platform.result_file import render, write_atomically, write_metrics
 from evaluation.ranking.results_folder import CASES, METRICS, REJECTED
+from evaluation.summary import organiser_records
 from evaluation.workers.pool import DeadlineExceeded
 
 
@@ -43,6 +43,7 @@ def evaluate_each(phase: Phase, folder: Path, output: Path, workers: int) -> Ite
             write_atomically(place / REJECTED, "".join(f"{line}\n" for line in lines).encode())
             yield f"{team.name:<{width}}  {lines[0]}"
         else:
-            write_atomically(place / CASES, render(case_records(result), organisers=True, rounded=False))
+            records = organiser_records(result, result.figures)
+            write_atomically(place / CASES, render(records, organisers=True, rounded=False))
             write_metrics(result.metrics, place)
             yield f"{team.name:<{width}}  scored"

@@ -16,11 +16,11 @@ from evaluation.evaluate import scores_of_nothing
 from evaluation.phase.config import describe_validation
 from evaluation.phase.leaderboard_metrics import platform_metrics
 from evaluation.phase.phase import Phase
+from evaluation.phase.public_digits import digits_of
 from evaluation.platform.phase_settings import PhaseSettings
-from evaluation.platform.result_file import SIGNIFICANT_DIGITS, render
+from evaluation.platform.result_file import render
 from evaluation.summary import summarise
 
-_DECIMAL_PLACES = 4
 _ORDER = {"higher": "desc", "lower": "asc"}
 
 
@@ -52,7 +52,7 @@ def platform_settings(phase: Phase, least: Mapping[str, Any]) -> dict[str, Any]:
                 "score_jsonpath": score.path,
                 "score_error_jsonpath": score.error_path,
                 "score_default_sort": _ORDER[score.better],
-                "score_decimal_places": phase.config.digits.get(score.name, _DECIMAL_PLACES),
+                "score_decimal_places": digits_of(phase.config, score.name).value,
                 "extra_results_columns": [
                     {
                         "title": column.titled(titles),
@@ -78,7 +78,7 @@ def warnings_of(phase: Phase, settings: Mapping[str, Any]) -> list[str]:
     """Return warnings about settings that the platform accepts."""
     places = settings["score_decimal_places"]
     names = [*platform_metrics(phase.config, phase.challenge, phase.tasks), *phase.config.unranked_columns]
-    finer = [name for name in names if phase.config.digits.get(name, SIGNIFICANT_DIGITS) > places]
+    finer = [name for name in names if digits_of(phase.config, name).value > places]
     warnings = []
     if finer:
         warnings.append(

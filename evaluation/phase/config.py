@@ -21,6 +21,8 @@ FILE_NAME = "phase.toml"
 # Control characters cannot be stored in the platform's database and break its logs.
 _Text = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f]*$")]
 
+_Digits = Annotated[int, Field(ge=0, le=12)]
+
 
 class PhaseConfig(StrictTable):
     """The keys of `phase.toml`; the descriptions here are what `docs/phase.md` is made of."""
@@ -94,15 +96,28 @@ class PhaseConfig(StrictTable):
         description="Whether `metrics.json` holds the figures of every single case. They tell much about "
         "the labels: run `audit` on the phase before you turn this on.",
     )
-    digits: dict[str, Annotated[int, Field(ge=0, le=12)]] = Field(
+    value_digits: _Digits = Field(
+        default=4,
+        description="Decimal places of the values in `metrics.json`; the organiser's file has all digits.",
+    )
+    spread_digits: _Digits = Field(
+        default=3, description="Decimal places of intervals, standard deviations and quartiles there."
+    )
+    digits: dict[str, _Digits] = Field(
         default={},
-        description='Decimal places to which a metric (`"task.metric"`) is rounded, intervals included. '
-        "Fewer digits tell less about the labels. Default: 12 significant digits.",
+        description='Decimal places of single metrics by `"task.metric"`, in place of `value_digits`; their '
+        "intervals and spreads have no more. Fewer digits tell less about the labels.",
     )
     subgroups: tuple[Subgroup, ...] = Field(
         default=(),
         strict=False,
         description="Results by the values of a column of `cases.csv`, one `[[subgroups]]` for each column.",
+    )
+    publish_label_subgroups: tuple[str, ...] = Field(
+        default=(),
+        strict=False,
+        description="Columns of public subgroups that follow from a label. `seal` refuses such a subgroup "
+        "unless it is named here, since its figures give the labels away.",
     )
     interval_minimum: Annotated[int, Field(ge=2)] = Field(
         default=10, description="Smallest number of cases in every stratum for which an interval is computed."
@@ -148,6 +163,13 @@ class PhaseConfig(StrictTable):
     def _run_time_of_algorithms(self) -> PhaseConfig:
         if self.run_time is not None and self.submission != "algorithm":
             raise ValueError("run_time needs submission = 'algorithm', found 'archive'")
+        return self
+
+    @model_validator(mode="after")
+    def _published_subgroups_exist(self) -> PhaseConfig:
+        public = [subgroup.column for subgroup in self.subgroups if subgroup.audience == "public"]
+        if unknown := [column for column in self.publish_label_subgroups if column not in public]:
+            raise ValueError(f"publish_label_subgroups: {', '.join(unknown)} is not a public subgroup")
         return self
 
     @field_validator("subgroups")

@@ -32,6 +32,10 @@ class Subgroup(StrictTable):
         "the subgroup are compared with the negative cases of the whole phase, for metrics such as the "
         "AUC.",
     )
+    audience: Literal["public", "organiser"] = Field(
+        default="public",
+        description="`organiser`: the figures go into the organiser's own file and not into `metrics.json`.",
+    )
 
     @field_validator("bins")
     @classmethod

@@ -69,7 +69,8 @@ def test_the_interval_is_the_one_of_metrics_json(each, tmp_path):
             task, _, key = name.partition(".")
             interval = metrics["aggregates"][task][key].get("confidence_interval")
             found = {key: metric[key] for key in ("lower", "upper") if key in metric}
-            assert found == ({} if interval is None else {k: interval[k] for k in ("lower", "upper")}), name
+            published = {} if interval is None else {end: interval[end] for end in ("lower", "upper")}
+            assert found == pytest.approx(published, abs=0.001), name
 
 
 def test_the_same_bytes_twice(each, tmp_path):

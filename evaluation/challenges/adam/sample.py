@@ -191,8 +191,9 @@ public_detail = "full"
 [[subgroups]]
 column = "camera"
 
-# Each severity's positives against all negatives, as in Table 11.
+# Each severity's positives against all negatives, as in Table 11. Only AMD has a severity.
 [[subgroups]]
 column = "severity"
 compare = "positives"
+audience = "organiser"
 """

@@ -91,4 +91,5 @@ public_detail = "full"
 
 [[subgroups]]
 column = "glaucoma"
+audience = "organiser"
 """

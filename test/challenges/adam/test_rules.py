@@ -110,7 +110,7 @@ class Phase:
 def values_of(result):
     return {
         f"{task}.{name}": estimate.value
-        for task, metrics in result.metrics.aggregates.items()
+        for task, metrics in result.figures.aggregates.items()
         for name, estimate in metrics.items()
     }
 
@@ -405,7 +405,7 @@ def test_auc_of_each_severity_against_all_negatives(tmp_path):
     settings = '[[subgroups]]\ncolumn = "severity"\ncompare = "positives"\n'
     tasks = ("classification",)
     shown = Phase(tmp_path / "all", images, tasks, settings="subgroup_minimum = 3\n" + settings)
-    found = shown.evaluate().metrics.subgroups["severity"]
+    found = shown.evaluate().figures.subgroups["severity"]
     risks = np.array([image.prediction["amd_risk"] for image in images])
     expected = {}
     for severity in sorted(set(severities) - {""}):
@@ -416,7 +416,7 @@ def test_auc_of_each_severity_against_all_negatives(tmp_path):
     assert found == expected
     # By default fewer than ten of a class are not published.
     default = Phase(tmp_path / "default", images, tasks, settings=settings)
-    assert set(default.evaluate().metrics.subgroups["severity"]) == {"early", "advanced_wet"}
+    assert set(default.evaluate().figures.subgroups["severity"]) == {"early", "advanced_wet"}
 
 
 def test_positives_against_all_negatives_is_for_metrics_of_two_classes_only(tmp_path):
@@ -426,7 +426,7 @@ def test_positives_against_all_negatives_is_for_metrics_of_two_classes_only(tmp_
     ]
     settings = 'subgroup_minimum = 2\n[[subgroups]]\ncolumn = "severity"\ncompare = "positives"\n'
     result = Phase(tmp_path, images, settings=settings).evaluate()
-    assert result.metrics.subgroups == {"severity": {"early": {"classification": {"auc": 0.5}}}}
+    assert result.figures.subgroups == {"severity": {"early": {"classification": {"auc": 0.5}}}}
 
 
 def test_the_f1_of_a_predictor_that_marks_every_image(tmp_path):

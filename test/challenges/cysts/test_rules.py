@@ -227,7 +227,7 @@ def test_a_missing_volume_is_worse_than_any(tmp_path_factory, reference, predict
     phase = phase_of(folder / "phase", {"V1": reference, "V2": other}, keys='missing = "worst"')
     with_it = evaluate(phase, submission_of(folder / "a", {"V1": prediction, "V2": other.clip(0, 1)}), 0)
     without = evaluate(phase, submission_of(folder / "b", {"V2": other.clip(0, 1)}), 0)
-    better, worse = (result.metrics.aggregates["cysts"] for result in (with_it, without))
+    better, worse = (result.figures.aggregates["cysts"] for result in (with_it, without))
     assert set(better) == set(worse)
     for metric in phase.tasks[0].metrics:
         if metric.name in better:
@@ -246,19 +246,19 @@ def test_figures_by_vendor_and_quality(tmp_path):
     )
     perfect, nothing = confidence(REFERENCE), np.zeros(SHAPE, np.float32)
     submission = submission_of(tmp_path / "sub", {"V1": perfect, "V2": nothing, "V3": perfect})
-    summary = evaluate(phase, submission, workers=0).metrics
+    result = evaluate(phase, submission, workers=0)
     of = {
         (column, value): of_value["cysts"]
-        for column, values in summary.subgroups.items()
+        for column, values in result.figures.subgroups.items()
         for value, of_value in values.items()
     }
     assert of["vendor", "cirrus"]["weighted_dice"] == 0.5
     assert of["vendor", "topcon"]["weighted_dice"] == 1
     assert of["quality", "low"]["recall_level_4"] == 0.5
     # Pooled: 2·2·1.13 / (2·1.13 + 3·1.13) over all, 2·1.13 / (1.13 + 2·1.13) of Cirrus.
-    assert summary.aggregates["cysts"]["pooled_weighted_dice"].value == pytest.approx(4 / 5)
+    assert result.figures.aggregates["cysts"]["pooled_weighted_dice"].value == pytest.approx(4 / 5)
     assert of["vendor", "cirrus"]["pooled_weighted_dice"] == pytest.approx(2 / 3)
-    assert list(summary.ranking.components["cysts"]) == [
+    assert list(result.metrics.ranking.components["cysts"]) == [
         "weighted_dice",
         "detection_ratio",
         "false_components",
@@ -307,8 +307,8 @@ def test_an_algorithm_phase_scores_like_the_archive(tmp_path, extension):
     writer.close()
     found = evaluate(phase, tmp_path / "jobs", workers=0)
     assert not isinstance(found, Rejection), found
-    aggregates = found.metrics.aggregates
-    assert aggregates == expected.metrics.aggregates
+    aggregates = found.figures.aggregates
+    assert aggregates == expected.figures.aggregates
     assert 0 < aggregates["cysts"]["weighted_dice"].value < 1
 
     path = next((tmp_path / "jobs").glob(f"*/output/images/*/*{extension}"))
