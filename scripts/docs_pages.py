@@ -32,7 +32,9 @@ _SOURCES: dict[str, str] = {page: source for source, page in PAGES.items()}
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Add the pages of the reference to the navigation."""
-    pages: list[Any] = [{folder.replace("/", " / "): _page_of(folder)} for folder in _folders()]
+    pages: list[Any] = [
+        {folder.removeprefix("evaluation/").replace("/", " / "): _page_of(folder)} for folder in _folders()
+    ]
     config.nav = [*(config.nav or []), {"API reference": pages}]
     return config
 
@@ -50,7 +52,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         if (target := _target(file.src_uri, match["path"])) and _is_plain_file(target)
     }
     for target in sorted(linked):
-        files.append(File.generated(config, f"files/{target}", abs_src_path=str(REPOSITORY / target)))
+        files.append(File.generated(config, _place(target)[0], abs_src_path=str(REPOSITORY / target)))
     return files
 
 
@@ -90,7 +92,8 @@ def _place(target: str) -> tuple[str, str]:
         folder = target if (REPOSITORY / target).is_dir() else posixpath.dirname(target)
         module = target.removesuffix(".py").replace("/", ".")
         return _page_of(folder), f"#{module}"
-    return f"files/{target}", ""
+    # MkDocs leaves out files whose names begin with a dot.
+    return f"files/{target.removeprefix('.')}", ""
 
 
 def _is_plain_file(target: str) -> bool:
