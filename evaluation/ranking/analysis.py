@@ -13,7 +13,7 @@ from evaluation.core.scheme import Scheme
 from evaluation.metrics.intervals import Interval, percentile_interval
 from evaluation.platform.result_file import as_written_values
 from evaluation.ranking.annotators import AnnotatorsSection, ReadColumns, annotators_section
-from evaluation.ranking.boards import Better, BoardPlaces, Leaderboards, place_teams
+from evaluation.ranking.boards import BoardPlaces, Leaderboards, place_teams
 from evaluation.ranking.comparisons import SIGNIFICANT, Comparisons, TestChoice, TestOfMeans, compare
 from evaluation.ranking.difficulty import (
     SubgroupTest,
@@ -28,6 +28,7 @@ from evaluation.ranking.resampling import (
     with_composites,
 )
 from evaluation.ranking.results import PhaseResults, RankingError, Submission
+from evaluation.ranking.scheme_scores import SchemeScores
 from evaluation.ranking.selection import Which
 from evaluation.ranking.stability import PlaceDistribution, influences, place_distributions
 
@@ -65,11 +66,12 @@ class Analysis:
         choices: RankOptions,
         chosen: Sequence[Submission],
         ranked: Sequence[Submission],
+        scores: SchemeScores,
         leaderboards: Leaderboards,
     ) -> None:
         self.notices: list[str] = []
         self._results, self._scheme, self._choices = results, scheme, choices
-        self._ranked, self._standings = ranked, leaderboards
+        self._ranked, self._scores, self._standings = ranked, scores, leaderboards
         given = results.resampling or Resampling(0, 0, 10)
         self._cases, self._all = (
             TeamCases(tuple(s.team for s in group), tuple(s.tables for s in group), given.clusters)
@@ -120,6 +122,7 @@ class Analysis:
                 results.challenge.composites,
                 self._cases,
                 results.cases.names,
+                self._scores,
             )
             if self._choices.influence and self._complete(self._scheme.metrics)
             else []
@@ -193,10 +196,12 @@ class Analysis:
             for name in self._scheme.metrics
             if name in self.resampled.values and self._complete([name])
         }
+        for name in self._scores.by_method:
+            values.pop(name, None)
+        values |= self._scores.resampled(self._choice)
         if not values:
             return {}
-        better: dict[str, Better] = {name: self._results.figures[name].better for name in values}
-        boards = place_teams(self._scheme, values, better).boards
+        boards = place_teams(self._scheme, values, self._scores.better).boards
         return {
             name: standing
             for name, standing in boards.items()

@@ -89,6 +89,14 @@ def shared_ranks(ranks: IntArray, rule: Ties) -> tuple[IntArray, int]:
     return np.where(ranks > NO_PLACE, numerators, 0), 2 if rule == "average" else 1
 
 
+def shared_rank(ranks: IntArray, team: int, rule: Ties) -> float | None:
+    """Return one team's rank in the first resample under a rule for ties, None where it has none."""
+    numerators, denominator = shared_ranks(ranks[:1], rule)
+    numerator = int(numerators[0, team])
+    whole, rest = divmod(numerator, denominator)
+    return None if numerator == 0 else whole if rest == 0 else numerator / denominator
+
+
 def place_teams(
     scheme: Scheme, values: Mapping[str, ArrayLike], better: Mapping[str, Better]
 ) -> Leaderboards:

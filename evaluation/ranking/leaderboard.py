@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evaluation.core.scheme import Scheme
-from evaluation.phase.leaderboard import TeamValues
 from evaluation.ranking.analysis import Analysis, RankOptions
-from evaluation.ranking.boards import Better, BoardPlaces, Leaderboards
+from evaluation.ranking.boards import Better, BoardPlaces, Leaderboards, shared_rank
 from evaluation.ranking.leaderboard_file import (
     BoardOfTeam,
     MetricOfPhase,
@@ -17,10 +16,10 @@ from evaluation.ranking.leaderboard_file import (
     PhaseLeaderboard,
     Team,
 )
-from evaluation.ranking.place_among import place_among
 from evaluation.ranking.results import PhaseResults, RankingError, Submission
 from evaluation.ranking.scheme_file import describe_scheme, exact_text
-from evaluation.ranking.selection import places_of, select
+from evaluation.ranking.scheme_scores import SchemeScores
+from evaluation.ranking.selection import select
 from evaluation.ranking.stability import agreement
 
 
@@ -51,9 +50,10 @@ def rank_phase(
     ranked = tuple(submission for submission in chosen if submission.team not in results.ineligible)
     if not ranked:
         raise RankingError(f"{results.phase}: no team is eligible")
-    leaderboards = places_of(ranked, scheme, better)
-    analysis = Analysis(results, scheme, choices, chosen, ranked, leaderboards)
-    teams = _teams(results, scheme, better, chosen, ranked, leaderboards, analysis)
+    scores = SchemeScores(results, scheme, ranked)
+    leaderboards = scores.places()
+    analysis = Analysis(results, scheme, choices, chosen, ranked, scores, leaderboards)
+    teams = _teams(results, scheme, chosen, ranked, leaderboards, analysis)
     in_ranking = set(scheme.metrics)
     board = PhaseLeaderboard(
         role=role,
@@ -95,7 +95,6 @@ def rank_phase(
 def _teams(
     results: PhaseResults,
     scheme: Scheme,
-    better: Mapping[str, Better],
     chosen: Sequence[Submission],
     ranked: Sequence[Submission],
     leaderboards: Leaderboards,
@@ -103,23 +102,25 @@ def _teams(
 ) -> list[Team]:
     positions = {submission.team: position for position, submission in enumerate(ranked)}
     distributions = {board.name: analysis.distributions(board.name) for board in scheme.boards}
-    others = [TeamValues(submission.team, submission.values) for submission in ranked]
     teams = []
     for submission in chosen:
         position = positions.get(submission.team)
         boards: dict[str, BoardOfTeam] = {}
-        ranks: dict[str, int] = {}
+        ranks: dict[str, float] = {}
         if position is None:
-            joined = place_among(others, submission.values, scheme, better)
-            for name, place in joined.boards.items():
-                boards[name] = BoardOfTeam(
-                    score=float(place.score), exact_score=exact_text(place.score), would_be_place=place.place
-                )
+            joined = SchemeScores(results, scheme, (*ranked, submission)).places()
+            for name, standing in joined.boards.items():
+                if (score := standing.score(len(ranked))) is not None:
+                    boards[name] = BoardOfTeam(
+                        score=float(score),
+                        exact_score=exact_text(score),
+                        would_be_place=standing.place(len(ranked)),
+                    )
         else:
             ranks = {
-                name: int(metric_ranks[0, position])
+                name: shared
                 for name, metric_ranks in leaderboards.ranks.items()
-                if metric_ranks[0, position]
+                if (shared := shared_rank(metric_ranks, position, scheme.ties))
             }
             for name, standing in leaderboards.boards.items():
                 score = standing.score(position)
@@ -128,6 +129,7 @@ def _teams(
                         standing.place(position),
                         float(score),
                         exact_text(score),
+                        rank=shared_rank(standing.places, position, scheme.ties),
                         distribution=distributions[name].get(submission.team),
                     )
         teams.append(

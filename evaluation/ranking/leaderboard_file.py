@@ -24,7 +24,7 @@ class MetricOfTeam:
     """A team's metric, its rank (None: not ranked), and its 95 % bootstrap interval, if any."""
 
     value: float
-    rank: int | None = None
+    rank: float | None = None
     lower: float | None = None
     upper: float | None = None
 
@@ -33,13 +33,15 @@ class MetricOfTeam:
 class BoardOfTeam:
     """A team's place in a leaderboard.
 
-    ``score``: lower is better. ``exact_score``: the same as a decimal or a fraction. ``would_be_place``: the
-    place that an unranked team would take if it alone joined.
+    ``place``: teams with equal scores share the lowest place ("1, 1, 3"). ``rank``: the place under the
+    scheme's rule for ties. ``score``: lower is better. ``exact_score``: the same as a decimal or a fraction.
+    ``would_be_place``: the place that an unranked team would take if it alone joined.
     """
 
     place: int | None = None
     score: float | None = None
     exact_score: str | None = None
+    rank: float | None = None
     would_be_place: int | None = None
     distribution: PlaceDistribution | None = None
 

@@ -95,10 +95,10 @@ def read_results(folder: Path, with_cases: bool = True) -> PhaseResults:
 
 def _folders(folder: Path) -> list[Path]:
     found = [path for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")]
-    return sorted(found, key=lambda path: _natural(path.name))
+    return sorted(found, key=lambda path: natural_order(path.name))
 
 
-def _natural(name: str) -> list[tuple[int, int, str]]:
+def natural_order(name: str) -> list[tuple[int, int, str]]:
     """Return a key that sorts "2" before "10"."""
     return [
         (0, int(part), "") if part.isdecimal() and part.isascii() else (1, 0, part)

@@ -18,7 +18,8 @@ combination = "mean"
 from __future__ import annotations
 
 import tomllib
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -110,6 +111,23 @@ def read_scheme(path: Path) -> Scheme:
         raise RankingError(*describe_validation(str(path), error)) from None
     except (OSError, ValueError) as error:
         raise RankingError(f"{path}: {error}") from None
+
+
+def qualified(scheme: Scheme, tasks: Sequence[str]) -> Scheme:
+    """Return a scheme in which a metric that is named without a task is one of the only task."""
+    if len(tasks) != 1:
+        return scheme
+
+    def named(terms: tuple[Term, ...]) -> tuple[Term, ...]:
+        return tuple(
+            replace(term, metric=f"{tasks[0]}.{term.metric}")
+            if isinstance(term, Rank) and "." not in term.metric
+            else term
+            for term in terms
+        )
+
+    boards = (replace(board, terms=named(board.terms), ties=named(board.ties)) for board in scheme.boards)
+    return replace(scheme, boards=tuple(boards))
 
 
 def describe_scheme(scheme: Scheme) -> dict[str, Any]:

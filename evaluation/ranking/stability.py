@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from evaluation.core.challenge import Composite
 from evaluation.core.metric import Metric
 from evaluation.core.scheme import Scheme
-from evaluation.ranking.boards import Better, BoardPlaces, IntArray, Leaderboards, place_teams
+from evaluation.ranking.boards import BoardPlaces, IntArray, Leaderboards, place_teams
 from evaluation.ranking.resampling import TeamCases, leave_one_out, with_composites
+from evaluation.ranking.scheme_scores import SchemeScores
 from evaluation.ranking.statistics.ranks import kendall_tau_b
 
 FloatArray = NDArray[np.float64]
@@ -32,12 +33,13 @@ class PlaceDistribution:
 
 @dataclass(frozen=True)
 class RankingAgreement:
-    """Kendall's τ-b between the ranking and those of the resamples: 95 % interval, median, mean."""
+    """Kendall's τ-b between the ranking and those of the resamples: 95 % interval, median, mean, and each."""
 
     lower: float
     median: float
     upper: float
     mean: float
+    taus: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,7 @@ def agreement(standing: BoardPlaces, places: IntArray) -> RankingAgreement | Non
     if not taus.size:
         return None
     lower, median, upper = np.quantile(taus, _LEVEL).tolist()
-    return RankingAgreement(lower, median, upper, float(taus.mean()))
+    return RankingAgreement(lower, median, upper, float(taus.mean()), tuple(taus.tolist()))
 
 
 def influences(
@@ -97,16 +99,16 @@ def influences(
     composites: Sequence[Composite],
     cases: TeamCases,
     names: Sequence[str],
+    scores: SchemeScores,
 ) -> list[Influence]:
     """Return the cases whose removal changes a place, the most influential first.
 
     leaderboards: those of all cases, over the teams of ``cases``.
     """
-    better: dict[str, Better] = {name: metric.better for name, metric in metrics.items()}
-    better |= {composite.name: composite.better for composite in composites}
     found: list[Influence] = []
     for left_out, values in leave_one_out(metrics, cases, names):
-        without = place_teams(scheme, with_composites(values, composites), better)
+        ranked_values = with_composites(values, composites) | scores.without(left_out)
+        without = place_teams(scheme, ranked_values, scores.better)
         for board, standing in leaderboards.boards.items():
             places = without.boards[board].places
             ranked = standing.places[0] > 0

@@ -1,0 +1,172 @@
+"""Results of any origin, from one table: a value for each team, case and metric, or aggregated values alone.
+
+Long: team, case, metric, value (without ``metric``, the only metric is called "value").
+Wide: team, case and one column for each metric. Without ``case``, values are aggregated.
+Optional: task (else the part of a metric's name before a dot, else "results"), eligible (yes or no),
+cluster (of a case), and any further columns, which are subgroups where they are constant within a case.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pandas
+
+from evaluation.core.case_table import CaseTable
+from evaluation.core.challenge import Challenge, Options, Task, metrics_of
+from evaluation.core.metric import Metric, mean_of
+from evaluation.core.resampling import CLUSTER_COLUMN, Resampling
+from evaluation.core.scheme import Board, Rank, Scheme
+from evaluation.phase.leaderboard import ELIGIBLE, TEAM
+from evaluation.phase.scores import RecordedColumns
+from evaluation.ranking.results import PhaseResults, RankingError, Submission
+from evaluation.ranking.results_folder import natural_order
+from evaluation.ranking.tables.definition import TableDefinition
+from evaluation.ranking.tables.long_form import CASE, METRIC, TASK, VALUE, read_long_form, report_rows
+from evaluation.ranking.tables.values import MetricValues, values_by_task
+
+_YES, _NO = ("", "yes", "true", "1"), ("no", "false", "0")
+
+
+def read_results_table(path: Path, definition: TableDefinition) -> PhaseResults:
+    """Return the results in a csv file. Raises `RankingError` listing every fault.
+
+    Every metric needs a definition. A team without any value of a task takes no part in the task; any other
+    missing value takes the metric's worst one, unless no team has a value: then the case is undefined.
+    """
+    problems: list[str] = []
+    long = read_long_form(path, definition)
+    teams = sorted(long[TEAM].unique(), key=natural_order)
+    cases = sorted(long[CASE].unique()) if CASE in long else [""]
+    found = values_by_task(path, long, teams, cases, definition, problems)
+    ineligible = _ineligible(path, long, problems)
+    if problems:
+        raise RankingError(*problems)
+    tasks = tuple(_task(name, metrics) for name, metrics in found.items())
+    columns = _case_columns(long, cases) if CASE in long else None
+    submissions = tuple(
+        _submission(team, position, found, cases if CASE in long else None)
+        for position, team in enumerate(teams)
+    )
+    title = definition.title or path.stem
+    scheme = table_scheme(found)
+    challenge = Challenge(
+        name="table",
+        title=title,
+        options=Options,
+        tasks=lambda options: tasks,
+        components=tuple(metrics_of(tasks)),
+        ranking=lambda options: scheme,
+    )
+    clusters = columns.columns.get(CLUSTER_COLUMN) if columns else None
+    return PhaseResults(
+        challenge,
+        Options(),
+        tasks,
+        title,
+        hashlib.sha256(path.read_bytes()).hexdigest(),
+        submissions,
+        frozenset(ineligible),
+        columns,
+        Resampling(
+            definition.seed,
+            definition.resamples,
+            definition.interval_minimum,
+            clusters=dict(zip(cases, clusters, strict=True)) if clusters else None,
+        )
+        if columns
+        else None,
+    )
+
+
+def table_scheme(found: Mapping[str, Mapping[str, MetricValues]]) -> Scheme:
+    """Return the scheme of a table: a leaderboard of every task, by the weighted ranks of its metrics.
+
+    With one task this is the overall leaderboard. Where all weights are 1, the score is the mean rank.
+    """
+    boards = []
+    for task, metrics in found.items():
+        weights = {f"{task}.{name}": Fraction(entry.definition.weight) for name, entry in metrics.items()}
+        equal = all(weight == 1 for weight in weights.values())
+        boards.append(
+            Board(
+                task,
+                tuple(Rank(name, weight) for name, weight in weights.items()),
+                combination="mean" if equal else "sum",
+            )
+        )
+    if len(boards) > 1:
+        return Scheme(tuple(boards))
+    return Scheme((replace(boards[0], name="overall"),), overall="overall")
+
+
+def _ineligible(path: Path, long: pandas.DataFrame, problems: list[str]) -> set[str]:
+    if ELIGIBLE not in long:
+        return set()
+    answers = long[ELIGIBLE].str.casefold()
+    report_rows(
+        problems,
+        path,
+        long.index[~answers.isin([*_YES, *_NO])],
+        f"{ELIGIBLE}: expected yes or no, found {{!r}}",
+        long[ELIGIBLE],
+    )
+    return set(long[TEAM][answers.isin([*_NO])])
+
+
+def _task(name: str, metrics: Mapping[str, MetricValues]) -> Task:
+    return Task(
+        name,
+        name,
+        (),
+        lambda prediction, reference: {},
+        tuple(
+            Metric(
+                metric,
+                entry.definition.title or metric,
+                mean_of(metric),
+                *((math.inf, -math.inf) if entry.definition.better == "higher" else (-math.inf, math.inf)),
+            )
+            for metric, entry in metrics.items()
+        ),
+    )
+
+
+def _submission(
+    team: str,
+    position: int,
+    found: Mapping[str, Mapping[str, MetricValues]],
+    cases: Sequence[str] | None,
+) -> Submission:
+    values: dict[str, float] = {}
+    tables: dict[str, CaseTable] = {}
+    for task, metrics in found.items():
+        columns = {name: entry.values[position] for name, entry in metrics.items()}
+        if all(np.isnan(column).all() for column in columns.values()):
+            continue
+        with np.errstate(invalid="ignore"):
+            values |= {
+                f"{task}.{name}": float(np.nansum(column) / np.count_nonzero(~np.isnan(column)))
+                for name, column in columns.items()
+                if not np.isnan(column).all()
+            }
+        if cases is not None:
+            rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+            tables[task] = CaseTable(cases, [dict(zip(columns, row, strict=True)) for row in rows])
+    return Submission(team, team, values, None if cases is None else tables)
+
+
+def _case_columns(long: pandas.DataFrame, cases: Sequence[str]) -> RecordedColumns:
+    others = [name for name in long.columns if name not in (TEAM, CASE, TASK, METRIC, VALUE, ELIGIBLE)]
+    groups = long.groupby(CASE)
+    constant = [name for name in others if (groups[name].nunique() <= 1).all()]
+    firsts = groups[constant].first().reindex(cases)
+    return RecordedColumns(
+        tuple(cases), {name: tuple(firsts[name].astype(str).tolist()) for name in constant}
+    )
