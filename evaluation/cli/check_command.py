@@ -7,8 +7,8 @@ from pathlib import Path
 
 # Only what is light: the worker server starts first and imports beside this process.
 from evaluation.cli.arguments import add_workers
+from evaluation.platform import machine
 from evaluation.platform.streams import Streams
-from evaluation.workers.warm_up import warm_up
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,15 +31,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Check a submission; return 0, or 1 after listing its faults."""
-    if arguments.workers != 0:
+    if machine.CAN_ISOLATE and arguments.workers != 0:
+        from evaluation.workers.warm_up import warm_up
+
         warm_up()
     streams = Streams()
+    if not machine.CAN_ISOLATE:
+        streams.tell_organiser([machine.NO_ISOLATION])
     from evaluation.cli.errors import EXPECTED, problems_of
     from evaluation.cli.progress import progress_bar
     from evaluation.core.fault import FormFault, PhaseError
     from evaluation.evaluate import Checked, check
     from evaluation.phase.form_file import read_form
-    from evaluation.platform import machine, messages
+    from evaluation.platform import messages
     from evaluation.platform.unpack import unpacked
 
     submission: Path = arguments.submission
@@ -47,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
         form = read_form(arguments.form)
         if not submission.exists():
             raise PhaseError(f"{submission}: no such file or folder")
-        workers = machine.worker_count() if arguments.workers is None else arguments.workers
+        workers = machine.worker_count(arguments.workers)
         with unpacked(submission) as folder, progress_bar("cases", len(form.cases)) as progress:
             checked = check(form, folder, workers, progress)
     except FormFault as fault:

@@ -15,7 +15,6 @@ from evaluation.core.fault import PhaseError, printable
 from evaluation.phase.named import phase_folder
 from evaluation.platform import machine
 from evaluation.platform.streams import Streams
-from evaluation.workers.warm_up import collect_rarely, warm_up
 
 if TYPE_CHECKING:
     from evaluation.phase.phase import Source
@@ -69,9 +68,14 @@ def run(arguments: argparse.Namespace) -> int:
     streams = Streams()
     try:
         machine.require_memory()
-        if arguments.workers != 0:
-            warm_up(images=_holds_folders(_reference_folder(arguments.ground_truth)))
-        collect_rarely()
+        if machine.CAN_ISOLATE:
+            from evaluation.workers.warm_up import collect_rarely, warm_up
+
+            if arguments.workers != 0:
+                warm_up(images=_holds_folders(_reference_folder(arguments.ground_truth)))
+            collect_rarely()
+        else:
+            streams.tell_organiser([machine.NO_ISOLATION])
         return _run(arguments, started, streams)
     except EXPECTED as error:
         streams.tell_organiser(problems_of(error))
@@ -93,7 +97,7 @@ def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int
     try:
         folder, source = _reference(arguments.ground_truth)
         phase = load_phase(folder, source=source)
-        workers = machine.worker_count() if arguments.workers is None else arguments.workers
+        workers = machine.worker_count(arguments.workers)
         if arguments.each:
             from evaluation.cli.evaluate_each import evaluate_each
 

@@ -87,7 +87,7 @@ def _with_pillow(data: bytes, image_format: ImageFormat) -> NDArray[Any]:
 def silenced_libraries() -> Iterator[None]:
     """Discard what libpng and libtiff print to descriptor 2."""
     saved = os.dup(2)
-    nothing = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
+    nothing = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, 2)
     os.close(nothing)
     try:

@@ -8,7 +8,8 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from evaluation.core.fault import Fault, FaultKind, ReadError
-from evaluation.io.buffer import not_regular, open_folder, read_error
+from evaluation.io.buffer import read_error
+from evaluation.io.descriptors import list_below, not_regular
 
 MAX_ENTRIES = 100_000
 MAX_FOLDER_DEPTH = 8
@@ -81,19 +82,15 @@ def list_folder(root: str, path: str) -> list[str]:
     large), also for an entry that is not a regular file.
     """
     try:
-        folder = open_folder(root, path)
+        entries = {name: mode for name, mode in list_below(root, path) if not _ignored(name)}
     except OSError as error:
         raise read_error(error, "a folder") from None
-    try:
-        names = sorted(name for name in os.listdir(folder) if not _ignored(name))  # noqa: PTH208
-        if len(names) > MAX_ENTRIES:
-            raise ReadError(FaultKind.TOO_LARGE, f"at most {MAX_ENTRIES} files", "more")
-        for name in names:
-            mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
-            if not stat.S_ISREG(mode):
-                raise not_regular(mode)
-    finally:
-        os.close(folder)
+    if len(entries) > MAX_ENTRIES:
+        raise ReadError(FaultKind.TOO_LARGE, f"at most {MAX_ENTRIES} files", "more")
+    names = sorted(entries)
+    for name in names:
+        if not stat.S_ISREG(entries[name]):
+            raise not_regular(entries[name])
     return names
 
 

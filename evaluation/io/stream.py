@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 
 from evaluation.io.buffer import open_regular_file, unreadable
+from evaluation.io.descriptors import read_into
 
 _PIECE = 1 << 20
 
@@ -44,7 +45,7 @@ class FileStream:
         filled = 0
         while filled < len(view):
             try:
-                count = os.readv(self._descriptor, [view[filled:]])
+                count = read_into(self._descriptor, view[filled:])
             except OSError as error:
                 raise unreadable(self._path, error) from None
             if count == 0:

@@ -6,7 +6,9 @@ import contextlib
 import re
 import shutil
 import stat
+import sys
 import tempfile
+import unicodedata
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
@@ -21,6 +23,11 @@ from evaluation.platform.archive import BARE_TABLE
 MAX_SUBMISSION_BYTES = 8 << 30
 """Bytes that a zip may unpack to, far more than the test set of any bundled challenge."""
 
+# Names that Windows does not store, or gives to a device.
+_NOT_ON_WINDOWS = re.compile(
+    r"""[<>:"|?*\\\x00-\x1f]|[ .]$|^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\.|$)""", re.IGNORECASE
+)
+_IS_WINDOWS = sys.platform == "win32"
 # The platform skips a file if this matches anywhere in its path.
 _SKIPPED = re.compile(r"(__MACOSX|\.DS_Store|desktop.ini)")
 _BLOCK = 1 << 20
@@ -59,6 +66,8 @@ def unpack(submission: Path, folder: Path, max_bytes: int = MAX_SUBMISSION_BYTES
     try:
         with zipfile.ZipFile(submission) as archive:
             members = _members(archive.infolist(), name, max_bytes)
+            if faults := _unstorable(members, folder):
+                raise FormFault(faults)
             for member in members:
                 _extract(archive, member, folder)
     except (zipfile.BadZipFile, NotImplementedError, EOFError, UnicodeDecodeError) as error:
@@ -92,6 +101,31 @@ def _members(entries: Sequence[zipfile.ZipInfo], name: str, max_bytes: int) -> l
     common = str(PurePosixPath(paths[0]).parent) if len(paths) == 1 else commonpath(paths)
     start = 0 if common in ("", ".") else len(common) + 1
     return [_Member(entry, entry.filename[start:]) for entry in files]
+
+
+def _unstorable(members: Sequence[_Member], folder: Path) -> list[Fault]:
+    """Return the files that this system cannot store, or not beside each other, though Linux can."""
+    faults = []
+    if _IS_WINDOWS:
+        faults += [
+            Fault(FaultKind.UNREADABLE, member.path, "a file name that Windows can store", "another one")
+            for member in members
+            if any(_NOT_ON_WINDOWS.search(part) for part in member.path.split("/"))
+        ]
+    if _ignores_case(folder):
+        first: dict[str, str] = {}
+        for member in members:
+            other = first.setdefault(unicodedata.normalize("NFC", member.path).casefold(), member.path)
+            if other != member.path:
+                expected, found = "names that differ in more than letter case", f"one like {other}"
+                faults.append(Fault(FaultKind.DUPLICATE, member.path, expected, found))
+    return faults
+
+
+def _ignores_case(folder: Path) -> bool:
+    """Return whether names in a new folder that differ only in letter case are the same file."""
+    with tempfile.NamedTemporaryFile(prefix="case-", dir=folder) as file:
+        return (folder / Path(file.name).name.upper()).exists()
 
 
 def _unsafe(entry: zipfile.ZipInfo) -> Fault | None:

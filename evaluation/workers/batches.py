@@ -21,7 +21,6 @@ import pebble
 from evaluation.core.fault import PhaseError
 from evaluation.core.outcome import CaseJob, Died, OrganiserFault, Outcome
 from evaluation.workers.case_runner import RunSetup
-from evaluation.workers.warm_up import worker_context
 from evaluation.workers.worker import outcomes_of, run_batch, start_worker
 
 OUT_OF_TIME = "out of time"
@@ -141,6 +140,8 @@ _closing: list[threading.Thread] = []
 @contextlib.contextmanager
 def _pool(setup: RunSetup, settings: PoolSettings) -> Iterator[pebble.ProcessPool]:
     """Yield a pool that has the machine to itself; it closes while its results are already in use."""
+    from evaluation.workers.warm_up import worker_context  # only Linux has workers
+
     while _closing:
         _closing.pop().join()
     pool = pebble.ProcessPool(

@@ -7,11 +7,9 @@ import ctypes
 import faulthandler
 import os
 import pickle
-import resource
 import signal
 import sys
 from collections.abc import Sequence
-from multiprocessing import forkserver
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +19,6 @@ from evaluation.core.outcome import CaseJob, OrganiserFault, Outcome
 from evaluation.core.source import FileSource
 from evaluation.phase.registry import challenge_named, select_tasks
 from evaluation.workers.case_runner import CaseRunner, RunSetup
-from evaluation.workers.warm_up import collect_rarely
 
 _OOM_SCORE = "800"
 _PR_SET_PDEATHSIG = 1
@@ -41,6 +38,10 @@ def make_runner(setup: RunSetup) -> CaseRunner:
 
 def start_worker(setup: RunSetup, case_seconds: float) -> None:
     """Make this process a worker: silent, limited, first to be killed for memory, and never an orphan."""
+    import resource  # not on Windows, where there are no workers
+
+    from evaluation.workers.warm_up import collect_rarely
+
     global _runner, _case_seconds
     _end_with_parent()
     CONSTS.channel_lock_timeout = _LOCK_SECONDS
@@ -115,6 +116,8 @@ def _end_with_parent() -> None:
     The server waits for the end of a pipe that Python hands on to every worker, so that a worker that hangs
     would keep it alive; workers start no processes and need none of it.
     """
+    from multiprocessing import forkserver  # as above
+
     server: Any = getattr(forkserver, "_forkserver", None)
     if (alive := getattr(server, "_forkserver_alive_fd", None)) is not None:
         os.close(alive)
