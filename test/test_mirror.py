@@ -50,6 +50,7 @@ PARTS = {
     "challenges/justraigs/reference.py": "challenges/justraigs/test_grading.py",
     "challenges/refuge/sample.py": "test_evaluate.py",
     "phase/config_tables.py": "phase/test_config.py",
+    "metrics/plain_arguments.py": "metrics/test_plain_classification.py",
     "phase/scores.py": "test_summary.py",
     "phase/registry.py": "phase/test_phase.py",
     "phase/writer.py": "challenges/adam/test_sample.py",

@@ -83,10 +83,41 @@ def percentile_interval(values: ArrayLike, level: float = 0.95) -> Interval:
 
 
 def wilson_interval(successes: float, total: float, level: float = 0.95) -> Interval:
-    """Wilson score interval of a proportion, within [0, 1].
+    """Return the Wilson score interval of a proportion.
 
-    Raises ValueError unless 0 ≤ successes ≤ total and total > 0, and for a level outside (0, 1).
-    Source: Wilson 1927, J. Am. Stat. Assoc. 22:209.
+    Parameters
+    ----------
+    successes : float
+        The number of successes, from 0 to ``total``.
+    total : float
+        The number of trials, above 0.
+    level : float, optional
+        The confidence level, in (0, 1).
+
+    Returns
+    -------
+    Interval
+        ``lower`` and ``upper``, in [0, 1].
+
+    Raises
+    ------
+    ValueError
+        Unless 0 ≤ successes ≤ total and total > 0, or for a level outside (0, 1).
+
+    Notes
+    -----
+    There is no interval of zero trials: a ``total`` of 0 is an error.
+
+    References
+    ----------
+    E. B. Wilson, "Probable inference, the law of succession, and statistical inference", Journal of the
+    American Statistical Association 22:209–212, 1927.
+
+    Examples
+    --------
+    >>> interval = wilson_interval(8, 10)
+    >>> round(interval.lower, 4), round(interval.upper, 4)
+    (0.4902, 0.9433)
     """
     _check_level(level)
     if not (total > 0 and 0 <= successes <= total):

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.challenges.cysts.confidence import ConfidenceSums
 from evaluation.metrics.components import LEVELS, ComponentCounter
+from evaluation.metrics.confidence import ConfidenceSums
 from evaluation.metrics.crop import Box, Crop, box_of_content
 from evaluation.metrics.overlap import OverlapCounts
 

@@ -13,13 +13,13 @@ from math import inf
 import numpy as np
 from pydantic import field_validator
 
-from evaluation.challenges.cysts.confidence import pooled_highest_binary_dice, pooled_weighted_dice
 from evaluation.challenges.cysts.scoring import LEVELS, OVERLAPS, VolumeScoring, annotator_field
 from evaluation.core.challenge import Challenge, FormColumn, Options, Task, option
 from evaluation.core.field import Field, Files, HiddenField, Reference, Socket
 from evaluation.core.metric import Aggregate, Metric, mean_metric
 from evaluation.core.scheme import Board, Rank, Scheme
 from evaluation.io.kinds.volume import GEOMETRY_COLUMNS, ConfidenceVolume, ReferenceVolume
+from evaluation.metrics.confidence import pooled_highest_binary_dice, pooled_weighted_dice
 
 _VOLUMES = (".mha", ".nii.gz", ".tif", ".tiff")
 _WHOLE_LEVELS = ReferenceVolume(0, LEVELS[-1], whole=True)

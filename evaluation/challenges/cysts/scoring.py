@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from math import nan
 
 from evaluation.challenges.cysts.comparison import ComparedVolume, VolumeComparison
-from evaluation.challenges.cysts.confidence import highest_binary_dice, weighted_dice
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Values
 from evaluation.core.fault import PhaseError
 from evaluation.core.form import CaseForm
 from evaluation.io.kinds.volume import geometry_of
+from evaluation.metrics.confidence import highest_binary_dice, weighted_dice
 from evaluation.metrics.crop import EMPTY, Crop
 from evaluation.metrics.overlap import OverlapCounts, dice, precision, recall
 from evaluation.metrics.surface_distance import surface_distances

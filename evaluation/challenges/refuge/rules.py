@@ -15,11 +15,6 @@ from typing import Annotated, Literal
 import pydantic
 from pydantic import BaseModel, ConfigDict
 
-from evaluation.challenges.refuge.cup_to_disc import (
-    VerticalDiameter,
-    vertical_cup_to_disc_ratio,
-    vertical_diameter,
-)
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Challenge, Options, Task, Values, option
 from evaluation.core.classification import auc, binary_classification
@@ -30,6 +25,11 @@ from evaluation.io.kinds.label_mask import LabelMask
 from evaluation.io.kinds.number import Label, Number
 from evaluation.io.kinds.point import PointInImage, distance
 from evaluation.metrics.crop import Crop
+from evaluation.metrics.cup_to_disc import (
+    VerticalDiameter,
+    vertical_cup_to_disc_ratio,
+    vertical_diameter,
+)
 from evaluation.metrics.distance import image_diagonal
 from evaluation.metrics.overlap import dice, overlap_of, region_of
 

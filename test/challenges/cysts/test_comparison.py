@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from evaluation.challenges.cysts.comparison import VolumeComparison
-from evaluation.challenges.cysts.confidence import weighted_dice
+from evaluation.metrics.confidence import weighted_dice
 from evaluation.metrics.crop import Crop, box_of_content
 
 SHAPE = (6, 20, 30)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.challenges.cysts.benchmark.distinction import CONFIDENCES
-from evaluation.challenges.cysts.confidence import ConfidenceSums, weighted_dice
+from evaluation.metrics.confidence import ConfidenceSums, weighted_dice
 
 Floats = NDArray[np.float64]
 

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis.extra import numpy as hnp
 
-from evaluation.challenges.refuge.cup_to_disc import vertical_cup_to_disc_ratio, vertical_diameter
+from evaluation.metrics.cup_to_disc import vertical_cup_to_disc_ratio, vertical_diameter
 
 
 def region(*rows):

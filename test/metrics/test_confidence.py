@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from evaluation.challenges.cysts.confidence import (
+from evaluation.metrics.confidence import (
     ConfidenceSums,
     highest_binary_dice,
     pooled_highest_binary_dice,

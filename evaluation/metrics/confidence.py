@@ -20,7 +20,7 @@ class ConfidenceSums:
 
 
 def weighted_dice(sums: ConfidenceSums) -> float:
-    """Return 2 Σ A·B / (Σ A² + Σ B²), in [0, 1] for maps in [0, 1]; 1 where both are empty.
+    """Return 2 Σ A·B / (Σ A² + Σ B²), in [0, 1] for maps in [0, 1]; 1 if both are empty.
 
     Source: SD-OCT cyst benchmark, Eq. 3 (its reproducibility and accuracy).
     """
