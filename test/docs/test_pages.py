@@ -91,7 +91,7 @@ def test_no_command_stands_outside_of_a_block_that_is_run():
         # Each opening fence was recognised, and nothing is indented as code.
         assert text.count("```") == 2 * len(blocks)
         prose = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
-        assert "python -m" not in prose
+        assert "python -m evaluation" not in prose
         assert not re.search(r"^    \S", prose, re.MULTILINE)
 
 
