@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evaluation.metrics.crop import Crop, box_of_content
-from evaluation.metrics.surface_distance import directed_distances, surface_voxels
+from evaluation.metrics.nearest import nearest_distances
+from evaluation.metrics.surface_distance import surface_planes
 
 Directed = tuple[NDArray[np.float64], NDArray[np.float64]]
 
@@ -176,24 +177,28 @@ def _directed(
     spacing = np.ones(first.ndim) if spacing_mm is None else np.asarray(spacing_mm, dtype=np.float64)
     if spacing.shape != (first.ndim,) or not (np.isfinite(spacing) & (spacing > 0)).all():
         raise ValueError(f"spacing_mm: expected {first.ndim} numbers above 0, found {spacing_mm}")
-    surfaces = _surface(first), _surface(second)
-    if not len(surfaces[1]):
+    here, there = _surface(first), _surface(second)
+    if not any(plane.values.any() for plane in there):
         return math.nan
-    if not len(surfaces[0]):
+    if not any(plane.values.any() for plane in here):
         return math.hypot(*(spacing * first.shape))
-    return directed_distances(*surfaces, spacing.tolist(), math.inf)
+    spacing_zyx = (1.0, *spacing.tolist())[-3:]
+    forwards, backwards = (
+        np.sort(nearest_distances(*pair, spacing_zyx)).astype(np.float64, copy=False)
+        for pair in ((here, there), (there, here))
+    )
+    return forwards, backwards
 
 
-def _surface(values: NDArray[np.generic]) -> NDArray[np.int32]:
-    """Return the indices of the surface of a region, shape (n, axes)."""
+def _surface(values: NDArray[np.generic]) -> list[Crop]:
+    """Return the surface of a region as boolean planes."""
     if values.dtype != np.bool_ and not ((values == 0) | (values == 1)).all():
         raise ValueError("expected 0 and 1 only; choose a label first, for example mask == 255")
     region = values.astype(np.bool_)
     if region.ndim == 3:
-        return surface_voxels([_cropped(plane) for plane in region])
+        return surface_planes([_cropped(plane) for plane in region])
     # Between two copies of itself a plane has no neighbours in z that are outside.
-    found = surface_voxels([_cropped(region)] * 3)
-    return found[found[:, 0] == 1, 1:]
+    return surface_planes([_cropped(region)] * 3)[1:2]
 
 
 def _cropped(plane: NDArray[np.bool_]) -> Crop:

@@ -10,12 +10,14 @@ Nikolov et al. 2018 (arXiv:1809.04430).
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
+
+from evaluation.metrics.crop import EMPTY, Box, Crop
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -53,12 +55,35 @@ def surface_elements(mask: Bools, spacing_mm: tuple[float, ...]) -> SurfaceEleme
         codes |= part << np.uint8(bit)
     inside = np.uint8((1 << (1 << mask.ndim)) - 1)
     cells = np.flatnonzero((codes != 0) & (codes != inside))
-    sizes = _lengths(spacing_mm) if mask.ndim == 2 else _areas(spacing_mm)
+    sizes = _lengths(spacing_mm) if mask.ndim == 2 else element_areas(spacing_mm)
     axes = np.unravel_index(cells, codes.shape)
     positions = np.column_stack(
         [(axis - 0.5) * spacing for axis, spacing in zip(axes, spacing_mm, strict=True)]
     )
     return SurfaceElements(positions, sizes[codes.reshape(-1)[cells]])
+
+
+def element_planes(planes: Sequence[Crop]) -> list[Crop]:
+    """Return the codes of the elements of a region given as boolean planes; 0 where there is no element.
+
+    Element (z, y, x) lies between voxel (z − 1, y − 1, x − 1) and voxel (z, y, x), so that there is one
+    plane, row and column more. `element_areas` gives the area of each code.
+    """
+    return [_element_plane(*pair) for pair in itertools.pairwise((EMPTY, *planes, EMPTY))]
+
+
+def _element_plane(before: Crop, after: Crop) -> Crop:
+    voxels = before.box.union(after.box)
+    if voxels.is_empty:
+        return EMPTY
+    around = Box(voxels.top - 1, voxels.bottom + 1, voxels.left - 1, voxels.right + 1)
+    planes = [plane.within(around).view(np.uint8) for plane in (before, after)]
+    height, width = voxels.bottom - voxels.top + 1, voxels.right - voxels.left + 1
+    codes = np.zeros((height, width), dtype=np.uint8)
+    for bit, (z, y, x) in enumerate(_CORNERS):
+        codes |= planes[z][y : y + height, x : x + width] << np.uint8(bit)
+    codes[codes == (1 << len(_CORNERS)) - 1] = 0
+    return Crop(codes, voxels.top, voxels.left)
 
 
 def _lengths(spacing_mm: tuple[float, ...]) -> Floats:
@@ -78,7 +103,7 @@ def _lengths(spacing_mm: tuple[float, ...]) -> Floats:
     return lengths
 
 
-def _areas(spacing_mm: tuple[float, ...]) -> Floats:
+def element_areas(spacing_mm: tuple[float, ...]) -> Floats:
     """Return the area of the surface in a cell of 2 × 2 × 2 voxels by its code, shape (256,)."""
     codes, triangles = _triangles()
     edges = np.diff(triangles * np.asarray(spacing_mm), axis=1)

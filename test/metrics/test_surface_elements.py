@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 from surface_distance.lookup_tables import create_table_neighbour_code_to_surface_area
 from surface_distance.metrics import compute_surface_distances
 
-from evaluation.metrics.surface_elements import surface_elements
+from evaluation.metrics.crop import Crop, box_of_content
+from evaluation.metrics.surface_elements import element_areas, element_planes, surface_elements
 
 SPACING = st.sampled_from([(1.0, 1.0, 1.0), (2.5, 0.7, 0.7), (0.33, 5.0, 1.7)])
 
@@ -49,3 +50,13 @@ def test_an_empty_mask_has_no_element():
 def test_refuses_other_dimensions(shape, spacing_mm):
     with pytest.raises(ValueError, match="expected 2 or 3 dimensions"):
         surface_elements(np.ones(shape, dtype=bool), spacing_mm)
+
+
+@given(st.integers(0, 2**32 - 1), SPACING)
+def test_planes_hold_the_elements_of_the_whole_volume(seed, spacing_mm):
+    mask = np.random.default_rng(seed).random((4, 5, 6)) > 0.6
+    planes = [Crop(plane[box.slices], box.top, box.left) for plane in mask for box in [box_of_content(plane)]]
+    codes = np.stack([plane.in_image(6, 7) for plane in element_planes(planes)])
+    expected = surface_elements(mask, spacing_mm)
+    np.testing.assert_array_equal((np.argwhere(codes) - 0.5) * spacing_mm, expected.positions_mm)
+    np.testing.assert_array_equal(element_areas(spacing_mm)[codes[codes > 0]], expected.sizes)

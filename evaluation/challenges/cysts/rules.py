@@ -11,7 +11,7 @@ from __future__ import annotations
 from math import inf
 
 import numpy as np
-from pydantic import field_validator
+from pydantic import field_validator, model_validator
 
 from evaluation.challenges.cysts.scoring import LEVELS, OVERLAPS, VolumeScoring, annotator_field
 from evaluation.core.challenge import Challenge, FormColumn, Options, Task, option
@@ -20,6 +20,7 @@ from evaluation.core.metric import Aggregate, Metric, mean_metric
 from evaluation.core.scheme import Board, Rank, Scheme
 from evaluation.io.kinds.volume import GEOMETRY_COLUMNS, ConfidenceVolume, ReferenceVolume
 from evaluation.metrics.confidence import pooled_highest_binary_dice, pooled_weighted_dice
+from evaluation.metrics.surface_distance import Directions, Percentile, Surface, SurfaceConvention
 
 _VOLUMES = (".mha", ".nii.gz", ".tif", ".tiff")
 _WHOLE_LEVELS = ReferenceVolume(0, LEVELS[-1], whole=True)
@@ -42,6 +43,23 @@ class CystsOptions(Options):
     surface_distances: bool = option(
         True, "Whether the Hausdorff and the mean surface distance are computed."
     )
+    surface: Surface = option(
+        "voxels",
+        "Parts of a surface. `voxels`: the region's voxels that have a neighbour outside of it, all of equal "
+        "weight (MedPy, MONAI, SimpleITK). `elements`: surface elements, weighted by their area "
+        "(surface-distance).",
+    )
+    hausdorff_percentile: Percentile = option(
+        "index",
+        "Percentile of the Hausdorff distance. `index`: the distance at position ⌊0.95 (n − 1)⌋; for "
+        "elements, the distance at which 95 % of the area is reached. `linear`: interpolated between two "
+        "positions; for voxels only.",
+    )
+    surface_directions: Directions = option(
+        "directed",
+        "The two directions of surface distances, from prediction to reference and back. `directed`: the "
+        "larger of their figures. `pooled`: the figure of all distances together.",
+    )
 
     @field_validator("marked_from")
     @classmethod
@@ -49,6 +67,11 @@ class CystsOptions(Options):
         if not 0 < value <= 1:
             raise ValueError("must be above 0 and at most 1")
         return value
+
+    @model_validator(mode="after")
+    def _one_convention(self) -> CystsOptions:
+        self.convention()
+        return self
 
     @field_validator("readers")
     @classmethod
@@ -60,10 +83,17 @@ class CystsOptions(Options):
             raise ValueError("must differ from each other")
         return names
 
+    def convention(self) -> SurfaceConvention:
+        """Return how surfaces are compared. Raises ValueError for choices that exclude each other."""
+        return SurfaceConvention(self.surface, self.hausdorff_percentile, self.surface_directions)
+
 
 def _tasks(options: CystsOptions) -> tuple[Task, ...]:
     scoring = VolumeScoring(
-        options.marked_from, options.continuity_mm, options.readers, options.surface_distances
+        options.marked_from,
+        options.continuity_mm,
+        options.readers,
+        options.convention() if options.surface_distances else None,
     )
     return (
         Task(

@@ -16,7 +16,7 @@ from evaluation.io.kinds.volume import geometry_of
 from evaluation.metrics.confidence import highest_binary_dice, weighted_dice
 from evaluation.metrics.crop import EMPTY, Crop
 from evaluation.metrics.overlap import OverlapCounts, dice, precision, recall
-from evaluation.metrics.surface_distance import surface_distances
+from evaluation.metrics.surface_distance import SurfaceConvention, surface_distances
 
 LEVELS = (1, 2, 3, 4, 5)
 OVERLAPS = {"dice": ("Dice", dice), "precision": ("Precision", precision), "recall": ("Recall", recall)}
@@ -27,18 +27,18 @@ _BOTH_EMPTY = 1.0
 
 @dataclass(frozen=True)
 class VolumeScoring:
-    """Scores volumes under the options of the same names."""
+    """Scores volumes under the options of the same names; no ``surfaces``, no surface distances."""
 
     marked_from: float
     continuity_mm: float
     annotators: tuple[str, ...]
-    surface_distances: bool
+    surfaces: SurfaceConvention | None
 
     def score(self, prediction: Values, reference: Values) -> Row:
         """Return the columns of a submitted volume."""
         compared = self._compare(prediction["cysts"], reference)
         row = self._row(compared, reference)
-        if self.surface_distances:
+        if self.surfaces is not None:
             case = reference["cysts"].case
             spacing = _spacing_zyx(case)
             distances = surface_distances(
@@ -46,6 +46,7 @@ class VolumeScoring:
                 compared.reference_planes,
                 spacing,
                 _diagonal_mm(geometry_of(case).shape, spacing),
+                self.surfaces,
             )
             row |= {"hausdorff_95_mm": distances.hausdorff_95, "mean_surface_distance_mm": distances.mean}
         return {**row, **_confidences(compared)}
@@ -70,7 +71,7 @@ class VolumeScoring:
             "false_components": float(across * ((height + 1) // 2) * ((width + 1) // 2)),
             "volume_error_mm3": voxels * math.prod(spacing),
         }
-        if self.surface_distances:
+        if self.surfaces is not None:
             distance = _diagonal_mm(geometry.shape, spacing) if nothing.overlap.reference else nan
             row |= {"hausdorff_95_mm": distance, "mean_surface_distance_mm": distance}
         return {**row, **_confidences(nothing)}
