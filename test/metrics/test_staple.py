@@ -47,7 +47,7 @@ def test_against_the_paper_and_simpleitk(seed, annotators):
     votes = masks(seed, errors)
     found = staple(votes)
     assert found.converged
-    weight, sensitivities, specificities = plain_staple(votes, 3000)
+    weight, sensitivities, specificities = plain_staple(votes, 20_000)
     assert found.sensitivities == pytest.approx(sensitivities, abs=1e-6)
     assert found.specificities == pytest.approx(specificities, abs=1e-6)
     clear = np.abs(weight - 0.5) > 1e-5
