@@ -14,7 +14,6 @@ from test.repository import REPOSITORY as ROOT
 
 PACKAGE = ROOT / "evaluation"
 FLOORS = (
-    ("__init__",),
     ("metrics",),
     ("core",),
     ("io",),
@@ -25,6 +24,10 @@ FLOORS = (
     ("summary",),
     ("evaluate",),
     ("annotators", "organiser"),
+    ("results", "isolated"),
+    ("jobs",),
+    ("library",),
+    ("__init__",),
     ("cli",),
     ("__main__",),
 )

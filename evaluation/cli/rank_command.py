@@ -18,11 +18,9 @@ def run(arguments: argparse.Namespace) -> int:
     from evaluation.cli.rank_table import print_leaderboard
     from evaluation.ranking.analysis import RankOptions
     from evaluation.ranking.annotators import read_annotators
-    from evaluation.ranking.final import rank_phases
+    from evaluation.ranking.final import leaderboard_of
     from evaluation.ranking.leaderboard import rank_phase
     from evaluation.ranking.leaderboard_file import (
-        FORMAT,
-        Leaderboard,
         write_leaderboard,
         write_organiser_part,
     )
@@ -45,17 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
         role: rank_phase(phase_results, schemes[role], choices, role or None)
         for role, phase_results in results.items()
     }
-    if len(ranked) == 1:
-        (phase,) = ranked.values()
-        (scheme,) = schemes.values()
-        notices = list(phase.notices)
-        if scheme.phases:
-            notices.append(
-                f"the final ranking combines the phases {', '.join(scheme.phases)}; this is one of them"
-            )
-        board = Leaderboard(FORMAT, (phase.board,), None, tuple(notices))
-    else:
-        board = rank_phases(ranked, next(iter(schemes.values())))
+    board = leaderboard_of(ranked, schemes)
     paths: list[Path] = []
     if arguments.output:
         # Written first: whoever reads the output may stop reading before its end.

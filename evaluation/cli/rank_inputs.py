@@ -5,12 +5,11 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 from pathlib import Path
-from typing import get_args
 
-from evaluation.core.scheme import Method, MethodName, Scheme
+from evaluation.core.scheme import Method, Scheme
 from evaluation.ranking.results import PhaseResults, RankingError
 from evaluation.ranking.results_folder import read_results
-from evaluation.ranking.schemes import PLATFORM_METHODS, platform_scheme, scheme_of
+from evaluation.ranking.scheme_choice import scheme_named
 
 
 def read_all(arguments: argparse.Namespace) -> dict[str, PhaseResults]:
@@ -32,7 +31,7 @@ def read_all(arguments: argparse.Namespace) -> dict[str, PhaseResults]:
 
 def chosen_scheme(arguments: argparse.Namespace, results: PhaseResults) -> Scheme:
     """Return the scheme that the options choose. Raises `RankingError`."""
-    scheme = _scheme(arguments.scheme, arguments.ground_truth, results)
+    scheme = scheme_named(arguments.scheme, results, arguments.ground_truth)
     given = {
         key: value
         for key in ("quantile", "alpha", "adjust")
@@ -56,29 +55,3 @@ def _paths(given: list[str]) -> dict[str, Path]:
             raise RankingError(f"{text}: expected PHASE=FOLDER or PHASE=CSV, every phase once")
         paths[role] = Path(path)
     return paths
-
-
-def _scheme(name: str, phase_folder: Path | None, results: PhaseResults) -> Scheme:
-    from evaluation.phase.config import PhaseConfig, read_config
-    from evaluation.phase.leaderboard_metrics import platform_metrics
-    from evaluation.ranking.scheme_file import qualified, read_scheme
-
-    if name == "challenge":
-        return scheme_of(results.challenge, results.options)
-    if name in get_args(MethodName):
-        own = scheme_of(results.challenge, results.options)
-        return replace(
-            own,
-            method=replace(own.method, name=next(known for known in get_args(MethodName) if known == name)),
-        )
-    if name not in PLATFORM_METHODS:
-        return qualified(read_scheme(Path(name)), [task.name for task in results.tasks])
-    if phase_folder is not None:
-        config = read_config(phase_folder)
-        if config.name != results.phase:
-            raise RankingError(f"{phase_folder}: is {config.name}, the results are of {results.phase}")
-    else:
-        config = PhaseConfig(
-            challenge=results.challenge.name, name=results.phase, title="", submission="archive"
-        )
-    return platform_scheme(name, platform_metrics(config, results.challenge, results.tasks))

@@ -127,10 +127,11 @@ def _recorded(value: Any) -> Any:
 def _rows(recorded: list[Mapping[str, Any]]) -> list[Row]:
     """Return the rows of a file, with the undefined values (NaN) that are left out of it."""
     columns = tuple(dict.fromkeys(column for row in recorded for column in row))
-    return [{column: _restored(row.get(column, math.nan)) for column in columns} for row in recorded]
+    return [{column: restored_value(row.get(column, math.nan)) for column in columns} for row in recorded]
 
 
-def _restored(value: Any) -> Any:
+def restored_value(value: Any) -> Any:
+    """Return a value of a case as it was before it was written, see `case_records`."""
     if isinstance(value, str):
         return float(value)
     if isinstance(value, dict) and value.keys() == {"shape"}:

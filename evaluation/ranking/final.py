@@ -67,6 +67,20 @@ def rank_phases(phases: Mapping[str, RankedPhase], scheme: Scheme) -> Leaderboar
     )
 
 
+def leaderboard_of(phases: Mapping[str, RankedPhase], schemes: Mapping[str, Scheme]) -> Leaderboard:
+    """Return the leaderboard of one phase, or over several, given by role. Raises `RankingError`."""
+    scheme = next(iter(schemes.values()))
+    if len(phases) > 1:
+        return rank_phases(phases, scheme)
+    (phase,) = phases.values()
+    notices = list(phase.notices)
+    if scheme.phases:
+        notices.append(
+            f"the final ranking combines the phases {', '.join(scheme.phases)}; this is one of them"
+        )
+    return Leaderboard(FORMAT, (phase.board,), None, tuple(notices))
+
+
 def _aligned(standing: BoardPlaces, teams: Sequence[str], wanted: Sequence[str]) -> BoardPlaces:
     """Return a leaderboard over other teams; teams that are not in it have no place."""
     at = {team: position for position, team in enumerate(teams)}

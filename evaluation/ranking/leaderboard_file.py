@@ -151,6 +151,13 @@ def write_organiser_part(part: OrganiserPart, folder: Path, suffix: str) -> list
     )
 
 
+def leaderboard_rows(board: Leaderboard, role: str | None = None) -> list[dict[str, Any]]:
+    """Return the rows of `leaderboard.csv`, or of one phase of a ranking over several. Raises `KeyError`."""
+    if role is not None:
+        return _phase_rows({phase.role: phase for phase in board.phases}[role])
+    return _phase_rows(board.phases[0]) if board.final is None else _final_rows(board.final)
+
+
 def _write(documents: dict[str, bytes], folder: Path) -> list[Path]:
     for name, data in documents.items():
         write_atomically(folder / name, data)
