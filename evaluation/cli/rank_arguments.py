@@ -67,8 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--which",
         choices=["best", "last"],
-        default="best",
-        help="which of a team's submissions counts (default: %(default)s)",
+        help="which of a team's submissions counts (default: the challenge's rule)",
     )
     parser.add_argument(
         "--resamples",

@@ -11,6 +11,7 @@ from evaluation.organiser.settings import (
     metrics_of_empty_submission,
     platform_settings,
     public_paths,
+    ranking_notes,
     warnings_of,
 )
 from evaluation.phase.named import named_phase
@@ -38,5 +39,6 @@ def run(arguments: argparse.Namespace) -> int:
         # Organisers copy titles from here, so they are not escaped.
         text = json.dumps(settings, indent=1, ensure_ascii=False)
         sys.stdout.buffer.write(text.encode("utf-8") + b"\n")
-        sys.stderr.write("".join(f"Note: {warning}\n" for warning in warnings_of(phase, settings)))
+        notes = [*warnings_of(phase, settings), *ranking_notes(phase, settings)]
+        sys.stderr.write("".join(f"Note: {note}\n" for note in notes))
     return 0

@@ -125,6 +125,7 @@ class Challenge:
     composite that is the default score of the platform's leaderboard, else it is the first component.
     ``ranking`` returns the ranking scheme for the options; the default is the mean of the components' ranks.
     ``form_columns`` are the columns of the case table that participants know, beside name and size.
+    ``counts`` says which of a team's submissions is ranked.
     """
 
     name: str
@@ -137,6 +138,7 @@ class Challenge:
     composites: tuple[Composite, ...] = ()
     score: str | None = None
     ranking: Callable[[Any], Scheme] | None = None
+    counts: Literal["best", "last"] = "best"
 
     def composites_of(self, tasks: Iterable[Task]) -> tuple[Composite, ...]:
         """Return the composites all of whose metrics belong to the given tasks."""

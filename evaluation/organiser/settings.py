@@ -13,24 +13,29 @@ from pydantic import ValidationError
 
 from evaluation.core.fault import PhaseError
 from evaluation.evaluate import scores_of_nothing
+from evaluation.organiser.platform_ranking import notes_on_ranking, platform_ranking
 from evaluation.phase.config import describe_validation
-from evaluation.phase.leaderboard_metrics import platform_metrics
+from evaluation.phase.leaderboard_metrics import needed_metrics, platform_metrics, unranked_metrics
 from evaluation.phase.phase import Phase
 from evaluation.phase.public_digits import digits_of
 from evaluation.platform.phase_settings import PhaseSettings
 from evaluation.platform.result_file import render
+from evaluation.ranking.schemes import PlatformMethod, scheme_of
 from evaluation.summary import summarise
 
 _ORDER = {"higher": "desc", "lower": "asc"}
+_METHOD = {"absolute": "abs", "mean": "avg", "median": "med"}
+_SHOWN = {"best": "bst", "last": "rec"}
 
 
 def metrics_of_empty_submission(phase: Phase, workers: int) -> dict[str, Any]:
-    """Return the `metrics.json` of an empty submission; every submission has at least its keys.
+    """Return the `metrics.json` of an empty submission; every submission to these tasks has its keys.
 
-    Only the reference decides which figures and intervals exist. Raises `PhaseError` if it cannot be read.
+    The tasks are those that no submission may leave out, or all if there is none. Only the reference decides
+    which figures and intervals exist. Raises `PhaseError` if it cannot be read.
     """
-    tasks = tuple(task for task in phase.tasks if task.name not in phase.form.optional_tasks)
-    metrics = summarise(scores_of_nothing(phase, tasks, workers))
+    compulsory = tuple(task for task in phase.tasks if task.name not in phase.form.optional_tasks)
+    metrics = summarise(scores_of_nothing(phase, compulsory or phase.tasks, workers))
     content: dict[str, Any] = json.loads(render(dataclasses.asdict(metrics)))
     return content
 
@@ -38,12 +43,11 @@ def metrics_of_empty_submission(phase: Phase, workers: int) -> dict[str, Any]:
 def platform_settings(phase: Phase, least: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings by the platform's names; ``least`` is what `metrics_of_empty_submission` returns.
 
-    The ranking is by the score alone: the platform has no weighted ranks and no ranks over several tasks.
     Raises `PhaseError` for values that the platform would reject.
     """
     known = _columns(phase, least)
     score, *ranked = [known[name] for name in platform_metrics(phase.config, phase.challenge, phase.tasks)]
-    unranked = [known[name] for name in phase.config.unranked_columns if name != score.name]
+    unranked = [known[name] for name in unranked_metrics(phase.config, phase.challenge, phase.tasks)]
     titles = Counter(column.title for column in (score, *ranked, *unranked))
     try:
         settings = PhaseSettings.model_validate(
@@ -63,8 +67,8 @@ def platform_settings(phase: Phase, least: Mapping[str, Any]) -> dict[str, Any]:
                     }
                     for column in (*ranked, *unranked)
                 ],
-                "scoring_method_choice": "abs",
-                "result_display_choice": "bst",
+                "scoring_method_choice": _METHOD[_scoring_method(phase)],
+                "result_display_choice": _SHOWN[phase.config.counts or phase.challenge.counts],
                 "display_all_metrics": True,
             }
         )
@@ -77,7 +81,8 @@ def platform_settings(phase: Phase, least: Mapping[str, Any]) -> dict[str, Any]:
 def warnings_of(phase: Phase, settings: Mapping[str, Any]) -> list[str]:
     """Return warnings about settings that the platform accepts."""
     places = settings["score_decimal_places"]
-    names = [*platform_metrics(phase.config, phase.challenge, phase.tasks), *phase.config.unranked_columns]
+    ranked = platform_metrics(phase.config, phase.challenge, phase.tasks)
+    names = [*ranked, *unranked_metrics(phase.config, phase.challenge, phase.tasks)]
     finer = [name for name in names if digits_of(phase.config, name).value > places]
     warnings = []
     if finer:
@@ -90,6 +95,32 @@ def warnings_of(phase: Phase, settings: Mapping[str, Any]) -> list[str]:
     titles = Counter([settings["score_title"], *(column["title"] for column in columns)])
     warnings += [f"{count} columns are called {title!r}" for title, count in titles.items() if count > 1]
     return warnings
+
+
+def ranking_notes(phase: Phase, settings: Mapping[str, Any]) -> list[str]:
+    """Return how the platform's leaderboard will differ from the challenge's, in sentences."""
+    columns = settings["extra_results_columns"]
+    titles = [settings["score_title"]]
+    titles += [column["title"] for column in columns if not column.get("exclude_from_ranking")]
+    ranked = platform_metrics(phase.config, phase.challenge, phase.tasks)
+    scheme = scheme_of(phase.challenge, phase.options)
+    notes = notes_on_ranking(scheme, _scoring_method(phase), ranked, titles)
+    needed = {name.partition(".")[0] for name in needed_metrics(phase.config, phase.challenge, phase.tasks)}
+    notes += [
+        f"the platform's leaderboard drops submissions without the optional task {task}; `rank` places them "
+        "on the leaderboards of their own tasks"
+        for task in phase.form.optional_tasks
+        if task in needed
+    ]
+    return notes
+
+
+def _scoring_method(phase: Phase) -> PlatformMethod:
+    if phase.config.scoring_method is not None:
+        return phase.config.scoring_method
+    closest = platform_ranking(scheme_of(phase.challenge, phase.options))
+    ranked = platform_metrics(phase.config, phase.challenge, phase.tasks)
+    return closest.method if set(closest.metrics) == set(ranked) else "absolute"
 
 
 def public_paths(metrics: Mapping[str, Any], prefix: str = "") -> Iterator[str]:

@@ -78,8 +78,28 @@ class PhaseConfig(StrictTable):
         description="Metrics in further columns of the leaderboard, which are ranked too. "
         "Default: the metrics of the challenge's ranking.",
     )
-    unranked_columns: tuple[str, ...] = Field(
-        default=(), strict=False, description="Metrics that the leaderboard shows without ranking by them."
+    unranked_columns: tuple[str, ...] | None = Field(
+        default=None,
+        strict=False,
+        description="Metrics that the leaderboard shows without ranking by them. "
+        "Default: the challenge's composites that are not ranked.",
+    )
+    scoring_method: Literal["absolute", "mean", "median"] | None = Field(
+        default=None,
+        description="How the platform ranks. `absolute`: by the score alone. `mean`, `median`: by the mean "
+        "or median of the ranks in the score and all ranked columns. Default: the challenge's own ranking "
+        "if the platform has it, else `absolute`.",
+    )
+    counts: Literal["best", "last"] | None = Field(
+        default=None,
+        description="Which of a team's submissions is ranked. Default: the challenge's own rule.",
+    )
+    optional_tasks: Literal["all"] | Annotated[tuple[str, ...], Field(strict=False)] | None = Field(
+        default=None,
+        description="Tasks that a submission may leave out as a whole; it must take part in at least one. "
+        "What is left out is absent from the results and has no rank. The platform's leaderboard drops "
+        "submissions without a metric that it ranks. Default: the challenge's optional tasks of which the "
+        "leaderboard ranks no metric.",
     )
     titles: dict[str, _Text] = Field(
         default={},

@@ -114,6 +114,7 @@ def load_phase(folder: Path, manifest: Manifest | None = None, source: Source = 
         others = _faults_of_cases(folder, challenge.form_columns)
         raise PhaseError(*problems, *_in_config(error), *others) from None
     problems += _unknown_metrics(config, challenge, tasks)
+    problems += _unknown_tasks(config, tasks)
     try:
         cases = read_cases(folder, challenge.form_columns)
     except PhaseError as error:
@@ -149,7 +150,7 @@ def _unknown_metrics(config: PhaseConfig, challenge: Challenge, tasks: tuple[Tas
     named = {
         "score": [config.score] if config.score else [],
         "columns": config.columns or (),
-        "unranked_columns": config.unranked_columns,
+        "unranked_columns": config.unranked_columns or (),
         "titles": config.titles,
         "digits": config.digits,
     }
@@ -157,6 +158,16 @@ def _unknown_metrics(config: PhaseConfig, challenge: Challenge, tasks: tuple[Tas
         f"{FILE_NAME}: {key}: {name!r} is not a metric of this phase; known are {', '.join(known)}"
         for key, names in named.items()
         for name in names
+        if name not in known
+    ]
+
+
+def _unknown_tasks(config: PhaseConfig, tasks: tuple[Task, ...]) -> list[str]:
+    named = () if config.optional_tasks in (None, "all") else config.optional_tasks
+    known = [task.name for task in tasks]
+    return [
+        f"{FILE_NAME}: optional_tasks: {name!r} is not a task of this phase; known are {', '.join(known)}"
+        for name in named or ()
         if name not in known
     ]
 

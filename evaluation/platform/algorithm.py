@@ -16,7 +16,7 @@ from evaluation.core.field import Field
 from evaluation.core.form import STACK_NAME, Form, name_key, stack_key
 from evaluation.core.source import FileSource, JsonFileSource, JsonSource, Source, StackSource
 from evaluation.io.listing import list_folder
-from evaluation.platform.index import Sources, SubmissionIndex, participating
+from evaluation.platform.index import Sources, SubmissionIndex, fault_of_no_task, participating
 from evaluation.platform.jobs import FILE_NAME, Job, JobOutput, read_jobs
 
 _MAX_VALUE_BYTES = 1 << 20
@@ -71,7 +71,9 @@ def index_algorithm(folder: Path, form: Form, tasks: Sequence[Task]) -> Submissi
     present = participating(form, tasks, sources)
     if form.missing == "reject" and (jobs.jobs or not faults):
         faults += _missing(present, form, targets, job_of, sources, {fault.field for fault in faults})
-    names = tuple(task.name for task in present)
+    if not faults:
+        faults += fault_of_no_task(FILE_NAME, tasks, present)
+    names = tuple(task.name for task in present or tasks)
     return SubmissionIndex(root, sources, names, tuple(faults), run_seconds=run_seconds)
 
 

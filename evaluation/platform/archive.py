@@ -16,7 +16,7 @@ from evaluation.io.buffer import ReadBuffer
 from evaluation.io.listing import Listing, list_files, strip_common_folder
 from evaluation.io.tables import ColumnSpec, read_table
 from evaluation.platform.hints import hint_of_absence, hint_of_image
-from evaluation.platform.index import Sources, SubmissionIndex, participating
+from evaluation.platform.index import Sources, SubmissionIndex, fault_of_no_task, participating
 
 # A submission that is one bare table arrives under this name.
 BARE_TABLE = "predictions.csv"
@@ -49,7 +49,9 @@ def index_archive(folder: Path, form: Form, tasks: Sequence[Task]) -> Submission
     needed = fields_of(present) if form.missing == "reject" else ()
     if needed:
         faults += _missing(present, form, listing, fields, sources, faults)
-    names = tuple(task.name for task in present)
+    if not faults:
+        faults += fault_of_no_task("submission", tasks, present)
+    names = tuple(task.name for task in present or tasks)
     # A needed field that is missing is already a fault.
     notices += _absent([field for field in fields if field not in needed], listing, sources)
     return SubmissionIndex(listing.root, sources, names, tuple(faults), tuple(notices))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from evaluation.core.challenge import Task
-from evaluation.core.fault import Fault
+from evaluation.core.fault import Fault, FaultKind
 from evaluation.core.form import Form
 from evaluation.core.source import Source
 
@@ -39,3 +39,11 @@ def participating(form: Form, tasks: Sequence[Task], sources: Sources) -> tuple[
         if task.name not in form.optional_tasks
         or any(field.name in case_sources for case_sources in sources for field in task.fields)
     )
+
+
+def fault_of_no_task(file: str, tasks: Sequence[Task], present: Sequence[Task]) -> tuple[Fault, ...]:
+    """Return the fault of a submission that takes part in no task; ``file`` is what should hold one."""
+    if present:
+        return ()
+    titles = ", ".join(task.title for task in tasks)
+    return (Fault(FaultKind.MISSING, file, f"at least one of {titles}", "none"),)

@@ -39,12 +39,13 @@ _MAX_TESTED = 100
 class RankOptions:
     """The options of a ranking.
 
-    ``tests`` None: tests for up to a hundred teams. ``resamples`` None: the phase's number.
+    ``which`` None: the challenge's rule. ``tests`` None: tests for up to a hundred teams. ``resamples``
+    None: the phase's number.
     ``subgroups``: columns of the case table. ``classifiers``: columns ("task.column") of the results per
     case, by title, that are reported beside the annotators.
     """
 
-    which: Which = "best"
+    which: Which | None = None
     resamples: int | None = None
     interval_minimum: int | None = None
     tests: bool | None = None

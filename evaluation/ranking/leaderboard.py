@@ -46,7 +46,8 @@ def rank_phase(
             *(f"the scheme ranks {name}, which is not a metric of {results.phase}" for name in unknown),
             f"its metrics are {', '.join(figures)}",
         )
-    chosen = select(results.submissions, results.ineligible, choices.which, scheme, better)
+    which = choices.which or results.challenge.counts
+    chosen = select(results.submissions, results.ineligible, which, scheme, better)
     ranked = tuple(submission for submission in chosen if submission.team not in results.ineligible)
     if not ranked:
         raise RankingError(f"{results.phase}: no team is eligible")

@@ -224,7 +224,6 @@ CHALLENGE = Challenge(
             worst=2,
         ),
     ),
-    score="referral_and_justification_error",
     missing="worst",
     form_columns=(FormColumn(STACK_NAME), FormColumn(STACK_INDEX)),
     ranking=lambda options: RANKING,

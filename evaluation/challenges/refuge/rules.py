@@ -228,6 +228,7 @@ CHALLENGE = Challenge(
     title="REFUGE: glaucoma assessment from fundus photographs",
     options=RefugeOptions,
     tasks=_tasks,
+    counts="last",
     components=(
         "classification.auc",
         "segmentation.dice_cup",
