@@ -9,7 +9,7 @@ As a library::
     result.to_dict()["aggregates"]["classification"]["auc"]["value"]
     result.cases("segmentation")["dice_cup"].describe()
 
-`evaluate`, `check`, `seal` and `rank` are in `evaluation.library`, their results in `evaluation.results`, and the
+`evaluate`, `check`, `seal` and `rank` are in `evaluation.library`, their results in `evaluation.results`, the
 metrics on plain arrays in `evaluation.metrics`.
 """
 

@@ -12,11 +12,11 @@ from evaluation.phase.form_file import read_form
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.named import named_phase, phase_folder
 from evaluation.phase.phase import load_phase
-from evaluation.phase.scores import case_records
 from evaluation.platform import machine
 from evaluation.platform.messages import participant_line
 from evaluation.platform.unpack import unpacked
 from evaluation.results import CheckResult, Evaluation, Seal, SubmissionRejected
+from evaluation.summary import organiser_records
 from evaluation.workers.pool import DeadlineExceeded, Progress
 
 
@@ -37,7 +37,7 @@ def evaluate_submission(
         return SubmissionRejected(participant_line(fault.faults), fault.faults)
     if isinstance(result, Rejection):
         return SubmissionRejected(participant_line(result.faults), tuple(result.faults))
-    return Evaluation(result.metrics, case_records(result))
+    return Evaluation(result.metrics, organiser_records(result, result.figures))
 
 
 def check_submission(form: str, submission: str, workers: int | None, progress: Progress) -> CheckResult:

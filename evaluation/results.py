@@ -66,11 +66,11 @@ class CheckResult:
 class Evaluation:
     """The result of a submission: the content of `metrics.json`, and the values of every case.
 
-    ``case_records`` is the content of the organiser's `cases.json`; it contains labels.
+    ``records`` is the content of the organiser's `cases.json`; it contains labels.
     """
 
     metrics: MetricsFile
-    case_records: Mapping[str, Any]
+    records: Mapping[str, Any]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the content of `metrics.json` as plain values, rounded as the file is."""
@@ -78,20 +78,20 @@ class Evaluation:
         return content
 
     def figures(self) -> pandas.DataFrame:
-        """Return a row per task and metric: value, lower and upper bound of the interval, standard deviation.
+        """Return a row per task and metric, with all digits, though fewer may be published.
 
-        What does not exist is NaN.
+        Columns: value, lower and upper bound of the interval, standard deviation; what does not exist is NaN.
         """
         import pandas
 
         rows = {
             (task, name): {
                 "value": figure["value"],
-                "lower": figure.get("confidence_interval", {}).get("lower"),
-                "upper": figure.get("confidence_interval", {}).get("upper"),
-                "standard_deviation": figure.get("standard_deviation"),
+                "lower": (figure["confidence_interval"] or {}).get("lower"),
+                "upper": (figure["confidence_interval"] or {}).get("upper"),
+                "standard_deviation": figure["standard_deviation"],
             }
-            for task, figures in self.to_dict()["aggregates"].items()
+            for task, figures in self.records["figures"]["aggregates"].items()
             for name, figure in figures.items()
         }
         index = pandas.MultiIndex.from_tuples(list(rows), names=["task", "metric"])
@@ -119,7 +119,7 @@ class Evaluation:
         """
         import pandas
 
-        records = self.case_records["cases"]
+        records = self.records["cases"]
         if task is not None:
             names = [record["name"] for record in records if task in record["tasks"]]
             if not names:
@@ -136,7 +136,7 @@ class Evaluation:
         Raises `OSError`.
         """
         cases = Path(folder) / CASES_FILE
-        write_atomically(cases, render(self.case_records, organisers=True, rounded=False))
+        write_atomically(cases, render(self.records, organisers=True, rounded=False))
         return [write_metrics(self.metrics, Path(folder)), cases]
 
 

@@ -34,6 +34,8 @@ COMMANDS = {
 }
 # One format or method in several modules is tested from the outside, through the module that calls them.
 PARTS = {
+    "jobs.py": "test_library.py",
+    "results.py": "test_library.py",
     "annotators/annotations.py": "annotators/test_reference.py",
     "annotators/comparison.py": "annotators/test_combine.py",
     "annotators/scoring.py": "annotators/test_ensemble.py",
@@ -51,6 +53,7 @@ PARTS = {
     "challenges/refuge/sample.py": "test_evaluate.py",
     "phase/config_tables.py": "phase/test_config.py",
     "metrics/plain_arguments.py": "metrics/test_plain_classification.py",
+    "ranking/scheme_choice.py": "ranking/test_schemes.py",
     "phase/scores.py": "test_summary.py",
     "phase/registry.py": "phase/test_phase.py",
     "phase/writer.py": "challenges/adam/test_sample.py",
