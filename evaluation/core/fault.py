@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 _MAX_PART_LENGTH = 120
+_MAX_QUOTED_LENGTH = 400
 
 
 class FaultKind(StrEnum):
@@ -89,12 +90,17 @@ def printable(text: object, limit: int = _MAX_PART_LENGTH) -> str:
     """
     escaped = "".join(
         character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
-        for character in str(text)
+        for character in shorten(str(text), 2 * limit + 1)
     )
-    if len(escaped) <= limit:
-        return escaped
+    return shorten(escaped, limit)
+
+
+def shorten(text: str, limit: int = _MAX_QUOTED_LENGTH) -> str:
+    """Return text of at most that many characters, cut in the middle; to be used before text is quoted."""
+    if len(text) <= limit:
+        return text
     head = (limit - 1) // 2
-    return f"{escaped[:head]}…{escaped[len(escaped) - (limit - 1 - head) :]}"
+    return f"{text[:head]}…{text[len(text) - (limit - 1 - head) :]}"
 
 
 class PhaseError(Exception):

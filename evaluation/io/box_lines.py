@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from evaluation.core.fault import FaultKind, ReadError
+from evaluation.core.fault import FaultKind, ReadError, shorten
 from evaluation.io.pixels import Size
 from evaluation.io.tables import DECIMAL, parse_number
 
@@ -116,7 +116,7 @@ def _problems(line: str, number: int, form: BoxFormat, size: Size) -> list[ReadE
     problems = []
     if cells[0] not in form.classes:
         expected = f"a class ({', '.join(form.classes)})"
-        problems.append(ReadError(FaultKind.WRONG_VALUE, expected, f'"{cells[0]}"', number))
+        problems.append(ReadError(FaultKind.WRONG_VALUE, expected, f'"{shorten(cells[0])}"', number))
     values: dict[str, float] = {}
     for name, cell in zip(form.columns[1:], cells[1:], strict=True):
         try:

@@ -7,7 +7,7 @@ import math
 import re
 from typing import Any, Never
 
-from evaluation.core.fault import FaultKind, ReadError
+from evaluation.core.fault import FaultKind, ReadError, shorten
 
 _MAX_NESTING = 64
 _MAX_DIGITS = 400
@@ -72,7 +72,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         seen: set[str] = set()
         for key, _ in pairs:
             if key in seen:
-                raise ReadError(FaultKind.DUPLICATE, "every key once", f'"{key}" twice')
+                raise ReadError(FaultKind.DUPLICATE, "every key once", f'"{shorten(key)}" twice')
             seen.add(key)
     return found
 
@@ -109,7 +109,7 @@ def json_kind(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        return f"the text {value!r}"
+        return f"the text {shorten(value)!r}"
     if isinstance(value, list):
         return f"a list of {len(value)}"
     if isinstance(value, dict):

@@ -9,12 +9,14 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
-from evaluation.core.fault import FaultKind, ReadError
+from evaluation.core.fault import FaultKind, ReadError, shorten
 
 DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _MAX_NUMBER_LENGTH = 100
+_MAX_CELLS = 10_000
 _DELIMITERS = (",", ";", "\t")
 _REPLACED = "\ufffd"
 
@@ -28,7 +30,7 @@ class ColumnSpec:
 
     def is_called(self, header: str) -> bool:
         """Return whether a header cell names this column, ignoring case, spaces and underscores."""
-        return _plain(header) in {_plain(name) for name in (self.name, *self.aliases)}
+        return any(_plain(header) == _plain(name) for name in (self.name, *self.aliases))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,7 @@ def read_table(data: memoryview, columns: Sequence[ColumnSpec], *, max_rows: int
                 if cells[0].casefold().startswith("sep="):
                     names = "the names of the columns"
                     hint = "only spreadsheets understand this line: remove it"
-                    raise ReadError(FaultKind.MALFORMED, names, f'"{cells[0]}"', line, hint)
+                    raise ReadError(FaultKind.MALFORMED, names, f'"{shorten(cells[0])}"', line, hint)
                 layout, is_header = _find_layout(cells, columns, line)
                 if is_header:
                     continue
@@ -116,6 +118,8 @@ class _Lines:
         self._problems, self._max_problems = problems, max_problems
         self._first = ""
         self.taken = 0
+        self.delimiter = ","
+        self._cells = 0
 
     def first(self) -> str:
         """Return the first line that is not blank, without taking it; empty if there is none."""
@@ -124,11 +128,18 @@ class _Lines:
             self.taken -= 1
         return self._first
 
+    def start_row(self) -> None:
+        """Begin to count the cells of the next row, which quotation marks may spread over several lines."""
+        self._cells = 0
+
     def __iter__(self) -> Iterator[str]:
-        if self._first:
-            self.taken += 1
-            yield self._first
-        yield from self._read()
+        first = [self._first] if self._first else []
+        self.taken += len(first)
+        for line in chain(first, self._read()):
+            self._cells += line.count(self.delimiter)
+            if self._cells >= _MAX_CELLS:
+                raise ReadError(FaultKind.TOO_LARGE, f"fewer than {_MAX_CELLS} cells", "more", self.taken)
+            yield line
 
     def _read(self) -> Iterator[str]:
         for line in self._text:
@@ -149,10 +160,11 @@ def _read_cells(
     """Yield the first line and the stripped cells of every row that is not blank."""
     lines = _Lines(data, problems, max_problems)
     first = lines.first()
-    delimiter = next((mark for mark in _DELIMITERS if mark in first), ",")
-    reader = csv.reader(iter(lines), delimiter=delimiter, skipinitialspace=True, strict=True)
+    lines.delimiter = next((mark for mark in _DELIMITERS if mark in first), ",")
+    reader = csv.reader(iter(lines), delimiter=lines.delimiter, skipinitialspace=True, strict=True)
     while True:
         start = lines.taken + 1
+        lines.start_row()
         try:
             cells = [cell.strip() for cell in next(reader)]
         except StopIteration:
@@ -182,7 +194,7 @@ def _find_layout(cells: Sequence[str], columns: Sequence[ColumnSpec], line: int)
                 )
             )
         elif not positions:
-            found = ", ".join(f'"{cell}"' for cell in cells)
+            found = shorten(", ".join(f'"{shorten(cell)}"' for cell in cells))
             problems.append(ReadError(FaultKind.MISSING, f'column "{column.name}"', found, line))
     if problems:
         raise _HeaderError(problems)
@@ -215,7 +227,7 @@ def parse_number(text: str) -> float:
         value = float(stripped)
         if math.isfinite(value):
             return value
-    raise ReadError(FaultKind.MALFORMED, "a finite number", f'"{text}"' if stripped else "nothing")
+    raise ReadError(FaultKind.MALFORMED, "a finite number", f'"{shorten(text)}"' if stripped else "nothing")
 
 
 def is_number(text: str) -> bool:

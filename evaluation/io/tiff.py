@@ -47,7 +47,7 @@ def read_channels(data: memoryview, channels: int, size: Size) -> NDArray[np.uin
     Raises `ReadError` (unreadable, wrong size, wrong value or too large).
     """
     photometrics = (tiff.BLACK_IS_ZERO, tiff.RGB, tiff.SEPARATED)
-    first, pages = check_pages(data, photometrics, most_pages=max(channels, size.height))
+    first, pages = check_pages(data, photometrics, max_pages=max(channels, size.height))
     _require_bytes(first)
     samples = first.one(tiff.SAMPLES, 1)
     # An array (y, x, channel) may have been written as if y were the pages.

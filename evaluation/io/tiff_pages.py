@@ -31,7 +31,8 @@ PAGE_TAGS = KIND_TAGS | {STRIP_OFFSETS, STRIP_BYTES, TILE_OFFSETS, TILE_BYTES}
 NONE, LZW, DEFLATE, OLD_DEFLATE, PACK_BITS = 1, 5, 8, 32946, 32773
 BLACK_IS_ZERO, RGB, SEPARATED = 1, 2, 5
 
-_MAX_VALUES = 1_000_000
+_MAX_VALUES = 4_000_000
+"""The largest number of values of all tags and pages of a file together."""
 _TYPE_LETTERS = {1: "B", 3: "H", 4: "I", 16: "Q"}
 _PHOTOMETRICS = {0: "inverted grey (white is zero)", 2: "RGB", 3: "a palette", 5: "CMYK", 6: "YCbCr"}
 _TYPES = {(1, 1): "u1", (1, 8): "u1", (1, 16): "u2", (1, 32): "u4", (2, 8): "i1", (2, 16): "i2"}
@@ -73,7 +74,9 @@ class Tags:
         return np.dtype(code).newbyteorder("<" if self.little_endian else ">") if code else None
 
 
-def read_page(data: memoryview, wanted: Collection[int], start: int | None = None) -> Tags:
+def read_page(
+    data: memoryview, wanted: Collection[int], start: int | None = None, max_values: int = _MAX_VALUES
+) -> Tags:
     """Return the wanted integer tags of the page at ``start``, by default of the first page.
 
     Classic and big TIFF. Raises `ReadError` (unreadable or too large), also for positions outside the data.
@@ -97,8 +100,9 @@ def read_page(data: memoryview, wanted: Collection[int], start: int | None = Non
                 continue
             if tag in values or kind not in _TYPE_LETTERS or count < 1:
                 raise damaged(IMAGE, f"an invalid tag {tag}")
-            if count > _MAX_VALUES:
-                raise ReadError(FaultKind.TOO_LARGE, f"at most {_MAX_VALUES} values in a tag", str(count))
+            max_values -= count
+            if max_values < 0:
+                raise ReadError(FaultKind.TOO_LARGE, f"at most {_MAX_VALUES} values of tags", "more")
             layout = f"{order}{count}{_TYPE_LETTERS[kind]}"
             place = position + entry_bytes - struct.calcsize(f"={offset}")
             if struct.calcsize(layout) > struct.calcsize(f"={offset}"):
@@ -115,8 +119,10 @@ def read_pages(data: memoryview, wanted: Collection[int]) -> Iterator[Tags]:
     """Yield the wanted tags of every page. Raises `ReadError`, also if the pages form a cycle."""
     seen: set[int] = set()
     start: int | None = None
+    max_values = _MAX_VALUES
     while start != 0:
-        page = read_page(data, wanted, start)
+        page = read_page(data, wanted, start, max_values)
+        max_values -= sum(map(len, page.values.values()))
         yield page
         start = page.following
         if start in seen:
@@ -141,7 +147,7 @@ def check_page(tags: Tags, photometrics: Collection[int]) -> None:
         raise not_upright(tags.one(ORIENTATION, 1))
 
 
-def check_pages(data: memoryview, photometrics: Collection[int], most_pages: int) -> tuple[Tags, int]:
+def check_pages(data: memoryview, photometrics: Collection[int], max_pages: int) -> tuple[Tags, int]:
     """Return the tags of the first page and the number of pages, after checking that all are alike.
 
     Raises `ReadError`.
@@ -149,12 +155,12 @@ def check_pages(data: memoryview, photometrics: Collection[int], most_pages: int
     first: Tags | None = None
     number = 0
     for number, page in enumerate(read_pages(data, KIND_TAGS), start=1):
+        if number > max_pages:
+            raise ReadError(FaultKind.TOO_LARGE, f"at most {max_pages} pages", "more")
         check_page(page, photometrics)
         first = first or page
         if any(page.values.get(tag) != first.values.get(tag) for tag in _ALIKE):
             raise ReadError(FaultKind.WRONG_VALUE, "pages of one size and type", f"another at page {number}")
-        if number > most_pages:
-            raise ReadError(FaultKind.TOO_LARGE, f"at most {most_pages} pages", "more")
     if first is None:
         raise damaged(IMAGE, "no page")
     return first, number

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from evaluation.core.fault import Fault, FaultKind, FormFault
+from evaluation.core.fault import Fault, FaultKind, FormFault, shorten
 from evaluation.core.field import Kind
 from evaluation.core.form import CaseForm
 from evaluation.core.source import CellsSource, FileAccess, JsonSource, Source, fault_at
@@ -44,7 +44,7 @@ class FlagSet(Kind):
         for key, flag in value.items():
             if key not in self.names:
                 expected = f"only the keys {', '.join(self.names)}"
-                faults += fault_at(source, expected, f"the key {key!r}", FaultKind.UNKNOWN).faults
+                faults += fault_at(source, expected, f"the key {shorten(key)!r}", FaultKind.UNKNOWN).faults
             elif flag is not None and not isinstance(flag, bool):
                 expected = f"true, false or null for {key!r}"
                 faults += fault_at(source, expected, json_kind(flag), FaultKind.MALFORMED).faults
@@ -57,7 +57,7 @@ class FlagSet(Kind):
         for cell, column in zip(source.cells, source.columns, strict=True):
             if cell not in _CELLS:
                 one = CellsSource((cell,), source.file, source.line, (column,))
-                faults += fault_at(one, "1, 0 or nothing", repr(cell), FaultKind.MALFORMED).faults
+                faults += fault_at(one, "1, 0 or nothing", repr(shorten(cell)), FaultKind.MALFORMED).faults
         if faults:
             raise FormFault(faults)
         return tuple(_CELLS[cell] for cell in source.cells)

@@ -136,7 +136,8 @@ class StoredVolume:
         voxels = expected.shape[0] * expected.shape[1] * expected.shape[2]
         try:
             with self.files.open(self.path, _BYTES_PER_VOXEL * voxels + _HEADER_ALLOWANCE) as stream:
-                volume = open_volume(stream, self.path, self.slab_bytes)
+                # As many pages as any axis is long: exchanged axes are still recognised.
+                volume = open_volume(stream, self.path, self.slab_bytes, max(expected.shape))
                 self._check_header(volume.header, expected)
                 for z, plane in enumerate(volume.planes()):
                     self._check_values(plane, z)

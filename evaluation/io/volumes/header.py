@@ -110,6 +110,8 @@ def header_of(
     for name, numbers, count in (("spacing", spacing, 3), ("origin", origin, 3), ("direction", direction, 9)):
         if numbers is not None and (len(numbers) != count or not all(map(math.isfinite, numbers))):
             raise ReadError(FaultKind.UNREADABLE, volume, f"an invalid {name}")
+    if spacing is not None and min(spacing) <= 0:
+        raise ReadError(FaultKind.UNREADABLE, volume, "a spacing that is not above 0")
     x, y, z = size_xyz
     return VolumeHeader(
         Geometry(

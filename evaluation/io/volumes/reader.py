@@ -36,15 +36,18 @@ class OpenVolume:
     planes: Callable[[], Iterator[NDArray[Any]]]
 
 
-def open_volume(stream: ByteStream, path: str, slab_bytes: int = SLAB_BYTES) -> OpenVolume:
+def open_volume(
+    stream: ByteStream, path: str, slab_bytes: int = SLAB_BYTES, max_pages: int = MAX_VOXELS
+) -> OpenVolume:
     """Return a volume in the format of the path's extension.
 
-    Voxels are read in slabs of whole planes, of about ``slab_bytes``. Raises `ReadError`.
+    Voxels are read in slabs of whole planes, of about ``slab_bytes``. A TIFF stack has at most ``max_pages``.
+    Raises `ReadError`.
     """
     name = path.casefold()
     try:
         if name.endswith((".tif", ".tiff")):
-            return _open_tiff_stack(stream)
+            return _open_tiff_stack(stream, max_pages)
         if name.endswith(".mha"):
             header, voxels = open_metaimage(stream)
         elif name.endswith(".nii.gz"):
@@ -74,13 +77,13 @@ def write_volume(values: NDArray[Any], geometry: Geometry, extension: str) -> by
     )
 
 
-def _open_tiff_stack(stream: ByteStream) -> OpenVolume:
+def _open_tiff_stack(stream: ByteStream, max_pages: int) -> OpenVolume:
     """Return a volume with one page per B-scan; the file is kept in memory, its pages are decoded one by one.
 
     It has no spacing, origin or direction. The tags of all pages are checked here.
     """
     data = memoryview(stream.read(stream.size))
-    first, depth = check_pages(data, (BLACK_IS_ZERO,), most_pages=MAX_VOXELS)
+    first, depth = check_pages(data, (BLACK_IS_ZERO,), max_pages)
     if first.one(SAMPLES, 1) != 1:
         raise ReadError(FaultKind.WRONG_VALUE, "one grey channel", f"{first.one(SAMPLES, 1)} channels")
     header = header_of((first.size.width, first.size.height, depth), first.dtype, None, None, None, IMAGE)
