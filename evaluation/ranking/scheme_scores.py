@@ -12,7 +12,7 @@ from evaluation.core.case_table import CaseTable
 from evaluation.core.scheme import Scheme
 from evaluation.ranking.boards import Better, Leaderboards, place_teams
 from evaluation.ranking.methods.team_scores import TeamScores, team_scores
-from evaluation.ranking.resampling import FloatArray, TeamCases
+from evaluation.ranking.resampling import Draws, FloatArray, TeamCases
 from evaluation.ranking.results import PhaseResults, RankingError, Submission
 
 
