@@ -34,7 +34,7 @@ from evaluation.ranking.analysis import RankOptions
 from evaluation.ranking.boards import place_teams
 from evaluation.ranking.comparisons import TestChoice, compare
 from evaluation.ranking.leaderboard import rank_phase
-from evaluation.ranking.resampling import TeamCases, resample_teams
+from evaluation.ranking.resampling import TeamCases, draw_cases, resample_teams
 from evaluation.ranking.results_folder import read_results
 from evaluation.ranking.schemes import scheme_of
 from evaluation.ranking.stability import place_distributions
@@ -86,7 +86,8 @@ def ours(
         for team in range(TEAMS)
     )
     teams = TeamCases(tuple(f"T{team:02}" for team in range(TEAMS)), tables)
-    resampled = resample_teams(METRICS, teams, Resampling(1, RESAMPLES, 10))
+    draws = draw_cases(METRICS, teams, Resampling(1, RESAMPLES, 10))
+    resampled = resample_teams(METRICS, teams, draws)
     scheme = Scheme(
         (Board("overall", tuple(Rank(name, weight) for name, weight in zip(NAMES, WEIGHTS, strict=True))),)
     )

@@ -151,7 +151,12 @@ def resampling_of(phase: Phase) -> Resampling:
         cases = zip(phase.cases.forms, phase.rows, strict=True)
         clusters = {case.name: row.cells[CLUSTER_COLUMN] for case, row in cases}
     return Resampling(
-        config.seed, config.resamples, config.interval_minimum, config.interval_maximum, clusters
+        config.seed,
+        config.resamples,
+        config.interval_minimum,
+        config.interval_maximum,
+        clusters,
+        config.interval_methods,
     )
 
 

@@ -17,6 +17,8 @@ from evaluation.metrics.decisions import f1_of_presence, values_of_f1
 from evaluation.metrics.intervals import Interval, wilson_interval
 
 Strata = NDArray[np.int64]
+IntervalMethod = Literal["logit-DeLong", "studentised", "Wilson", "Wilson-bootstrap", "percentile"]
+"""How a confidence interval is computed, see `core.interval_methods`."""
 
 
 @dataclass(frozen=True)
@@ -136,16 +138,6 @@ def mean_deviation_of(columns: tuple[str, ...]) -> Aggregate:
         return mean
 
     return Aggregate(values, strata=lambda table: np.zeros(len(table), dtype=np.int64))
-
-
-def wilson_of(column: str) -> Callable[[CaseTable], dict[str, Interval]]:
-    """Return the Wilson interval of `proportion_of` a column, as ``wilson``."""
-
-    def intervals(table: CaseTable) -> dict[str, Interval]:
-        defined = table[column][~np.isnan(table[column])]
-        return {"wilson": wilson_interval(float(defined.sum()), defined.size)}
-
-    return intervals
 
 
 def wilson_at_threshold(sensitivity: Aggregate, label: str) -> Callable[[CaseTable], dict[str, Interval]]:

@@ -135,6 +135,34 @@ def wilson_interval(successes: float, total: float, level: float = 0.95) -> Inte
     return Interval(lower, upper)
 
 
+def wilson_bootstrap_interval(
+    values: ArrayLike, value: float, successes_of: int, level: float = 0.95
+) -> Interval:
+    """Wilson interval of a proportion whose variance is that of its bootstrap; it contains the value.
+
+    For a proportion that is more than a count of independent cases: a sensitivity whose threshold is found on
+    the same cases, or cases that belong together. The score interval is taken about the mean of the bootstrap
+    values, with as many cases as would give their variance, at most those that there are; the variance of a
+    single case is taken at the proportion shrunk by z²/2 successes and failures (Agresti and Coull 1998).
+
+    values: shape (resamples,), in [0, 1]. value: the proportion. successes_of: the number of cases of which
+    it is the share. Raises ValueError for NaN, no value, and a level outside (0, 1).
+    """
+    _check_level(level)
+    column = np.asarray(values, dtype=np.float64)
+    if not column.size or np.isnan(column).any():
+        raise ValueError(f"values: expected numbers, found {int(np.isnan(column).sum())} NaN")
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    centre = min(1.0, max(0.0, float(column.mean())))
+    shrunk = (successes_of * centre + z * z / 2) / (successes_of + z * z)
+    variance = float(column.var(ddof=1)) if column.size > 1 else 0.0
+    effective = float(successes_of)
+    if variance > 0:
+        effective = min(effective, shrunk * (1 - shrunk) / variance)
+    found = wilson_interval(centre * effective, effective, level)
+    return Interval(min(found.lower, value), max(found.upper, value))
+
+
 def _cluster_groups(
     stratum: NDArray[np.int64], cluster: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.intp]]:

@@ -12,6 +12,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 from evaluation.core.challenge import Challenge, Options, Task
 from evaluation.core.fault import PhaseError
 from evaluation.core.form import RunTime
+from evaluation.core.metric import IntervalMethod
 from evaluation.phase.config_tables import Limits, RunTimeConfig, StrictTable, Subgroup
 from evaluation.phase.registry import challenge_named, select_tasks
 
@@ -146,6 +147,11 @@ class PhaseConfig(StrictTable):
         default=None,
         description="Largest number of cases for which a metric that is slow to resample has an interval. "
         "Default: each metric's own limit.",
+    )
+    interval_methods: dict[str, IntervalMethod] = Field(
+        default={},
+        description='How the intervals of single metrics are computed, by `"task.metric"`. Default: the '
+        "method that covers best in simulation, see `docs/intervals.md`.",
     )
     subgroup_minimum: Annotated[int, Field(ge=1)] = Field(
         default=10,

@@ -22,6 +22,8 @@ from evaluation.core.challenge import (
 from evaluation.core.fault import PhaseError
 from evaluation.core.field import CaseColumns, Files
 from evaluation.core.form import CaseForm, CaseRow, Form
+from evaluation.core.interval_methods import possible_methods
+from evaluation.core.resampling import CLUSTER_COLUMN
 from evaluation.phase.cases import FILE_NAME as CASES
 from evaluation.phase.cases import Cases, read_cases
 from evaluation.phase.config import FILE_NAME, PhaseConfig, describe_validation, read_config
@@ -119,6 +121,7 @@ def load_phase(folder: Path, manifest: Manifest | None = None, source: Source = 
         cases = read_cases(folder, challenge.form_columns)
     except PhaseError as error:
         raise PhaseError(*problems, *error.problems) from None
+    problems += _impossible_methods(config, tasks, cases)
     problems += _missing_columns(config, tasks, cases)
     paths = _pair_files(tasks, cases, manifest, problems)
     teams: tuple[TeamValues, ...] = ()
@@ -153,6 +156,7 @@ def _unknown_metrics(config: PhaseConfig, challenge: Challenge, tasks: tuple[Tas
         "unranked_columns": config.unranked_columns or (),
         "titles": config.titles,
         "digits": config.digits,
+        "interval_methods": config.interval_methods,
     }
     return [
         f"{FILE_NAME}: {key}: {name!r} is not a metric of this phase; known are {', '.join(known)}"
@@ -170,6 +174,17 @@ def _unknown_tasks(config: PhaseConfig, tasks: tuple[Task, ...]) -> list[str]:
         for name in named or ()
         if name not in known
     ]
+
+
+def _impossible_methods(config: PhaseConfig, tasks: tuple[Task, ...], cases: Cases) -> list[str]:
+    metrics, clustered = metrics_of(tasks), CLUSTER_COLUMN in cases.columns
+    problems = []
+    for name, method in config.interval_methods.items():
+        possible = possible_methods(metrics[name], clustered) if name in metrics else (method,)
+        if method not in possible:
+            expected = " or ".join(map(repr, possible))
+            problems.append(f"{FILE_NAME}: interval_methods: {name}: expected {expected}, found {method!r}")
+    return problems
 
 
 def _missing_columns(config: PhaseConfig, tasks: tuple[Task, ...], cases: Cases) -> list[str]:

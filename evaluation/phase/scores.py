@@ -66,6 +66,7 @@ def case_records(scores: Scores) -> dict[str, Any]:
             "resamples": phase.config.resamples,
             "interval_minimum": phase.config.interval_minimum,
             "interval_maximum": phase.config.interval_maximum,
+            "methods": phase.config.interval_methods,
         },
         "details": {
             task.name: dict(details)

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from evaluation.core.metric import Metric
-from evaluation.core.resampling import Resampled, Resampling
+from evaluation.core.resampling import Resampling
 from evaluation.core.scheme import Scheme
-from evaluation.metrics.intervals import Interval, percentile_interval
+from evaluation.metrics.intervals import Interval
 from evaluation.platform.result_file import as_written_values
 from evaluation.ranking.annotators import AnnotatorsSection, ReadColumns, annotators_section
 from evaluation.ranking.boards import BoardPlaces, Leaderboards, place_teams
@@ -23,7 +21,10 @@ from evaluation.ranking.difficulty import (
 )
 from evaluation.ranking.leaderboard_file import OrganiserPart
 from evaluation.ranking.resampling import (
+    Resampled,
     TeamCases,
+    draw_cases,
+    intervals_of_teams,
     resample_teams,
     with_composites,
 )
@@ -85,17 +86,15 @@ class Analysis:
             if choices.interval_minimum is None
             else choices.interval_minimum,
         )
+        self.intervals = intervals_of_teams(self._metrics_with_intervals(), self._all, self._choice)
+        self._draws = draw_cases(self._metrics_of_ranked_teams(), self._all, self._choice)
         self.resampled = self._resample()
         self.resampled_standings = self._place_resampled()
         self.comparisons = self._compare()
 
     def interval(self, team: str, metric: str) -> Interval | None:
         """Return the bootstrap interval of a team's metric."""
-        values = self.resampled.values.get(metric)
-        if values is None or team not in self._all.teams:
-            return None
-        column = values[:, self._all.teams.index(team)]
-        return None if np.isnan(column).any() else percentile_interval(column)
+        return self.intervals.found.get(metric, {}).get(team)
 
     def distributions(self, board: str) -> dict[str, PlaceDistribution]:
         """Return the distributions of the ranked teams' places in a leaderboard."""
@@ -170,17 +169,25 @@ class Analysis:
                 return False
         return True
 
+    def _metrics_with_intervals(self) -> dict[str, Metric]:
+        return {
+            name: metric
+            for name, metric in self._results.metrics.items()
+            if metric.resampled and any(name in submission.values for submission in self._ranked)
+        }
+
+    def _metrics_of_ranked_teams(self) -> dict[str, Metric]:
+        return {
+            name: metric
+            for name, metric in self._metrics_of_scheme().items()
+            if any(name in submission.values for submission in self._ranked)
+        }
+
     def _resample(self) -> Resampled:
         without = [s.team for s in self._ranked if s.values and s.tables is None]
         if without:
             self.notices.append(f"no results per case, and so no uncertainty: {', '.join(without)}")
-        metrics = {
-            name: metric
-            for name, metric in self._results.metrics.items()
-            if any(name in submission.values for submission in self._ranked)
-            and (metric.resampled or name in self._single(self._scheme.metrics))
-        }
-        found = resample_teams(metrics, self._all, self._choice)
+        found = resample_teams(self._metrics_of_ranked_teams(), self._all, self._draws)
         if self._choice.resamples:
             self.notices += [
                 f"{name}: not resampled: {reason}"
@@ -199,7 +206,7 @@ class Analysis:
         }
         for name in self._scores.by_method:
             values.pop(name, None)
-        values |= self._scores.resampled(self._choice)
+        values |= self._scores.resampled(self._draws)
         if not values:
             return {}
         boards = place_teams(self._scheme, values, self._scores.better).boards

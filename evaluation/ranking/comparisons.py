@@ -13,9 +13,10 @@ from scipy.stats import rankdata
 
 from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.metric import Curve, Metric
+from evaluation.metrics.delong import components
 from evaluation.ranking.resampling import FloatArray, TeamCases
 from evaluation.ranking.statistics.decimals import published_difference
-from evaluation.ranking.statistics.delong import delong_table
+from evaluation.ranking.statistics.delong import clustered_test, delong_table
 from evaluation.ranking.statistics.exchanges import PERMUTATIONS
 from evaluation.ranking.statistics.means import mean_tests
 from evaluation.ranking.statistics.pairwise import (
@@ -23,7 +24,6 @@ from evaluation.ranking.statistics.pairwise import (
     detectable_difference,
     holm,
     significance_tiers,
-    z_test,
 )
 from evaluation.ranking.statistics.randomisation import randomisation_test
 from evaluation.ranking.statistics.ranks import rank_sum_test, signed_rank_tests
@@ -103,9 +103,9 @@ def compare(
 ) -> Comparisons:
     """Return the tests between all teams that have the metric and results per case, corrected by Holm.
 
-    values: the metric by team. resampled: its paired bootstrap values, shape (resamples, teams of ``cases``).
-    The area under a curve: DeLong; where cases cluster, the cluster bootstrap; where likelihoods were filled
-    in or a class has fewer than ten cases, randomisation. Means over cases: as chosen; the signed-rank test
+    values: the metric by team. resampled: its paired bootstrap values, shape (resamples, teams).
+    The area under a curve: DeLong, with Obuchowski's variance where cases cluster; where likelihoods were
+    filled in or a class has fewer than ten units, randomisation. Means over cases: as chosen; the signed-rank test
     only where cases do not cluster. All others: randomisation, points of a curve on mid-ranks in the team.
     The test of a pair does not depend on the other teams; its correction for many pairs does.
     """
@@ -165,7 +165,7 @@ def _tests(
         return _tests_of_means(aggregate.spread_column, tables, pairs, units, choice)
     errors = _standard_errors(resampled, pairs)
     if aggregate.curve and aggregate.curve.is_area:
-        found = _tests_of_areas(aggregate.curve, tables, pairs, units, resampled)
+        found = _tests_of_areas(aggregate.curve, tables, pairs, units)
     else:
         found = {}
     return [
@@ -203,38 +203,29 @@ def _tests_of_areas(
     tables: Mapping[int, CaseTable],
     pairs: Sequence[Pair],
     units: NDArray[np.int64] | None,
-    resampled: FloatArray | None,
 ) -> dict[Pair, PairTest]:
-    """Return DeLong's or the cluster bootstrap's tests of those pairs for which they hold."""
+    """Return DeLong's tests of those pairs for which they hold."""
     if not tables:
         return {}
     label = next(iter(tables.values()))[curve.label]
     labelled = ~np.isnan(label)
     positive = label[labelled] > 0
-    if min(positive.sum(), (~positive).sum()) < _MIN_OF_CLASS:
+    unit_of_case = np.arange(len(label)) if units is None else units
+    unit_of_case = unit_of_case[labelled]
+    if min(np.unique(unit_of_case[chosen]).size for chosen in (positive, ~positive)) < _MIN_OF_CLASS:
         return {}
     scores = {team: table[curve.score][labelled] for team, table in tables.items()}
     finite = [team for team, score in scores.items() if np.isfinite(score).all()]
     testable = [pair for pair in pairs if pair[0] in finite and pair[1] in finite]
-    if units is not None:
-        if resampled is None:
-            return {}
-        return {pair: _bootstrap_test(resampled, pair, _areas(scores, positive, pair)) for pair in testable}
     if not testable:
         return {}
-    table = delong_table(np.stack([scores[team] for team in finite]), positive)
-    return {pair: table.test(finite.index(pair[0]), finite.index(pair[1])) for pair in testable}
-
-
-def _areas(scores: Mapping[int, FloatArray], positive: NDArray[np.bool_], pair: Pair) -> tuple[float, float]:
-    first, second = delong_table(np.stack([scores[team] for team in pair]), positive).auc.tolist()
-    return first, second
-
-
-def _bootstrap_test(resampled: FloatArray, pair: Pair, areas: tuple[float, float]) -> PairTest:
-    """Return the z test with the standard error of the paired differences (Robin et al. 2011, pROC)."""
-    error = float(np.std(resampled[:, pair[0]] - resampled[:, pair[1]], ddof=1))
-    return z_test("cluster bootstrap", areas[0] - areas[1], error)
+    at = {team: row for row, team in enumerate(finite)}
+    stacked = np.stack([scores[team] for team in finite])
+    if units is None:
+        table = delong_table(stacked, positive)
+        return {(a, b): table.test(at[a], at[b]) for a, b in testable}
+    parts = components(stacked, positive, unit_of_case)
+    return {(a, b): clustered_test(parts.of(at[a]), parts.of(at[b])) for a, b in testable}
 
 
 def _standard_errors(resampled: FloatArray | None, pairs: Sequence[Pair]) -> dict[Pair, float | None]:

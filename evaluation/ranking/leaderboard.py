@@ -68,7 +68,7 @@ def rank_phase(
                 metric.title,
                 metric.better,
                 name in in_ranking,
-                analysis.resampled.missing.get(name),
+                analysis.intervals.missing.get(name),
                 analysis.comparisons.get(name),
             )
             for name, metric in figures.items()

@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.case_table import CaseTable
-from evaluation.core.resampling import Resampling
 from evaluation.core.scheme import Scheme
 from evaluation.ranking.boards import Better, Leaderboards, place_teams
 from evaluation.ranking.methods.team_scores import TeamScores, team_scores
-from evaluation.ranking.resampling import FloatArray, TeamCases
+from evaluation.ranking.resampling import Draws, FloatArray, TeamCases
 from evaluation.ranking.results import PhaseResults, RankingError, Submission
 
 
@@ -69,10 +68,13 @@ class SchemeScores:
             {name: _all_but_one(scores.table, cases) for name, scores in self.by_method.items()}
         )
 
-    def resampled(self, resampling: Resampling) -> dict[str, FloatArray]:
-        """Return the bootstrap scores of ``by_method``, shape (resamples, submissions)."""
-        found = {name: scores.resampled(resampling) for name, scores in self.by_method.items()}
-        return {name: self._wide(name, values) for name, values in found.items() if values is not None}
+    def resampled(self, draws: Draws) -> dict[str, FloatArray]:
+        """Return the bootstrap scores of ``by_method`` that can be resampled, (resamples, submissions)."""
+        return {
+            name: self._wide(name, scores.resampled(draws.weights(scores.table.names)))
+            for name, scores in self.by_method.items()
+            if name in draws.strata
+        }
 
     def places(self) -> Leaderboards:
         """Return the leaderboards of the submissions, in their order."""

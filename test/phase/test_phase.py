@@ -85,6 +85,19 @@ def test_an_unknown_metric_in_digits(tmp_path):
     )
 
 
+def test_a_method_that_a_metric_cannot_have(tmp_path):
+    table = (
+        '[interval_methods]\n"segmentation.dice_cup" = "Wilson"\n"classification.auc" = "percentile"\n'
+        '"fovea.error" = "percentile"'
+    )
+    found = problems_of(refuge_phase(tmp_path / "phase", tables=table, sealed=False))
+    assert [problem.partition("; known")[0] for problem in found] == [
+        "phase.toml: interval_methods: 'fovea.error' is not a metric of this phase",
+        "phase.toml: interval_methods: segmentation.dice_cup: expected 'studentised' or 'percentile', "
+        "found 'Wilson'",
+    ]
+
+
 @pytest.mark.parametrize(
     ("table", "problem"),
     [

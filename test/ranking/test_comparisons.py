@@ -14,7 +14,7 @@ from evaluation.core.case_table import CaseTable
 from evaluation.core.metric import Metric, auc_of, f1_of_presence_of, mean_of, sensitivity_at_specificity_of
 from evaluation.core.resampling import Resampling
 from evaluation.ranking.comparisons import Comparisons, TestChoice, compare
-from evaluation.ranking.resampling import TeamCases, resample_teams
+from evaluation.ranking.resampling import TeamCases, draw_cases, resample_teams
 from evaluation.ranking.results import RankingError
 
 AUC = Metric("auc", "AUC", auc_of("score", "label"), best=1, worst=0)
@@ -58,7 +58,9 @@ def compared(
         for position, team in enumerate(columns)
     }
     resampling = Resampling(1, resamples, 10, clusters=teams.clusters)
-    found = resample_teams({name: metric}, teams, resampling).values.get(name)
+    found = resample_teams({name: metric}, teams, draw_cases({name: metric}, teams, resampling)).values.get(
+        name
+    )
     return compare(name, metric, values, teams, found, choice)
 
 
@@ -235,12 +237,13 @@ def test_randomisation_agrees_with_delong_about_an_area():
     assert by_randomisation.p_value < 0.02
 
 
-def test_cluster_bootstrap_of_singletons_agrees_with_delong():
+def test_clusters_of_single_cases_are_tested_as_cases_alone():
     columns = curves(5, cases=300, positives=100)
-    (by_delong,) = compared(AUC, columns).pairs
-    (by_bootstrap,) = compared(AUC, columns, clusters=[""] * 300, resamples=2000).pairs
-    assert by_bootstrap.method == "cluster bootstrap"
-    assert by_bootstrap.detectable_difference == pytest.approx(by_delong.detectable_difference, rel=0.1)
+    (alone,) = compared(AUC, columns).pairs
+    (clustered,) = compared(AUC, columns, clusters=[""] * 300).pairs
+    assert clustered.method == "DeLong, clustered"
+    assert clustered.p_value == pytest.approx(alone.p_value, rel=1e-9)
+    assert clustered.detectable_difference == pytest.approx(alone.detectable_difference)
 
 
 def test_duplicated_cases_in_clusters_add_no_evidence():
@@ -251,9 +254,10 @@ def test_duplicated_cases_in_clusters_add_no_evidence():
     }
     clusters = [f"P{case}" for case in range(80) for _ in range(2)]
     (single,) = compared(AUC, columns).pairs
-    (clustered,) = compared(AUC, doubled, clusters=clusters, resamples=2000).pairs
+    (clustered,) = compared(AUC, doubled, clusters=clusters).pairs
     (ignored,) = compared(AUC, doubled).pairs
-    assert clustered.detectable_difference == pytest.approx(single.detectable_difference, rel=0.12)
+    assert clustered.detectable_difference == pytest.approx(single.detectable_difference)
+    assert clustered.p_value == pytest.approx(single.p_value)
     assert ignored.detectable_difference < 0.8 * clustered.detectable_difference
 
 

@@ -30,7 +30,6 @@ from evaluation.core.metric import (
     proportion_of,
     sensitivity_at_specificity_of,
     wilson_at_threshold,
-    wilson_of,
 )
 from evaluation.core.scheme import Board, Place, Rank, Scheme
 from evaluation.io.kinds.flags import Flags, FlagSet
@@ -155,8 +154,6 @@ def _proportion(name: str, title: str, column: str, best: float) -> Metric:
         proportion_of(column),
         best=best,
         worst=1 - best,
-        resampled=False,
-        fixed_intervals=wilson_of(column),
     )
 
 

@@ -6,7 +6,7 @@ are resampled and left out like every other metric.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from evaluation.core.case_table import CaseTable, FloatArray, WeightedCases
 from evaluation.core.metric import Aggregate, Metric
-from evaluation.core.resampling import Resampling, resample, values_under
+from evaluation.core.resampling import values_under
 from evaluation.core.scheme import Method, Ties
 from evaluation.platform.result_file import as_written_values
 from evaluation.ranking.methods.case_scores import case_ranks, weighted_means, weighted_quantiles
@@ -40,12 +40,9 @@ class TeamScores:
         found = values_under(self.metrics, [self.table], [weights])
         return as_written_values(np.concatenate(list(found.values()), axis=1))
 
-    def resampled(self, resampling: Resampling) -> FloatArray | None:
-        """Return the bootstrap scores, shape (resamples, teams), None where there are too few cases."""
-        found = resample(self.metrics, [self.table], resampling)
-        if found.missing:
-            return None
-        return as_written_values(np.concatenate([found.values[team] for team in self.metrics], axis=1))
+    def resampled(self, blocks: Iterable[NDArray[np.float64]]) -> FloatArray:
+        """Return the scores under blocks of bootstrap weights, shape (resamples, teams)."""
+        return np.concatenate([self.under(weights) for weights in blocks])
 
 
 def team_scores(

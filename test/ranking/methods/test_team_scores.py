@@ -8,8 +8,8 @@ import pytest
 
 from evaluation.core.case_table import CaseTable
 from evaluation.core.metric import Metric, auc_of, mean_metric
-from evaluation.core.resampling import Resampling
 from evaluation.core.scheme import Method
+from evaluation.metrics.intervals import bootstrap_weights
 from evaluation.ranking.boards import competition_ranks, shared_ranks
 from evaluation.ranking.methods.team_scores import team_scores
 
@@ -46,11 +46,10 @@ def test_ranks_are_those_of_r(row):
 def test_scores_are_resampled_with_the_weights_of_the_metric():
     tables = tables_of("random")
     found = team_scores(METRIC, tables, Method("rank-then-mean"), "min")
-    resampled = found.resampled(Resampling(1, 300, 10))
+    resampled = found.resampled(bootstrap_weights(np.zeros(50, dtype=int), None, 1, 300, 100))
     assert resampled.shape == (300, 5)
     # The mean of the ranks is linear in the weights, so its resamples scatter about the value.
     np.testing.assert_allclose(resampled.mean(axis=0), found.under(np.ones((1, 50)))[0], atol=0.1)
-    assert found.resampled(Resampling(1, 300, 51)) is None
 
 
 def test_a_metric_that_is_no_mean_is_ranked_by_its_own_value():
