@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from evaluation.core.metric import Metric
 from evaluation.core.scheme import Scheme
+from evaluation.ranking.across import across_rankings
 from evaluation.ranking.analysis import Analysis, RankOptions
 from evaluation.ranking.boards import Better, BoardPlaces, Leaderboards, shared_rank
 from evaluation.ranking.leaderboard_file import (
@@ -17,6 +19,7 @@ from evaluation.ranking.leaderboard_file import (
     Team,
 )
 from evaluation.ranking.results import PhaseResults, RankingError, Submission
+from evaluation.ranking.robustness import variations
 from evaluation.ranking.scheme_file import describe_scheme, exact_text
 from evaluation.ranking.scheme_scores import SchemeScores
 from evaluation.ranking.selection import select
@@ -66,6 +69,7 @@ def rank_phase(
             name: MetricOfPhase(
                 metric.title,
                 metric.better,
+                metric.unit if isinstance(metric, Metric) else "",
                 name in in_ranking,
                 analysis.resampled.missing.get(name),
                 analysis.comparisons.get(name),
@@ -79,6 +83,18 @@ def rank_phase(
             for name, standing in analysis.resampled_standings.items()
             if (found := agreement(leaderboards.boards[name], standing.places))
         },
+        superiority=analysis.superiority,
+        robustness=variations(
+            results, scheme, ranked, scores, choices.subgroups, with_tests=not analysis.too_many_to_compare
+        ),
+        across=across_rankings(
+            [submission.team for submission in ranked],
+            {
+                name: standing.places[0].tolist()
+                for name, standing in leaderboards.boards.items()
+                if name != scheme.overall
+            },
+        ),
         subgroup_tests=analysis.subgroup_tests(),
         annotators=analysis.annotators(),
     )
@@ -144,6 +160,7 @@ def _teams(
                         ranks.get(name),
                         interval.lower if (interval := analysis.interval(submission.team, name)) else None,
                         interval.upper if interval else None,
+                        analysis.rank_sets.get(name, {}).get(submission.team),
                     )
                     for name, value in submission.values.items()
                 },

@@ -25,6 +25,7 @@ from evaluation.core.resampling import CLUSTER_COLUMN, Resampling
 from evaluation.core.scheme import Board, Rank, Scheme
 from evaluation.phase.leaderboard import ELIGIBLE, TEAM
 from evaluation.phase.scores import RecordedColumns
+from evaluation.platform.result_file import as_written
 from evaluation.ranking.results import PhaseResults, RankingError, Submission
 from evaluation.ranking.results_folder import natural_order
 from evaluation.ranking.tables.definition import TableDefinition
@@ -48,7 +49,7 @@ def read_results_table(path: Path, definition: TableDefinition) -> PhaseResults:
     ineligible = _ineligible(path, long, problems)
     if problems:
         raise RankingError(*problems)
-    tasks = tuple(_task(name, metrics) for name, metrics in found.items())
+    tasks = tuple(_task(name, metrics, len(found) > 1) for name, metrics in found.items())
     columns = _case_columns(long, cases) if CASE in long else None
     submissions = tuple(
         _submission(team, position, found, cases if CASE in long else None)
@@ -120,7 +121,8 @@ def _ineligible(path: Path, long: pandas.DataFrame, problems: list[str]) -> set[
     return set(long[TEAM][answers.isin([*_NO])])
 
 
-def _task(name: str, metrics: Mapping[str, MetricValues]) -> Task:
+def _task(name: str, metrics: Mapping[str, MetricValues], one_of_several: bool) -> Task:
+    prefix = f"{name}: " if one_of_several else ""
     return Task(
         name,
         name,
@@ -129,9 +131,10 @@ def _task(name: str, metrics: Mapping[str, MetricValues]) -> Task:
         tuple(
             Metric(
                 metric,
-                entry.definition.title or metric,
+                prefix + (entry.definition.title or metric),
                 mean_of(metric),
                 *((math.inf, -math.inf) if entry.definition.better == "higher" else (-math.inf, math.inf)),
+                unit=entry.definition.unit,
             )
             for metric, entry in metrics.items()
         ),
@@ -150,12 +153,11 @@ def _submission(
         columns = {name: entry.values[position] for name, entry in metrics.items()}
         if all(np.isnan(column).all() for column in columns.values()):
             continue
-        with np.errstate(invalid="ignore"):
-            values |= {
-                f"{task}.{name}": float(np.nansum(column) / np.count_nonzero(~np.isnan(column)))
-                for name, column in columns.items()
-                if not np.isnan(column).all()
-            }
+        values |= {
+            f"{task}.{name}": as_written(float(np.nanmean(column)))
+            for name, column in columns.items()
+            if not np.isnan(column).all()
+        }
         if cases is not None:
             rows = zip(*(column.tolist() for column in columns.values()), strict=True)
             tables[task] = CaseTable(cases, [dict(zip(columns, row, strict=True)) for row in rows])
