@@ -127,7 +127,8 @@ def _complete(submissions: Sequence[Submission]) -> bool:
 
 def _has_means(results: PhaseResults, scheme: Scheme) -> bool:
     return any(
-        name in results.metrics and results.metrics[name].aggregate.spread_column for name in scheme.metrics
+        name in results.metrics and results.metrics[name].aggregate.spread_column is not None
+        for name in scheme.metrics
     )
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas
+from numpy.typing import NDArray
 
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Challenge, Options, Task, metrics_of
@@ -29,10 +30,8 @@ from evaluation.platform.result_file import as_written
 from evaluation.ranking.results import PhaseResults, RankingError, Submission
 from evaluation.ranking.results_folder import natural_order
 from evaluation.ranking.tables.definition import TableDefinition
-from evaluation.ranking.tables.long_form import CASE, METRIC, TASK, VALUE, read_long_form, report_rows
+from evaluation.ranking.tables.long_form import CASE, METRIC, NO, TASK, VALUE, read_long_form
 from evaluation.ranking.tables.values import MetricValues, values_by_task
-
-_YES, _NO = ("", "yes", "true", "1"), ("no", "false", "0")
 
 
 def read_results_table(path: Path, definition: TableDefinition) -> PhaseResults:
@@ -46,14 +45,14 @@ def read_results_table(path: Path, definition: TableDefinition) -> PhaseResults:
     teams = sorted(long[TEAM].unique(), key=natural_order)
     cases = sorted(long[CASE].unique()) if CASE in long else [""]
     found = values_by_task(path, long, teams, cases, definition, problems)
-    ineligible = _ineligible(path, long, problems)
     if problems:
         raise RankingError(*problems)
     tasks = tuple(_task(name, metrics, len(found) > 1) for name, metrics in found.items())
     columns = _case_columns(long, cases) if CASE in long else None
+    members = {task: _cases_of(metrics) for task, metrics in found.items()} if columns else {}
+    names = {task: [cases[case] for case in chosen] for task, chosen in members.items()}
     submissions = tuple(
-        _submission(team, position, found, cases if CASE in long else None)
-        for position, team in enumerate(teams)
+        _submission(team, position, found, members, names) for position, team in enumerate(teams)
     )
     title = definition.title or path.stem
     scheme = table_scheme(found)
@@ -73,7 +72,7 @@ def read_results_table(path: Path, definition: TableDefinition) -> PhaseResults:
         title,
         hashlib.sha256(path.read_bytes()).hexdigest(),
         submissions,
-        frozenset(ineligible),
+        frozenset(long[TEAM][long[ELIGIBLE].isin(NO)]) if ELIGIBLE in long else frozenset(),
         columns,
         Resampling(
             definition.seed,
@@ -107,20 +106,6 @@ def table_scheme(found: Mapping[str, Mapping[str, MetricValues]]) -> Scheme:
     return Scheme((replace(boards[0], name="overall"),), overall="overall")
 
 
-def _ineligible(path: Path, long: pandas.DataFrame, problems: list[str]) -> set[str]:
-    if ELIGIBLE not in long:
-        return set()
-    answers = long[ELIGIBLE].str.casefold()
-    report_rows(
-        problems,
-        path,
-        long.index[~answers.isin([*_YES, *_NO])],
-        f"{ELIGIBLE}: expected yes or no, found {{!r}}",
-        long[ELIGIBLE],
-    )
-    return set(long[TEAM][answers.isin([*_NO])])
-
-
 def _task(name: str, metrics: Mapping[str, MetricValues], one_of_several: bool) -> Task:
     prefix = f"{name}: " if one_of_several else ""
     return Task(
@@ -141,11 +126,19 @@ def _task(name: str, metrics: Mapping[str, MetricValues], one_of_several: bool) 
     )
 
 
+def _cases_of(metrics: Mapping[str, MetricValues]) -> NDArray[np.intp]:
+    """Return the positions of the cases of which any team has a value."""
+    return np.flatnonzero(
+        np.logical_or.reduce([~np.isnan(entry.values).all(axis=0) for entry in metrics.values()])
+    )
+
+
 def _submission(
     team: str,
     position: int,
     found: Mapping[str, Mapping[str, MetricValues]],
-    cases: Sequence[str] | None,
+    cases: Mapping[str, NDArray[np.intp]],
+    names: Mapping[str, Sequence[str]],
 ) -> Submission:
     values: dict[str, float] = {}
     tables: dict[str, CaseTable] = {}
@@ -158,10 +151,10 @@ def _submission(
             for name, column in columns.items()
             if not np.isnan(column).all()
         }
-        if cases is not None:
-            rows = zip(*(column.tolist() for column in columns.values()), strict=True)
-            tables[task] = CaseTable(cases, [dict(zip(columns, row, strict=True)) for row in rows])
-    return Submission(team, team, values, None if cases is None else tables)
+        if task in cases:
+            rows = zip(*(column[cases[task]].tolist() for column in columns.values()), strict=True)
+            tables[task] = CaseTable(names[task], [dict(zip(columns, row, strict=True)) for row in rows])
+    return Submission(team, team, values, tables or None)
 
 
 def _case_columns(long: pandas.DataFrame, cases: Sequence[str]) -> RecordedColumns:
