@@ -9,7 +9,7 @@ from evaluation.core.metric import Metric
 from evaluation.core.scheme import Scheme
 from evaluation.ranking.across import across_rankings
 from evaluation.ranking.analysis import Analysis, RankOptions
-from evaluation.ranking.boards import Better, BoardPlaces, Leaderboards, shared_rank
+from evaluation.ranking.boards import BoardPlaces, Leaderboards
 from evaluation.ranking.leaderboard_file import (
     BoardOfTeam,
     MetricOfPhase,
@@ -18,6 +18,7 @@ from evaluation.ranking.leaderboard_file import (
     PhaseLeaderboard,
     Team,
 )
+from evaluation.ranking.methods.tied_ranks import Better, shared_rank
 from evaluation.ranking.results import PhaseResults, RankingError, Submission
 from evaluation.ranking.robustness import variations
 from evaluation.ranking.scheme_file import describe_scheme, exact_text

@@ -11,7 +11,8 @@ import numpy as np
 from evaluation.core.resampling import values_under
 from evaluation.core.scheme import Scheme
 from evaluation.platform.result_file import as_written_values
-from evaluation.ranking.boards import Better, IntArray, Leaderboards, place_teams
+from evaluation.ranking.boards import Leaderboards, place_teams
+from evaluation.ranking.methods.tied_ranks import Better, IntArray
 from evaluation.ranking.resampling import FloatArray, TeamCases, with_composites
 from evaluation.ranking.results import PhaseResults, Submission
 from evaluation.ranking.scheme_scores import SchemeScores

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from evaluation.core.case_table import CaseTable
 from evaluation.core.resampling import Resampling
 from evaluation.core.scheme import Scheme
-from evaluation.ranking.boards import Better, Leaderboards, place_teams
+from evaluation.ranking.boards import Leaderboards, place_teams
 from evaluation.ranking.methods.team_scores import TeamScores, is_by_method, team_scores
+from evaluation.ranking.methods.tied_ranks import Better
 from evaluation.ranking.resampling import FloatArray, TeamCases
 from evaluation.ranking.results import PhaseResults, RankingError, Submission
 
