@@ -158,13 +158,13 @@ class Ranking:
         """
         import pandas
 
-        from evaluation.ranking.leaderboard_file import leaderboard_rows
+        from evaluation.ranking.leaderboard_writing import leaderboard_rows
 
         return pandas.DataFrame(leaderboard_rows(self.leaderboard, role)).set_index("team")
 
     def write(self, folder: str | Path) -> list[Path]:
         """Write `leaderboard.json` and `leaderboard.csv` and return the paths. Raises `OSError`."""
-        from evaluation.ranking.leaderboard_file import write_leaderboard
+        from evaluation.ranking.leaderboard_writing import write_leaderboard
 
         return write_leaderboard(self.leaderboard, Path(folder))
 

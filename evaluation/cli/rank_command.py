@@ -20,10 +20,7 @@ def run(arguments: argparse.Namespace) -> int:
     from evaluation.ranking.annotators import read_annotators
     from evaluation.ranking.final import leaderboard_of
     from evaluation.ranking.leaderboard import rank_phase
-    from evaluation.ranking.leaderboard_file import (
-        write_leaderboard,
-        write_organiser_part,
-    )
+    from evaluation.ranking.leaderboard_writing import write_leaderboard, write_organiser_part
 
     choices = RankOptions(
         which=arguments.which,

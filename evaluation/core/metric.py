@@ -79,7 +79,8 @@ class Metric:
     ``worst`` may be infinite (a distance). A metric with ``resampled`` has a bootstrap interval;
     ``fixed_intervals`` returns further intervals by name, such as Wilson's for a proportion. ``ordered`` is
     false if the value alone does not separate good submissions from useless ones (a spread, a difference, a
-    number of false objects), or if it compares with another reference than the task's. If the reference
+    number of false objects), or if it compares with another reference than the task's. ``unit`` is empty for
+    a number without one. If the reference
     leaves nothing to average, the metric does not exist: its value is NaN and it is omitted from all output.
     """
 
@@ -91,6 +92,7 @@ class Metric:
     fixed_intervals: Callable[[CaseTable], dict[str, Interval]] | None = None
     resampled: bool = True
     ordered: bool = True
+    unit: str = ""
 
     @property
     def better(self) -> Literal["higher", "lower"]:
@@ -98,9 +100,11 @@ class Metric:
         return "higher" if self.best > self.worst else "lower"
 
 
-def mean_metric(name: str, title: str, best: float, worst: float, ordered: bool = True) -> Metric:
+def mean_metric(
+    name: str, title: str, best: float, worst: float, ordered: bool = True, unit: str = ""
+) -> Metric:
     """Return the metric that is the mean of the column of its own name."""
-    return Metric(name, title, mean_of(name), best, worst, ordered=ordered)
+    return Metric(name, title, mean_of(name), best, worst, ordered=ordered, unit=unit)
 
 
 def mean_of(column: str) -> Aggregate:

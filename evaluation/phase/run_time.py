@@ -27,7 +27,7 @@ def run_time_task(run_time: RunTime) -> Task:
         penalty = run_time.penalty_per_second * max(0.0, seconds - target)
         return {"seconds": seconds, "slow": float(seconds > target), "penalty": penalty}
 
-    metrics = [mean_metric("seconds", "Run time in seconds", best=0, worst=inf)]
+    metrics = [mean_metric("seconds", "Run time in seconds", best=0, worst=inf, unit="s")]
     if run_time.target_seconds is not None:
         title = f"Share of cases with more than {target:g} s"
         metrics.append(Metric("slow", title, proportion_of("slow"), best=0, worst=1))

@@ -12,6 +12,8 @@ from evaluation.metrics.intervals import Interval
 from evaluation.platform.result_file import as_written_values
 from evaluation.ranking.annotators import AnnotatorsSection, ReadColumns, annotators_section
 from evaluation.ranking.boards import BoardPlaces, Leaderboards, place_teams
+from evaluation.ranking.case_report import case_values, curves
+from evaluation.ranking.certainty import rank_sets, superiorities
 from evaluation.ranking.comparisons import SIGNIFICANT, Comparisons, TestChoice, TestOfMeans, compare
 from evaluation.ranking.difficulty import (
     SubgroupTest,
@@ -90,7 +92,16 @@ class Analysis:
         self._draws = draw_cases(self._metrics_of_ranked_teams(), self._all, self._choice)
         self.resampled = self._resample()
         self.resampled_standings = self._place_resampled()
+        self.rank_sets = self._rank_sets()
+        self.superiority = (
+            {} if self.too_many_to_compare else superiorities(self._cases.teams, self.resampled_standings)
+        )
         self.comparisons = self._compare()
+
+    @property
+    def too_many_to_compare(self) -> bool:
+        """Whether all pairs of teams are only compared when this is asked for."""
+        return self._choices.tests is not True and len(self._ranked) > _MAX_TESTED
 
     def interval(self, team: str, metric: str) -> Interval | None:
         """Return the bootstrap interval of a team's metric."""
@@ -128,7 +139,13 @@ class Analysis:
             else []
         )
         groups = group_difficulties(difficulties, results.cases, self._choices.subgroups)
-        return OrganiserPart(tuple(difficulties), tuple(groups), tuple(moved))
+        return OrganiserPart(
+            tuple(difficulties),
+            tuple(groups),
+            tuple(moved),
+            case_values(results.metrics, self._all),
+            curves(results.metrics, self._all),
+        )
 
     def subgroup_tests(self) -> tuple[SubgroupTest, ...]:
         """Return the tests between subgroups within each team."""
@@ -216,13 +233,27 @@ class Analysis:
             if all(metric in values for metric in self._scheme.metrics_of(name))
         }
 
+    def _rank_sets(self) -> dict[str, dict[str, tuple[int, int]]]:
+        if self.too_many_to_compare:
+            return {}
+        return {
+            name: rank_sets(
+                {s.team: s.values[name] for s in self._ranked if name in s.values},
+                self._all.teams,
+                self.resampled.values[name],
+                self._results.figures[name].better,
+            )
+            for name in self._scheme.metrics
+            if name in self.resampled.values and self._complete([name])
+        }
+
     def _compare(self) -> dict[str, Comparisons]:
         tests = self._choices.tests
         if not any(submission.tables for submission in self._ranked) or tests is False:
             return {}
-        if tests is None and len(self._ranked) > _MAX_TESTED:
+        if self.too_many_to_compare:
             self.notices.append(
-                f"no tests between teams: more than {_MAX_TESTED} (ask for them with --tests)"
+                f"pairs of teams are not compared: more than {_MAX_TESTED} teams (ask for it with --tests)"
             )
             return {}
         choice = TestChoice(self._choice.seed, self._choices.permutations, self._choices.means)

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.ranking.boards import competition_ranks
+from evaluation.ranking.methods.tied_ranks import competition_ranks
 
 MAX_EXACT = 12
 Matrix = NDArray[np.int64]

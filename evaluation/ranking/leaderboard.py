@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from evaluation.core.metric import Metric
 from evaluation.core.scheme import Scheme
+from evaluation.ranking.across import across_rankings
 from evaluation.ranking.analysis import Analysis, RankOptions
-from evaluation.ranking.boards import Better, BoardPlaces, Leaderboards, shared_rank
+from evaluation.ranking.boards import BoardPlaces, Leaderboards
 from evaluation.ranking.leaderboard_file import (
     BoardOfTeam,
     MetricOfPhase,
@@ -16,7 +18,9 @@ from evaluation.ranking.leaderboard_file import (
     PhaseLeaderboard,
     Team,
 )
+from evaluation.ranking.methods.tied_ranks import Better, shared_rank
 from evaluation.ranking.results import PhaseResults, RankingError, Submission
+from evaluation.ranking.robustness import variations
 from evaluation.ranking.scheme_file import describe_scheme, exact_text
 from evaluation.ranking.scheme_scores import SchemeScores
 from evaluation.ranking.selection import select
@@ -67,6 +71,7 @@ def rank_phase(
             name: MetricOfPhase(
                 metric.title,
                 metric.better,
+                metric.unit if isinstance(metric, Metric) else "",
                 name in in_ranking,
                 analysis.intervals.missing.get(name),
                 analysis.comparisons.get(name),
@@ -80,6 +85,18 @@ def rank_phase(
             for name, standing in analysis.resampled_standings.items()
             if (found := agreement(leaderboards.boards[name], standing.places))
         },
+        superiority=analysis.superiority,
+        robustness=variations(
+            results, scheme, ranked, scores, choices.subgroups, with_tests=not analysis.too_many_to_compare
+        ),
+        across=across_rankings(
+            [submission.team for submission in ranked],
+            {
+                name: standing.places[0].tolist()
+                for name, standing in leaderboards.boards.items()
+                if name != scheme.overall
+            },
+        ),
         subgroup_tests=analysis.subgroup_tests(),
         annotators=analysis.annotators(),
     )
@@ -145,6 +162,7 @@ def _teams(
                         ranks.get(name),
                         interval.lower if (interval := analysis.interval(submission.team, name)) else None,
                         interval.upper if interval else None,
+                        analysis.rank_sets.get(name, {}).get(submission.team),
                     )
                     for name, value in submission.values.items()
                 },

@@ -9,7 +9,8 @@ from fractions import Fraction
 
 from evaluation.core.scheme import Scheme
 from evaluation.phase.leaderboard import TeamValues
-from evaluation.ranking.boards import Better, place_teams
+from evaluation.ranking.boards import place_teams
+from evaluation.ranking.methods.tied_ranks import Better
 
 
 @dataclass(frozen=True)

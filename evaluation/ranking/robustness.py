@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from evaluation.core.resampling import values_under
 from evaluation.core.scheme import Scheme
 from evaluation.platform.result_file import as_written_values
 from evaluation.ranking.boards import Leaderboards, place_teams
+from evaluation.ranking.methods.tied_ranks import Better, IntArray
 from evaluation.ranking.resampling import FloatArray, TeamCases, with_composites
 from evaluation.ranking.results import PhaseResults, Submission
 from evaluation.ranking.scheme_scores import SchemeScores
@@ -20,6 +21,15 @@ from evaluation.ranking.statistics.ranks import kendall_tau_b
 
 Kind = Literal["method", "without metric", "weight", "subgroup"]
 _MIN_CASES = 2
+
+
+class Changed(NamedTuple):
+    """What differs, the boards that it can move teams in, and the places."""
+
+    kind: Kind
+    change: str
+    boards: tuple[str, ...]
+    places: Leaderboards
 
 
 @dataclass(frozen=True)
@@ -41,20 +51,29 @@ def variations(
     results: PhaseResults,
     scheme: Scheme,
     submissions: Sequence[Submission],
-    leaderboards: Leaderboards,
+    scores: SchemeScores,
     subgroups: Iterable[str],
+    with_tests: bool = True,
 ) -> tuple[Variation, ...]:
     """Return the places under every other method, without each metric, with other weights, and by subgroup.
 
-    submissions: the ranked ones. leaderboards: theirs in force. subgroups: columns of the case table; a value
-    with fewer than two cases is left out. The boards are the overall one, or all where there is none. Another
-    method is left out where it changes no metric of the phase or lacks results per case.
+    submissions: the ranked ones. scores: theirs in force. subgroups: columns of the case table; a value with
+    fewer than two cases is left out. with_tests: whether test-then-rank is a method. The boards are the
+    overall one, or all where there is none. Methods are left out where they change no metric of the phase or
+    where results per case are missing.
     """
     names = [scheme.overall] if scheme.overall else [board.name for board in scheme.boards]
+    values = scores.values()
+    leaderboards = place_teams(scheme, values, scores.better)
     found: list[Variation] = []
-    for kind, change, places in _all(results, scheme, submissions, subgroups):
+    others = (
+        *_by_method(results, scheme, submissions, with_tests),
+        *_by_scheme(scheme, values, scores.better),
+        *_by_subgroup(results, scheme, submissions, scores, subgroups),
+    )
+    for kind, change, affected, places in others:
         for name in names:
-            if name in places.boards:
+            if name in places.boards and name in affected:
                 inforce = leaderboards.boards[name].places[0]
                 found.append(
                     _variation(name, kind, change, submissions, inforce, places.boards[name].places[0])
@@ -62,41 +81,66 @@ def variations(
     return tuple(sorted(found, key=lambda variation: names.index(variation.board)))
 
 
-def _all(
-    results: PhaseResults, scheme: Scheme, submissions: Sequence[Submission], subgroups: Iterable[str]
-) -> Iterator[tuple[Kind, str, Leaderboards]]:
-    complete = all(submission.tables for submission in submissions if submission.values)
-    if complete and _has_means(results, scheme):
-        for change, other in other_methods(scheme):
-            yield "method", change, SchemeScores(results, other, submissions).places()
-    variants: tuple[tuple[Kind, Iterator[tuple[str, Scheme]]], ...] = (
-        ("without metric", left_out_metrics(scheme)),
-        ("weight", other_weights(scheme)),
-    )
-    for kind, others in variants:
-        for change, other in others:
-            yield kind, change, SchemeScores(results, other, submissions).places()
-    if complete and results.cases is not None:
-        for column in subgroups:
-            labels = dict(zip(results.cases.names, results.cases.columns.get(column, ()), strict=False))
-            for value in sorted(set(labels.values()) - {""}):
-                members = {case for case, label in labels.items() if label == value}
-                if len(members) >= _MIN_CASES:
-                    places = _places_in(results, scheme, submissions, members)
-                    yield "subgroup", f"{column} = {value}", places
+def _by_method(
+    results: PhaseResults, scheme: Scheme, submissions: Sequence[Submission], with_tests: bool
+) -> Iterator[Changed]:
+    if not _complete(submissions) or not _has_means(results, scheme):
+        return
+    for change, other in other_methods(scheme):
+        if with_tests or other.method.name != "test-then-rank":
+            places = SchemeScores(results, other, submissions).places()
+            yield Changed("method", change, scheme.board_names, places)
+
+
+def _by_scheme(
+    scheme: Scheme, values: Mapping[str, FloatArray], better: Mapping[str, Better]
+) -> Iterator[Changed]:
+    """Yield the places by schemes of the same method, which rank the same scores."""
+    for change, other in left_out_metrics(scheme):
+        affected = tuple(name for name in scheme.board_names if change in scheme.metrics_of(name))
+        yield Changed("without metric", change, affected, place_teams(other, values, better))
+    for change, board, other in other_weights(scheme):
+        places = place_teams(other, values, better)
+        yield Changed("weight", change, scheme.boards_on(board), places)
+
+
+def _by_subgroup(
+    results: PhaseResults,
+    scheme: Scheme,
+    submissions: Sequence[Submission],
+    scores: SchemeScores,
+    subgroups: Iterable[str],
+) -> Iterator[Changed]:
+    if results.cases is None or not _complete(submissions):
+        return
+    for column in subgroups:
+        labels = dict(zip(results.cases.names, results.cases.columns.get(column, ()), strict=False))
+        for value in sorted(set(labels.values()) - {""}):
+            members = {case for case, label in labels.items() if label == value}
+            if len(members) >= _MIN_CASES:
+                places = _places_in(results, scheme, submissions, scores, members)
+                yield Changed("subgroup", f"{column} = {value}", scheme.board_names, places)
+
+
+def _complete(submissions: Sequence[Submission]) -> bool:
+    return all(submission.tables for submission in submissions if submission.values)
 
 
 def _has_means(results: PhaseResults, scheme: Scheme) -> bool:
     return any(
-        name in results.metrics and results.metrics[name].aggregate.spread_column for name in scheme.metrics
+        name in results.metrics and results.metrics[name].aggregate.spread_column is not None
+        for name in scheme.metrics
     )
 
 
 def _places_in(
-    results: PhaseResults, scheme: Scheme, submissions: Sequence[Submission], members: set[str]
+    results: PhaseResults,
+    scheme: Scheme,
+    submissions: Sequence[Submission],
+    scores: SchemeScores,
+    members: set[str],
 ) -> Leaderboards:
     """Return the leaderboards over some of the cases."""
-    scores = SchemeScores(results, scheme, submissions)
     cases = TeamCases(tuple(s.team for s in submissions), tuple(s.tables for s in submissions))
     composites = {composite.name: composite for composite in results.challenge.composites}
     needed = {
@@ -131,8 +175,8 @@ def _variation(
     kind: Kind,
     change: str,
     submissions: Sequence[Submission],
-    inforce: np.ndarray,
-    places: np.ndarray,
+    inforce: IntArray,
+    places: IntArray,
 ) -> Variation:
     both = (inforce > 0) & (places > 0)
     tau = float(kendall_tau_b(inforce[both], places[both][np.newaxis])[0]) if both.sum() > 1 else np.nan
@@ -140,12 +184,3 @@ def _variation(
     return Variation(
         board, kind, change, {team: place for team, place in named if place}, None if np.isnan(tau) else tau
     )
-
-
-def mean_agreement(found: Sequence[Variation]) -> Mapping[str, float]:
-    """Return the mean τ-b by kind of variation."""
-    taus: dict[str, list[float]] = {}
-    for variation in found:
-        if variation.tau_b is not None:
-            taus.setdefault(variation.kind, []).append(variation.tau_b)
-    return {kind: float(np.mean(values)) for kind, values in taus.items()}

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from evaluation.core.case_table import CaseTable
 from evaluation.core.scheme import Scheme
-from evaluation.ranking.boards import Better, Leaderboards, place_teams
-from evaluation.ranking.methods.team_scores import TeamScores, team_scores
+from evaluation.ranking.boards import Leaderboards, place_teams
+from evaluation.ranking.methods.team_scores import TeamScores, is_by_method, team_scores
+from evaluation.ranking.methods.tied_ranks import Better
 from evaluation.ranking.resampling import Draws, FloatArray, TeamCases
 from evaluation.ranking.results import PhaseResults, RankingError, Submission
 
@@ -35,13 +36,14 @@ class SchemeScores:
                 continue
             tables = cases.task_tables(name.partition(".")[0])
             named = {f"{position}": table for position, table in tables.items()}
-            scores = team_scores(results.metrics[name], named, scheme.method, scheme.ties)
-            if scores is None:
-                continue
-            if without := [s.team for i, s in enumerate(submissions) if name in s.values and i not in tables]:
+            without = [s.team for i, s in enumerate(submissions) if name in s.values and i not in tables]
+            if without and is_by_method(results.metrics[name], scheme.method):
                 raise RankingError(
                     f"{scheme.method.name} needs results per case of {name}, missing: {', '.join(without)}"
                 )
+            scores = team_scores(results.metrics[name], named, scheme.method, scheme.ties)
+            if scores is None:
+                continue
             self.by_method[name], self._positions[name] = scores, list(tables)
             self.better[name] = scores.better
 

@@ -28,8 +28,8 @@ def left_out_metrics(scheme: Scheme) -> Iterator[tuple[str, Scheme]]:
             yield metric, replace(scheme, boards=boards, overall=overall, phases=phases)
 
 
-def other_weights(scheme: Scheme) -> Iterator[tuple[str, Scheme]]:
-    """Yield the scheme with the weight of each term of a board halved, and raised by half.
+def other_weights(scheme: Scheme) -> Iterator[tuple[str, str, Scheme]]:
+    """Yield the scheme with the weight of each term of a board halved, and raised by half; with the board.
 
     A mean becomes a sum, which orders teams alike. Medians have no weights.
     """
@@ -43,7 +43,8 @@ def other_weights(scheme: Scheme) -> Iterator[tuple[str, Scheme]]:
                 boards = list(scheme.boards)
                 boards[position] = replace(board, terms=tuple(terms), combination="sum")
                 if term.weight:
-                    yield f"{board.name}: {_name(term)} {label}", replace(scheme, boards=tuple(boards))
+                    change = f"{board.name}: {_name(term)} {label}"
+                    yield change, board.name, replace(scheme, boards=tuple(boards))
 
 
 def _without(boards: tuple[Board, ...], metric: str) -> tuple[Board, ...]:

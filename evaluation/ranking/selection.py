@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from evaluation.core.scheme import Scheme
-from evaluation.ranking.boards import Better, Leaderboards, place_teams
+from evaluation.ranking.boards import Leaderboards, place_teams
+from evaluation.ranking.methods.tied_ranks import Better
 from evaluation.ranking.results import Submission
 
 Which = Literal["best", "last"]

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from evaluation.core.challenge import Composite
 from evaluation.core.metric import Metric
 from evaluation.core.scheme import Scheme
-from evaluation.ranking.boards import BoardPlaces, IntArray, Leaderboards, place_teams
+from evaluation.ranking.boards import BoardPlaces, Leaderboards, place_teams
+from evaluation.ranking.methods.tied_ranks import IntArray
 from evaluation.ranking.resampling import TeamCases, leave_one_out, with_composites
 from evaluation.ranking.scheme_scores import SchemeScores
 from evaluation.ranking.statistics.ranks import kendall_tau_b

@@ -137,20 +137,26 @@ def test_two_phases_annotators_and_subgroups(tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
     assert "annotator expert: sensitivity 100.00 %, specificity 100.00 %, accuracy 100.00 %" in done.stdout
     assert "agree on 25 of 40" in done.stdout
-    assert (
-        sorted(path.name for path in (tmp_path / "out").iterdir())
-        == [
-            "difficulty-groups-offline.csv",
-            "difficulty-groups-onsite.csv",
-            "difficulty-offline.csv",
-            "difficulty-onsite.csv",
-            "leaderboard-offline.csv",
-            "leaderboard-onsite.csv",
-            "leaderboard.csv",
-            "leaderboard.json",
-        ]
-        or (tmp_path / "out" / "influence-offline.csv").is_file()
-    )
+    written = {path.name for path in (tmp_path / "out").iterdir()} - {
+        "influence-offline.csv",
+        "influence-onsite.csv",
+    }
+    assert written == {
+        "leaderboard.csv",
+        "leaderboard.json",
+        "robustness.csv",
+        *(
+            f"{name}-{role}.{extension}"
+            for role in ("offline", "onsite")
+            for name, extension in (
+                ("difficulty", "csv"),
+                ("difficulty-groups", "csv"),
+                ("leaderboard", "csv"),
+                ("organiser", "json"),
+            )
+        ),
+    }
+    assert "consensus of offline, onsite (Kemeny" in done.stdout
     final = (tmp_path / "out" / "leaderboard.csv").read_text(encoding="utf-8").splitlines()
     assert final[1].startswith("1,a,1,1,1")
 
@@ -183,7 +189,7 @@ def test_no_resamples_need_no_explanation(each, tmp_path):
     ("arguments", "problem"),
     [
         (["nowhere"], "nowhere: is not a folder"),
-        (["a=nowhere", "b"], "b: expected PHASE=FOLDER, every phase once"),
+        (["a=nowhere", "b"], "b: expected PHASE=FOLDER or PHASE=CSV, every phase once"),
         (["{each}", "--scheme", "nowhere.toml"], "nowhere.toml"),
         (["{each}", "--subgroup", "vendor"], "vendor: no column of the case table"),
         (["{each}", "--classifier", "fovea.area"], "fovea.area: is not a column of the results per case"),

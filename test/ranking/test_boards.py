@@ -14,7 +14,8 @@ from evaluation.challenges.edd2020.rules import RANKING as EDD2020
 from evaluation.challenges.justraigs.rules import RANKING as JUSTRAIGS
 from evaluation.challenges.refuge.rules import RefugeOptions, ranking
 from evaluation.core.scheme import Board, Place, Rank, Scheme, Score
-from evaluation.ranking.boards import Better, Leaderboards, competition_ranks, place_teams
+from evaluation.ranking.boards import Leaderboards, place_teams
+from evaluation.ranking.methods.tied_ranks import Better, competition_ranks
 from evaluation.ranking.schemes import platform_scheme
 
 NAN = math.nan

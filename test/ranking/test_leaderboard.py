@@ -14,12 +14,8 @@ from evaluation.core.scheme import Board, Place, Rank, Scheme
 from evaluation.ranking.analysis import RankOptions
 from evaluation.ranking.final import rank_phases
 from evaluation.ranking.leaderboard import RankedPhase, rank_phase
-from evaluation.ranking.leaderboard_file import (
-    FORMAT,
-    Leaderboard,
-    leaderboard_schema,
-    write_leaderboard,
-)
+from evaluation.ranking.leaderboard_file import FORMAT, Leaderboard, leaderboard_schema
+from evaluation.ranking.leaderboard_writing import write_leaderboard
 from evaluation.ranking.results import RankingError
 from evaluation.ranking.results_folder import read_results
 from evaluation.ranking.schemes import scheme_of
@@ -299,7 +295,11 @@ def test_files(four_teams, tmp_path):
     lines = (tmp_path / "leaderboard.csv").read_text(encoding="utf-8").splitlines()
     assert len(lines) == 5
     assert lines[1].startswith("alpha,yes,1,1,")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["leaderboard.csv", "leaderboard.json"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "leaderboard.csv",
+        "leaderboard.json",
+        "robustness.csv",
+    ]
     write_leaderboard(board, tmp_path / "again")
     assert (tmp_path / "again" / "leaderboard.json").read_bytes() == document
 

@@ -11,7 +11,8 @@ import pytest
 from evaluation.challenges.adam.rules import RANKING as ADAM
 from evaluation.challenges.refuge.rules import RefugeOptions, ranking
 from evaluation.core.scheme import Place, Scheme
-from evaluation.ranking.boards import Better, Leaderboards, combine_phases, place_teams
+from evaluation.ranking.boards import Leaderboards, combine_phases, place_teams
+from evaluation.ranking.methods.tied_ranks import Better
 
 PUBLISHED = Path(__file__).parent / "published"
 REFUGE = ranking(RefugeOptions())

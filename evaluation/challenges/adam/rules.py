@@ -93,9 +93,11 @@ def _tasks(options: AdamOptions) -> tuple[Task, ...]:
             fields=(_fovea(options),),
             score=_score_fovea,
             metrics=(
-                _distance("distance", "Euclidean distance in pixels"),
+                _distance("distance", "Euclidean distance in pixels", unit="px"),
                 _distance(
-                    "distance_where_visible", "Euclidean distance in pixels where the fovea is visible"
+                    "distance_where_visible",
+                    "Euclidean distance in pixels where the fovea is visible",
+                    unit="px",
                 ),
                 _distance("distance_per_width", "Euclidean distance as a share of the image's width"),
                 _f1("visible_f1", "F1 of a visible fovea", "predicted_visible", "visible"),

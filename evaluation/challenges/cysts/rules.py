@@ -125,13 +125,13 @@ def _metrics(options: CystsOptions) -> tuple[Metric, ...]:
         *((f"detection_ratio_level_{level}", f"Detection ratio at level {level}") for level in LEVELS),
     ]
     amounts = [
-        ("false_components", "False components in a volume"),
-        ("volume_error_mm3", "Volume error in mm³"),
+        ("false_components", "False components in a volume", ""),
+        ("volume_error_mm3", "Volume error in mm³", "mm³"),
     ]
     if options.surface_distances:
         amounts += [
-            ("hausdorff_95_mm", "Hausdorff distance (95 %) in mm"),
-            ("mean_surface_distance_mm", "Mean surface distance in mm"),
+            ("hausdorff_95_mm", "Hausdorff distance (95 %) in mm", "mm"),
+            ("mean_surface_distance_mm", "Mean surface distance in mm", "mm"),
         ]
     first, *rest = [
         mean_metric(name, title, best=1, worst=0, ordered=name != bound and name not in annotator_metrics)
@@ -152,7 +152,7 @@ def _metrics(options: CystsOptions) -> tuple[Metric, ...]:
         pooled,
         highest,
         *rest,
-        *(mean_metric(name, title, best=0, worst=inf) for name, title in amounts),
+        *(mean_metric(name, title, best=0, worst=inf, unit=unit) for name, title, unit in amounts),
     )
 
 

@@ -127,7 +127,7 @@ def _tasks(options: RefugeOptions) -> tuple[Task, ...]:
             score=lambda prediction, reference: {
                 "distance": distance(prediction["fovea"], reference["fovea"])
             },
-            metrics=(mean_metric("distance", "Euclidean distance in pixels", best=0, worst=inf),),
+            metrics=(mean_metric("distance", "Euclidean distance in pixels", best=0, worst=inf, unit="px"),),
             worst=lambda case, reference: {"distance": image_diagonal(case.width, case.height)},
             optional=True,
         ),

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evaluation.core.scheme import Ties
-from evaluation.ranking.boards import competition_ranks, shared_ranks
+from evaluation.ranking.methods.tied_ranks import competition_ranks, shared_ranks
 
 FloatArray = NDArray[np.float64]
 

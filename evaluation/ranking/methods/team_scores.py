@@ -45,16 +45,23 @@ class TeamScores:
         return np.concatenate([self.under(weights) for weights in blocks])
 
 
+def is_by_method(metric: Metric, method: Method) -> bool:
+    """Return whether a method ranks other scores than the metric's own values: never "mean-then-rank".
+
+    A metric that is not a mean over cases, such as the area under a curve, keeps its own value.
+    """
+    return method.name != "mean-then-rank" and metric.aggregate.spread_column is not None
+
+
 def team_scores(
     metric: Metric, tables: Mapping[str, CaseTable], method: Method, ties: Ties
 ) -> TeamScores | None:
     """Return the scores of the teams in ``tables``, which have the same cases.
 
-    None where the metric's own value is ranked: with "mean-then-rank", and for every metric that is not a
-    mean over cases.
+    None without any team, and where the metric's own value is ranked, see `is_by_method`.
     """
     column = metric.aggregate.spread_column
-    if method.name == "mean-then-rank" or column is None or not tables:
+    if column is None or not is_by_method(metric, method) or not tables:
         return None
     first = next(iter(tables.values()))
     values = as_written_values(np.stack([table[column] for table in tables.values()]))

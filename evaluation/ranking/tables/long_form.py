@@ -15,6 +15,8 @@ from evaluation.ranking.tables.definition import MetricDefinition, TableDefiniti
 
 CASE, TASK, METRIC, VALUE = "case", "task", "metric", "value"
 KEYS = (TEAM, CASE, TASK, METRIC, ELIGIBLE, CLUSTER_COLUMN)
+NO = ("no", "false", "0")
+_YES = ("", "yes", "true", "1")
 _NO_TASK = "results"
 _EMPTY = ("", "NA", "N/A", "NaN", "nan")
 _MAX_FAULTS = 20
@@ -63,7 +65,13 @@ def _read(path: Path, definition: TableDefinition, problems: list[str]) -> panda
     for key in (TEAM, CASE, TASK, METRIC):
         if key in table:
             report_rows(problems, path, table.index[table[key] == ""], f"{key} is empty")
-    for name in set(names) - set(texts):
+    if ELIGIBLE in table:
+        given, table[ELIGIBLE] = table[ELIGIBLE], table[ELIGIBLE].str.casefold()
+        unclear = table.index[~table[ELIGIBLE].isin([*_YES, *NO])]
+        report_rows(problems, path, unclear, f"{ELIGIBLE}: expected yes or no, found {{!r}}", given)
+    if table.empty:
+        problems.append(f"{path}: contains no results")
+    for name in sorted(set(names) - set(texts)):
         _check_numbers(path, table, name, problems)
     return table
 

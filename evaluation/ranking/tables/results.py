@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas
+from numpy.typing import NDArray
 
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Challenge, Options, Task, metrics_of
@@ -25,13 +26,12 @@ from evaluation.core.resampling import CLUSTER_COLUMN, Resampling
 from evaluation.core.scheme import Board, Rank, Scheme
 from evaluation.phase.leaderboard import ELIGIBLE, TEAM
 from evaluation.phase.scores import RecordedColumns
+from evaluation.platform.result_file import as_written
 from evaluation.ranking.results import PhaseResults, RankingError, Submission
 from evaluation.ranking.results_folder import natural_order
 from evaluation.ranking.tables.definition import TableDefinition
-from evaluation.ranking.tables.long_form import CASE, METRIC, TASK, VALUE, read_long_form, report_rows
+from evaluation.ranking.tables.long_form import CASE, METRIC, NO, TASK, VALUE, read_long_form
 from evaluation.ranking.tables.values import MetricValues, values_by_task
-
-_YES, _NO = ("", "yes", "true", "1"), ("no", "false", "0")
 
 
 def read_results_table(path: Path, definition: TableDefinition) -> PhaseResults:
@@ -45,14 +45,14 @@ def read_results_table(path: Path, definition: TableDefinition) -> PhaseResults:
     teams = sorted(long[TEAM].unique(), key=natural_order)
     cases = sorted(long[CASE].unique()) if CASE in long else [""]
     found = values_by_task(path, long, teams, cases, definition, problems)
-    ineligible = _ineligible(path, long, problems)
     if problems:
         raise RankingError(*problems)
-    tasks = tuple(_task(name, metrics) for name, metrics in found.items())
+    tasks = tuple(_task(name, metrics, len(found) > 1) for name, metrics in found.items())
     columns = _case_columns(long, cases) if CASE in long else None
+    members = {task: _cases_of(metrics) for task, metrics in found.items()} if columns else {}
+    names = {task: [cases[case] for case in chosen] for task, chosen in members.items()}
     submissions = tuple(
-        _submission(team, position, found, cases if CASE in long else None)
-        for position, team in enumerate(teams)
+        _submission(team, position, found, members, names) for position, team in enumerate(teams)
     )
     title = definition.title or path.stem
     scheme = table_scheme(found)
@@ -72,7 +72,7 @@ def read_results_table(path: Path, definition: TableDefinition) -> PhaseResults:
         title,
         hashlib.sha256(path.read_bytes()).hexdigest(),
         submissions,
-        frozenset(ineligible),
+        frozenset(long[TEAM][long[ELIGIBLE].isin(NO)]) if ELIGIBLE in long else frozenset(),
         columns,
         Resampling(
             definition.seed,
@@ -106,21 +106,8 @@ def table_scheme(found: Mapping[str, Mapping[str, MetricValues]]) -> Scheme:
     return Scheme((replace(boards[0], name="overall"),), overall="overall")
 
 
-def _ineligible(path: Path, long: pandas.DataFrame, problems: list[str]) -> set[str]:
-    if ELIGIBLE not in long:
-        return set()
-    answers = long[ELIGIBLE].str.casefold()
-    report_rows(
-        problems,
-        path,
-        long.index[~answers.isin([*_YES, *_NO])],
-        f"{ELIGIBLE}: expected yes or no, found {{!r}}",
-        long[ELIGIBLE],
-    )
-    return set(long[TEAM][answers.isin([*_NO])])
-
-
-def _task(name: str, metrics: Mapping[str, MetricValues]) -> Task:
+def _task(name: str, metrics: Mapping[str, MetricValues], one_of_several: bool) -> Task:
+    prefix = f"{name}: " if one_of_several else ""
     return Task(
         name,
         name,
@@ -129,12 +116,20 @@ def _task(name: str, metrics: Mapping[str, MetricValues]) -> Task:
         tuple(
             Metric(
                 metric,
-                entry.definition.title or metric,
+                prefix + (entry.definition.title or metric),
                 mean_of(metric),
                 *((math.inf, -math.inf) if entry.definition.better == "higher" else (-math.inf, math.inf)),
+                unit=entry.definition.unit,
             )
             for metric, entry in metrics.items()
         ),
+    )
+
+
+def _cases_of(metrics: Mapping[str, MetricValues]) -> NDArray[np.intp]:
+    """Return the positions of the cases of which any team has a value."""
+    return np.flatnonzero(
+        np.logical_or.reduce([~np.isnan(entry.values).all(axis=0) for entry in metrics.values()])
     )
 
 
@@ -142,7 +137,8 @@ def _submission(
     team: str,
     position: int,
     found: Mapping[str, Mapping[str, MetricValues]],
-    cases: Sequence[str] | None,
+    cases: Mapping[str, NDArray[np.intp]],
+    names: Mapping[str, Sequence[str]],
 ) -> Submission:
     values: dict[str, float] = {}
     tables: dict[str, CaseTable] = {}
@@ -150,16 +146,15 @@ def _submission(
         columns = {name: entry.values[position] for name, entry in metrics.items()}
         if all(np.isnan(column).all() for column in columns.values()):
             continue
-        with np.errstate(invalid="ignore"):
-            values |= {
-                f"{task}.{name}": float(np.nansum(column) / np.count_nonzero(~np.isnan(column)))
-                for name, column in columns.items()
-                if not np.isnan(column).all()
-            }
-        if cases is not None:
-            rows = zip(*(column.tolist() for column in columns.values()), strict=True)
-            tables[task] = CaseTable(cases, [dict(zip(columns, row, strict=True)) for row in rows])
-    return Submission(team, team, values, None if cases is None else tables)
+        values |= {
+            f"{task}.{name}": as_written(float(np.nanmean(column)))
+            for name, column in columns.items()
+            if not np.isnan(column).all()
+        }
+        if task in cases:
+            rows = zip(*(column[cases[task]].tolist() for column in columns.values()), strict=True)
+            tables[task] = CaseTable(names[task], [dict(zip(columns, row, strict=True)) for row in rows])
+    return Submission(team, team, values, tables or None)
 
 
 def _case_columns(long: pandas.DataFrame, cases: Sequence[str]) -> RecordedColumns:

@@ -44,7 +44,7 @@ def values_by_task(
     report_rows(
         problems,
         path,
-        long.index[long.duplicated(keys)],
+        long.index[long.duplicated(keys)].unique(),
         f"the same {', '.join(keys)} as in an earlier line",
     )
     found: dict[str, dict[str, MetricValues]] = {}

@@ -10,8 +10,8 @@ from evaluation.core.case_table import CaseTable
 from evaluation.core.metric import Metric, auc_of, mean_metric
 from evaluation.core.scheme import Method
 from evaluation.metrics.intervals import bootstrap_weights
-from evaluation.ranking.boards import competition_ranks, shared_ranks
 from evaluation.ranking.methods.team_scores import team_scores
+from evaluation.ranking.methods.tied_ranks import competition_ranks, shared_ranks
 
 ORACLE = Path(__file__).parent.parent / "challenger"
 VALUES = pandas.read_csv(ORACLE / "example.csv")
