@@ -79,7 +79,11 @@ class PhaseConfig(StrictTable):
         "Default: the metrics of the challenge's ranking.",
     )
     unranked_columns: tuple[str, ...] = Field(
-        default=(), strict=False, description="Metrics that the leaderboard shows without ranking by them."
+        default=(),
+        strict=False,
+        description="Metrics and composites that the leaderboard shows and does not rank by: the platform's "
+        "`exclude_from_ranking`. `settings` and the platform's schemes of `rank` obey it. The score is "
+        "always ranked.",
     )
     titles: dict[str, _Text] = Field(
         default={},
@@ -163,6 +167,12 @@ class PhaseConfig(StrictTable):
     def _run_time_of_algorithms(self) -> PhaseConfig:
         if self.run_time is not None and self.submission != "algorithm":
             raise ValueError("run_time needs submission = 'algorithm', found 'archive'")
+        return self
+
+    @model_validator(mode="after")
+    def _score_is_ranked(self) -> PhaseConfig:
+        if self.score in self.unranked_columns:
+            raise ValueError(f"unranked_columns: the score, {self.score!r}, is always ranked")
         return self
 
     @model_validator(mode="after")
