@@ -155,6 +155,6 @@ def test_a_file_that_is_none(tmp_path):
 def test_the_score_cannot_be_excluded_from_the_ranking(tmp_path):
     text = MINIMAL + 'score = "classification.auc"\nunranked_columns = ["classification.auc"]\n'
     with pytest.raises(
-        PhaseError, match="unranked_columns: the score, 'classification.auc', is always ranked"
+        PhaseError, match=r"unranked_columns: the score, 'classification.auc', is always ranked"
     ):
         config_of(tmp_path, text)
