@@ -4,7 +4,6 @@ import csv
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 
@@ -12,8 +11,9 @@ from evaluation.challenges.adam.rules import RANKING as ADAM
 from evaluation.challenges.refuge.rules import RefugeOptions, ranking
 from evaluation.core.scheme import Place, Scheme
 from evaluation.ranking.boards import Better, Leaderboards, combine_phases, place_teams
+from test.repository import REPOSITORY
 
-PUBLISHED = Path(__file__).parent / "published"
+PUBLISHED = REPOSITORY / "examples/published/tables"
 REFUGE = ranking(RefugeOptions())
 BETTER: dict[str, Better] = {
     "classification.auc": "higher",
