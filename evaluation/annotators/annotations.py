@@ -50,7 +50,7 @@ def open_annotators(folder: Path) -> AnnotatorsFolder:
         raise PhaseError(f"{folder / ANNOTATORS}: is not a folder")
     configuration = read_configuration(folder)
     challenge, tasks = configuration.challenge, configuration.tasks
-    cases = read_cases(folder, challenge.form_columns)
+    cases = read_cases(folder, challenge.form_columns_of(configuration.config.submission))
     fused = tuple(field for field in fields_of(tasks) if not _is_kept(field, cases))
     if problems := _problems(fused, cases):
         raise PhaseError(*problems)

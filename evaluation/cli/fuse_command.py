@@ -97,10 +97,17 @@ def _fuse_annotators(arguments: argparse.Namespace) -> list[Path]:
 def _add_graders(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("table", type=Path, metavar="GRADERS_CSV", help="the graders' table")
     parser.add_argument(
-        "--mapping", type=Path, required=True, metavar="JSON", help="mapping of the archive's stacks"
+        "--mapping",
+        type=Path,
+        metavar="JSON",
+        help="mapping of the archive's stacks; a phase of predictions without it has all eyes of the table",
     )
     parser.add_argument(
-        "--phase", type=Path, required=True, metavar="PHASE_TOML", help="the configuration of the phase"
+        "--phase",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="the configuration of the phase, under any name",
     )
     _add_output(parser)
     parser.set_defaults(fuse=_fuse_graders)

@@ -90,11 +90,12 @@ class FormColumn:
     """A column of the case table that participants know.
 
     With ``values`` a cell holds one of these; an empty cell or a missing column means the first. Without
-    ``values`` the column is required and its cells hold any text.
+    ``values`` the column is required and its cells hold any text. A column can be of algorithm phases only.
     """
 
     name: str
     values: tuple[str, ...] = ()
+    algorithm_only: bool = False
 
 
 @dataclass(frozen=True)
@@ -139,6 +140,12 @@ class Challenge:
     score: str | None = None
     ranking: Callable[[Any], Scheme] | None = None
     counts: Literal["best", "last"] = "best"
+
+    def form_columns_of(self, submission: Literal["archive", "algorithm"]) -> tuple[FormColumn, ...]:
+        """Return the columns that participants know of a phase with this kind of submission."""
+        return tuple(
+            column for column in self.form_columns if submission == "algorithm" or not column.algorithm_only
+        )
 
     def composites_of(self, tasks: Iterable[Task]) -> tuple[Composite, ...]:
         """Return the composites all of whose metrics belong to the given tasks."""

@@ -15,10 +15,12 @@ from evaluation.metrics import roc
 from evaluation.metrics.averages import weighted_deviation, weighted_mean
 from evaluation.metrics.decisions import f1_of_presence, values_of_f1
 from evaluation.metrics.intervals import Interval, wilson_interval
+from evaluation.metrics.kept_roc import sensitivity_at_first_kept_point, sensitivity_between_kept_points
 
 Strata = NDArray[np.int64]
 IntervalMethod = Literal["logit-DeLong", "studentised", "Wilson", "Wilson-bootstrap", "percentile"]
 """How a confidence interval is computed, see `core.interval_methods`."""
+SensitivityAtSpecificity = Literal["step", "interpolated", "first_kept_point", "between_kept_points"]
 
 
 @dataclass(frozen=True)
@@ -168,21 +170,35 @@ def auc_of(score: str, label: str) -> Aggregate:
 
 
 def sensitivity_at_specificity_of(
-    score: str, label: str, target: Fraction, definition: Literal["step", "interpolated"] = "step"
+    score: str, label: str, target: Fraction, definition: SensitivityAtSpecificity = "step"
 ) -> Aggregate:
-    """Return the sensitivity of a score column at a specificity of at least ``target``."""
-    function = {
-        "step": roc.sensitivity_at_specificity,
-        "interpolated": roc.sensitivity_at_specificity_interpolated,
-    }[definition]
+    """Return the sensitivity of a score column at a specificity of at least ``target``.
+
+    definition: of `evaluation.metrics.roc` "step" (at a threshold) and "interpolated" (on the curve), of
+    `evaluation.metrics.kept_roc` those of public scripts.
+    """
+
+    def values(cases: WeightedCases) -> FloatArray:
+        table = _roc_table(cases.table, score, label)
+        if definition == "first_kept_point":
+            return sensitivity_at_first_kept_point(table, _labelled_weights(cases, label), target)
+        if definition == "between_kept_points":
+            return sensitivity_between_kept_points(table, _labelled_weights(cases, label), target)
+        of_curve = {
+            "step": roc.sensitivity_at_specificity,
+            "interpolated": roc.sensitivity_at_specificity_interpolated,
+        }[definition]
+        return of_curve(table, _roc_counts(cases, score, label), target)
+
     return Aggregate(
-        values=lambda cases: function(
-            _roc_table(cases.table, score, label), _roc_counts(cases, score, label), target
-        ),
+        values=values,
         strata=lambda table: strata_of_labels(table, label),
         curve=Curve(score, label, is_area=False),
         resolution=_resolution(
-            label, lambda positives, negatives: positives + 1 if definition == "step" else None
+            label,
+            lambda positives, negatives: (
+                positives + 1 if definition in {"step", "first_kept_point"} else None
+            ),
         ),
     )
 
@@ -224,10 +240,13 @@ def _roc_table(table: CaseTable, score: str, label: str) -> roc.RocTable:
     return table.derive(("roc", score, label), build)
 
 
+def _labelled_weights(cases: WeightedCases, label: str) -> NDArray[np.number]:
+    labelled = ~np.isnan(cases.table[label])
+    return cases.weights if labelled.all() else cases.weights[:, labelled]
+
+
 def _roc_counts(cases: WeightedCases, score: str, label: str) -> roc.WeightedCounts:
     def count(cases: WeightedCases) -> roc.WeightedCounts:
-        labelled = ~np.isnan(cases.table[label])
-        weights = cases.weights if labelled.all() else cases.weights[:, labelled]
-        return roc.weighted_counts(_roc_table(cases.table, score, label), weights)
+        return roc.weighted_counts(_roc_table(cases.table, score, label), _labelled_weights(cases, label))
 
     return cases.derive(("roc", score, label), count)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from evaluation.core.fault import FaultKind, ReadError, shorten
 from evaluation.io.pixels import Size
@@ -15,17 +17,25 @@ _BLANKS = re.compile("[ \t]+")
 _CORNERS = ("x1", "y1", "x2", "y2")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
+MAX_COORDINATE = 1 << 26
+"""Areas of boxes with whole coordinates up to this are exact."""
+
+Outside = Literal["error", "clip", "keep"]
+"""What happens to a box that leaves its image."""
+
 
 @dataclass(frozen=True)
 class BoxFormat:
     """The fields of a line: one of the classes (index by name), an optional confidence, corners in pixels.
 
-    Coordinates lie between 0 and the image's size; with ``clip`` others are moved to the border.
+    Coordinates lie between 0 and the image's size. Others are a fault ("error"), moved to the border ("clip")
+    or kept up to `MAX_COORDINATE` ("keep"). ``remedy`` ends the message of the fault.
     """
 
     classes: Mapping[str, int]
     with_confidence: bool
-    clip: bool = False
+    outside: Outside = "error"
+    remedy: str = ""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -37,13 +47,13 @@ class BoxFormat:
 class BoxLines:
     """The boxes of a file in the order of its lines, and the problems of all other lines.
 
-    A row is class index, confidence (1 where the format has none), x1, y1, x2, y2. ``clipped`` counts the
-    boxes that were moved.
+    A row is class index, confidence (1 where the format has none), x1, y1, x2, y2. ``outside`` counts the
+    boxes that leave the image.
     """
 
     rows: list[tuple[float, ...]]
     problems: list[ReadError]
-    clipped: int
+    outside: int
 
 
 def read_box_lines(data: memoryview, form: BoxFormat, size: Size, max_boxes: int) -> BoxLines:
@@ -59,7 +69,7 @@ def read_box_lines(data: memoryview, form: BoxFormat, size: Size, max_boxes: int
     right, bottom = float(size.width), float(size.height)
     rows: list[tuple[float, ...]] = []
     problems: list[ReadError] = []
-    clipped = 0
+    outside = 0
     for number, line in enumerate(text.split("\n"), start=1):
         if len(rows) + len(problems) >= max_boxes and line.strip():
             problems.append(ReadError(FaultKind.TOO_LARGE, f"at most {max_boxes} lines", "more", number))
@@ -81,11 +91,12 @@ def read_box_lines(data: memoryview, form: BoxFormat, size: Size, max_boxes: int
             if found_problems:
                 problems += found_problems
                 continue
-            x1, x2 = min(max(x1, 0.0), right), min(max(x2, 0.0), right)
-            y1, y2 = min(max(y1, 0.0), bottom), min(max(y2, 0.0), bottom)
-            clipped += 1
+            if form.outside == "clip":
+                x1, x2 = min(max(x1, 0.0), right), min(max(x2, 0.0), right)
+                y1, y2 = min(max(y1, 0.0), bottom), min(max(y2, 0.0), bottom)
+            outside += 1
         rows.append((form.classes[name], confidence, x1, y1, x2, y2))
-    return BoxLines(rows, problems, clipped)
+    return BoxLines(rows, problems, outside)
 
 
 def write_box_lines(rows: list[list[float]], form: BoxFormat) -> bytes:
@@ -108,7 +119,7 @@ _LINE, _LINE_WITH_CONFIDENCE = _line(4), _line(5)
 
 
 def _problems(line: str, number: int, form: BoxFormat, size: Size) -> list[ReadError]:
-    """Return all problems of a line; none if clipping corrects it."""
+    """Return all problems of a line; none if it only leaves the image and may."""
     cells = [cell for cell in _BLANKS.split(line) if cell]
     if len(cells) != len(form.columns):
         expected = f"{len(form.columns)} fields ({' '.join(form.columns)})"
@@ -127,11 +138,16 @@ def _problems(line: str, number: int, form: BoxFormat, size: Size) -> list[ReadE
     if not 0.0 <= confidence <= 1.0:
         expected, found = "confidence from 0 to 1", f"{confidence:.12g}"
         problems.append(ReadError(FaultKind.WRONG_VALUE, expected, found, number))
-    for axis, limit in (("x", size.width), ("y", size.height)):
+    for axis, length in (("x", size.width), ("y", size.height)):
+        least, limit = {
+            "error": (0, length),
+            "clip": (-math.inf, math.inf),
+            "keep": (-MAX_COORDINATE, MAX_COORDINATE),
+        }[form.outside]
         low, high = values.get(f"{axis}1"), values.get(f"{axis}2")
         for name, value in ((f"{axis}1", low), (f"{axis}2", high)):
-            if value is not None and not 0 <= value <= limit and not form.clip:
-                expected = f"{name} from 0 to {limit}"
+            if value is not None and not least <= value <= limit:
+                expected = f"{name} from {least} to {limit}{form.remedy}"
                 problems.append(ReadError(FaultKind.WRONG_VALUE, expected, f"{value:.12g}", number))
         if low is not None and high is not None and high < low:
             expected, found = f"{axis}1 ≤ {axis}2", f"{axis}1 = {low:.12g}, {axis}2 = {high:.12g}"

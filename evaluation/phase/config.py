@@ -82,8 +82,9 @@ class PhaseConfig(StrictTable):
     unranked_columns: tuple[str, ...] | None = Field(
         default=None,
         strict=False,
-        description="Metrics that the leaderboard shows without ranking by them. "
-        "Default: the challenge's composites that are not ranked.",
+        description="Metrics and composites that the leaderboard shows without ranking by them: the "
+        "platform's `exclude_from_ranking`. `settings` and the platform's schemes of `rank` obey it. The score is "
+        "always ranked. Default: the challenge's composites that are not ranked.",
     )
     scoring_method: Literal["absolute", "mean", "median"] | None = Field(
         default=None,
@@ -192,6 +193,12 @@ class PhaseConfig(StrictTable):
         return self
 
     @model_validator(mode="after")
+    def _score_is_ranked(self) -> PhaseConfig:
+        if self.score in (self.unranked_columns or ()):
+            raise ValueError(f"unranked_columns: the score, {self.score!r}, is always ranked")
+        return self
+
+    @model_validator(mode="after")
     def _published_subgroups_exist(self) -> PhaseConfig:
         public = [subgroup.column for subgroup in self.subgroups if subgroup.audience == "public"]
         if unknown := [column for column in self.publish_label_subgroups if column not in public]:
@@ -207,17 +214,17 @@ class PhaseConfig(StrictTable):
         return subgroups
 
 
-def read_config(folder: Path) -> PhaseConfig:
+def read_config(folder: Path, file: str = FILE_NAME) -> PhaseConfig:
     """Return the configuration of a phase folder. Raises `PhaseError` listing every fault."""
-    path = folder / FILE_NAME
+    path = folder / file
     try:
         return PhaseConfig.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
     except FileNotFoundError:
-        raise PhaseError(f"{FILE_NAME}: not found in {folder}") from None
+        raise PhaseError(f"{file}: not found in {folder}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
-        raise PhaseError(f"{FILE_NAME}: cannot be read: {error}") from None
+        raise PhaseError(f"{file}: cannot be read: {error}") from None
     except ValidationError as error:
-        raise PhaseError(*describe_validation(FILE_NAME, error)) from None
+        raise PhaseError(*describe_validation(file, error)) from None
 
 
 def describe_validation(file: str, error: ValidationError, prefix: str = "") -> list[str]:
@@ -246,15 +253,15 @@ class Configuration:
     tasks: tuple[Task, ...]
 
 
-def read_configuration(folder: Path, only: str | None = None) -> Configuration:
+def read_configuration(folder: Path, only: str | None = None, file: str = FILE_NAME) -> Configuration:
     """Return the configuration in a folder. Raises `PhaseError`, also for a challenge other than ``only``."""
-    config = read_config(folder)
+    config = read_config(folder, file)
     if only is not None and config.challenge != only:
-        raise PhaseError(f"{FILE_NAME}: challenge: expected {only!r}, found {config.challenge!r}")
+        raise PhaseError(f"{file}: challenge: expected {only!r}, found {config.challenge!r}")
     challenge = challenge_named(config.challenge)
     try:
         options = challenge.options.model_validate(config.options)
     except ValidationError as error:
-        raise PhaseError(*describe_validation(FILE_NAME, error, "options.")) from None
+        raise PhaseError(*describe_validation(file, error, "options.")) from None
     tasks = select_tasks(challenge, options, config.tasks, config.scored_run_time)
     return Configuration(config, challenge, options, tuple(task for task in tasks if task.fields))

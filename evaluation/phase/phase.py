@@ -113,12 +113,12 @@ def load_phase(folder: Path, manifest: Manifest | None = None, source: Source = 
     try:
         tasks = select_tasks(challenge, options, config.tasks, config.scored_run_time)
     except PhaseError as error:
-        others = _faults_of_cases(folder, challenge.form_columns)
+        others = _faults_of_cases(folder, challenge.form_columns_of(config.submission))
         raise PhaseError(*problems, *_in_config(error), *others) from None
     problems += _unknown_metrics(config, challenge, tasks)
     problems += _unknown_tasks(config, tasks)
     try:
-        cases = read_cases(folder, challenge.form_columns)
+        cases = read_cases(folder, challenge.form_columns_of(config.submission))
     except PhaseError as error:
         raise PhaseError(*problems, *error.problems) from None
     problems += _impossible_methods(config, tasks, cases)

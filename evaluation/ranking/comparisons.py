@@ -106,8 +106,8 @@ def compare(
     values: the metric by team. resampled: its paired bootstrap values, shape (resamples, teams).
     The area under a curve: DeLong, with Obuchowski's variance where cases cluster; where likelihoods were
     filled in or a class has fewer than ten units, randomisation. Means over cases: as chosen; the signed-rank
-    test only where cases do not cluster. All others: randomisation, points of a curve on mid-ranks in the team.
-    The test of a pair does not depend on the other teams; its correction for many pairs does.
+    test only where cases do not cluster. All others: randomisation, points of a curve on mid-ranks in the
+    team. The test of a pair does not depend on the other teams; its correction for many pairs does.
     """
     tables = {
         position: table

@@ -7,7 +7,7 @@ from evaluation.io.pixels import Size
 
 CLASSES = {"BE": 0, "HGD": 1}
 PREDICTED, REFERENCE = BoxFormat(CLASSES, True), BoxFormat(CLASSES, False)
-CLIPPED = BoxFormat(CLASSES, True, clip=True)
+CLIPPED = BoxFormat(CLASSES, True, outside="clip")
 SIZE = Size(100, 50)
 
 
@@ -33,7 +33,7 @@ GOOD = {
 @pytest.mark.parametrize(("text", "rows"), GOOD.values(), ids=GOOD)
 def test_good_files(text, rows):
     lines = read(text)
-    assert (lines.rows, lines.problems, lines.clipped) == (rows, [], 0)
+    assert (lines.rows, lines.problems, lines.outside) == (rows, [], 0)
 
 
 BAD = {
@@ -98,7 +98,17 @@ def test_clipping_moves_corners_to_the_border_and_counts_boxes():
         (0, 0.5, 1, 2, 100, 4),
         (0, 0.5, 100, 2, 100, 4),
     ]
-    assert (lines.clipped, lines.problems) == (3, [])
+    assert (lines.outside, lines.problems) == (3, [])
+
+
+def test_kept_corners_stay_where_they_are_and_boxes_are_counted():
+    kept = BoxFormat(CLASSES, True, outside="keep")
+    lines = read("BE 0.5 -0.605 -1 120 60\nBE 0.5 1 2 3 4", kept)
+    assert lines.rows == [(0, 0.5, -0.605, -1, 120, 60), (0, 0.5, 1, 2, 3, 4)]
+    assert (lines.outside, lines.problems) == (1, [])
+    assert [str(problem) for problem in read("BE 0.5 -1e9 2 3 4", kept).problems] == [
+        "expected x1 from -67108864 to 67108864, found -1000000000"
+    ]
 
 
 @pytest.mark.parametrize(

@@ -150,3 +150,11 @@ def test_a_file_that_is_none(tmp_path):
     (tmp_path / "phase.toml").write_bytes(b'title = "\xff"\n')
     with pytest.raises(PhaseError, match=r"phase.toml: cannot be read"):
         read_config(tmp_path)
+
+
+def test_the_score_cannot_be_excluded_from_the_ranking(tmp_path):
+    text = MINIMAL + 'score = "classification.auc"\nunranked_columns = ["classification.auc"]\n'
+    with pytest.raises(
+        PhaseError, match=r"unranked_columns: the score, 'classification.auc', is always ranked"
+    ):
+        config_of(tmp_path, text)

@@ -9,7 +9,7 @@ import numpy as np
 from evaluation.core.case_table import CaseTable, FloatArray, WeightedCases
 from evaluation.core.metric import Strata
 from evaluation.metrics.box_matching import match_boxes
-from evaluation.metrics.detection import DetectionTable, mean_over_classes
+from evaluation.metrics.detection import AveragePrecision, DetectionTable, mean_over_classes
 
 MAX_CASES = 2000
 """Above this number of images average precision has no bootstrap interval unless the phase asks for one."""
@@ -28,6 +28,7 @@ class DetectionRules:
     averaged: tuple[float, ...]
     inclusive_corners: bool
     reported: tuple[float, ...] = ()
+    curve: AveragePrecision = "all_points"
 
     @property
     def thresholds(self) -> tuple[float, ...]:
@@ -89,7 +90,8 @@ class DetectionFigures:
     def average_precision(self) -> FloatArray:
         """AP, shape (resamples, classes, thresholds); NaN for a class that the reference lacks."""
         return self._cases.derive(
-            ("average precision", self._key), lambda cases: self.table.average_precision(self._weights)
+            ("average precision", self._key),
+            lambda cases: self.table.average_precision(self._weights, self._rules.curve),
         )
 
     @property

@@ -89,9 +89,8 @@ def _class_average_precision_of(rules: DetectionRules, position: int) -> Aggrega
         class_table = cases.table.derive(
             ("class", rules, position), lambda table: rules.table(table).single_class(position)
         )
-        mean: FloatArray = class_table.average_precision(cases.weights)[:, 0, rules.averaged_positions].mean(
-            axis=1
-        )
+        precisions = class_table.average_precision(cases.weights, rules.curve)[:, 0, rules.averaged_positions]
+        mean: FloatArray = precisions.mean(axis=1)
         return mean
 
     def strata(table: CaseTable) -> Strata:

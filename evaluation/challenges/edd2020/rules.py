@@ -24,8 +24,12 @@ from evaluation.core.challenge import Challenge, FormColumn, Options, Task, Valu
 from evaluation.core.field import Field, Files, Reference, Socket
 from evaluation.core.form import CaseForm
 from evaluation.core.scheme import Board, Rank, Scheme
+from evaluation.io.box_lines import Outside
 from evaluation.io.kinds.boxes import BoxList, box_columns
 from evaluation.io.kinds.multilabel_mask import MultilabelMask
+from evaluation.metrics.detection import AveragePrecision
+
+_REMEDY = ' (or outside = "keep" or "clip" in [options])'
 
 SET = FormColumn("set", ("in-sample", "out-of-sample"))
 
@@ -48,16 +52,22 @@ class Edd2020Options(Options):
         "Names of the classes. Their order is that of the channels of a mask.",
         in_form=True,
     )
-    outside: Literal["error", "clip"] = option(
+    outside: Outside = option(
         "error",
-        "What happens to a box that leaves the image: it is a fault (`error`) or is cut at the border "
-        "(`clip`).",
+        "What happens to a box that leaves the image, in a submission and in the reference. `error`: it is a "
+        "fault. `clip`: it is cut at the border. `keep`: it is compared as it is.",
         in_form=True,
     )
     # Hundredths as the nearest float: a correctly rounded IoU of that value is equal to it.
     iou_thresholds: Annotated[tuple[Threshold, ...], AfterValidator(_distinct)] = option(
         tuple(hundredths / 100 for hundredths in range(25, 80, 5)),
         "IoU thresholds over which the mean average precision is averaged.",
+    )
+    average_precision: AveragePrecision = option(
+        "all_points",
+        "Where the precision–recall curve is read. `all_points`: the whole area (PASCAL VOC from 2010 on). "
+        "`101_points`: the mean at 101 levels of recall (COCO). `11_points`: at 11 levels (PASCAL VOC to "
+        "2009).",
     )
     inclusive_corners: bool = option(
         True, "Whether a box includes the pixels of both its corners, as in PASCAL VOC."
@@ -104,7 +114,7 @@ def _detection(boxes: Field, options: Edd2020Options) -> Task:
         worst=lambda case, reference: box_columns(None, reference[boxes.name]),
         metrics=detection_metrics(rules, with_missed=options.iou_of_score == "iou_d_with_missed"),
         details=lambda table: {
-            "clipped_boxes": int(table["clipped"].sum()),
+            "boxes_outside": int(table["outside"].sum()),
             **detection_details(rules, table),
         },
         notices=lambda table: [
@@ -153,7 +163,13 @@ def _generalisation(boxes: Field, further_boxes: Field, options: Edd2020Options)
 
 
 def _rules(options: Edd2020Options, reported: tuple[float, ...] = ()) -> DetectionRules:
-    return DetectionRules(options.classes, options.iou_thresholds, options.inclusive_corners, reported)
+    return DetectionRules(
+        options.classes,
+        options.iou_thresholds,
+        options.inclusive_corners,
+        reported,
+        options.average_precision,
+    )
 
 
 def _is_in_sample(case: CaseForm) -> bool:
@@ -168,10 +184,13 @@ def _boxes(name: str, title: str, folder: str, options: Edd2020Options, in_sampl
     return Field(
         name=f"{name}_boxes",
         title=title,
-        kind=BoxList(options.classes, with_confidence=True, clip=options.outside == "clip"),
+        kind=BoxList(options.classes, with_confidence=True, outside=options.outside),
         archive=Files(folder, (".txt",)),
         socket=Socket(f"endoscopic-disease-{name}", f"endoscopic-disease-{name}.json"),
-        reference=Reference(BoxList(options.classes, with_confidence=False), Files(folder, (".txt",))),
+        reference=Reference(
+            BoxList(options.classes, with_confidence=False, outside=options.outside, remedy=_REMEDY),
+            Files(folder, (".txt",)),
+        ),
         cases=_is_in_sample if in_sample else _is_out_of_sample,
     )
 

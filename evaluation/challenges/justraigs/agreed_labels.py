@@ -17,14 +17,14 @@ def final_label(first: str, second: str, specialist: str) -> str:
 def counting_graders(labels: Sequence[str], specialist_alone: bool = False) -> tuple[int, ...]:
     """Return the graders whose additional labels count, as positions in ``labels``.
 
-    labels: main labels of the two first graders and of the specialist (empty: none). Both first graders
-    count where they agree; else the specialist and the one who agrees with the specialist; the specialist
-    alone where neither does. With ``specialist_alone`` the specialist alone counts wherever there is one (as
-    in the public evaluator). Empty where the first graders disagree and there is no specialist.
-    Source: JustRAIGS challenge design, annotation of the test cases.
+    labels: main labels of the two first graders and of the specialist (empty: none). Both first graders count
+    where they agree; else the specialist and the one who agrees with the specialist; the specialist alone
+    where neither does. With ``specialist_alone`` the specialist alone counts wherever the final label is the
+    specialist's (as in the public evaluator). Empty where the first graders disagree and there is no
+    specialist. Source: JustRAIGS challenge design, annotation of the test cases.
     """
     first, second, specialist = labels
-    if specialist and specialist_alone:
+    if specialist and specialist_alone and specialist == final_label(*labels):
         return (2,)
     if first == second:
         return (0, 1)

@@ -39,6 +39,7 @@ CASE_COLUMNS = (
     *LABEL_COLUMNS,
     *FEATURE_COLUMNS,
 )
+COLUMNS_WITHOUT_STACKS = tuple(column for column in CASE_COLUMNS if column not in (STACK_NAME, STACK_INDEX))
 _EYE, _FINAL, _FELLOW, _AGE = "Eye ID", "Final Label", "Fellow Eye ID", "Age"
 _MARKS: Mapping[str, bool | None] = {"": None, "0": False, "1": True, "0.0": False, "1.0": True}
 _KIND = AgreedFeatures(len(FEATURES), MAIN_LABELS, REFERABLE)
@@ -166,33 +167,40 @@ def case_rows(eyes: Sequence[Eye], entries: Sequence[StackEntry], file: str) -> 
     duplicate or not graded, or whose fellow eye names another fellow.
     """
     by_key = {name_key(eye.name): eye for eye in eyes}
-    problems = _repeated((eye.name for eye in eyes), f"{file}: duplicate eye {{}} in {{}} rows")
+    problems = _faults_of_eyes(eyes, by_key, file)
     problems += _repeated((entry.eye for entry in entries), "mapping: duplicate eye {} in {} entries")
     missing = [entry.eye for entry in entries if name_key(entry.eye) not in by_key]
     problems += [
         f"{file}: expected a row for {name}, which the mapping names, found none" for name in missing
     ]
+    if problems:
+        raise PhaseError(*problems)
+    pairs = [(by_key[name_key(entry.eye)], (entry.stack, str(entry.index))) for entry in entries]
+    return [_case_row(eye, by_key, place) for eye, place in sorted(pairs, key=lambda pair: pair[0].name)]
+
+
+def case_rows_without_stacks(eyes: Sequence[Eye], file: str) -> list[list[str]]:
+    """Return the rows of `case_rows` for all eyes, without the columns of stacks."""
+    by_key = {name_key(eye.name): eye for eye in eyes}
+    if problems := _faults_of_eyes(eyes, by_key, file):
+        raise PhaseError(*problems)
+    return [_case_row(eye, by_key, ()) for eye in sorted(eyes, key=lambda eye: eye.name)]
+
+
+def _case_row(eye: Eye, by_key: Mapping[str, Eye], place: Sequence[str]) -> list[str]:
+    fellow = by_key.get(name_key(eye.fellow))
+    cluster = min(eye.name, fellow.name) if fellow is not None else ""
+    return [eye.name, *place, cluster, eye.age, *_KIND.write_cells(eye.graded)]
+
+
+def _faults_of_eyes(eyes: Sequence[Eye], by_key: Mapping[str, Eye], file: str) -> list[str]:
+    problems = _repeated((eye.name for eye in eyes), f"{file}: duplicate eye {{}} in {{}} rows")
     for eye in eyes:
         other = by_key.get(name_key(eye.fellow)) if eye.fellow else None
         if other is not None and name_key(other.fellow) != name_key(eye.name):
             expected = f"expected {other.name} to have the fellow eye {eye.name}"
             problems.append(f"{file}, line {eye.line}: {expected}, found {other.fellow or 'none'}")
-    if problems:
-        raise PhaseError(*problems)
-    chosen = sorted(
-        ((entry, by_key[name_key(entry.eye)]) for entry in entries), key=lambda pair: pair[1].name
-    )
-    return [
-        [
-            eye.name,
-            entry.stack,
-            str(entry.index),
-            min(eye.name, by_key[name_key(eye.fellow)].name) if name_key(eye.fellow) in by_key else "",
-            eye.age,
-            *_KIND.write_cells(eye.graded),
-        ]
-        for entry, eye in chosen
-    ]
+    return problems
 
 
 def _repeated(names: Iterable[str], message: str) -> list[str]:

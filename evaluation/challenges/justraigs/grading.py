@@ -76,6 +76,12 @@ def agreed_eye(eye: Eye, specialist_alone: bool = False) -> AgreedEye:
     return AgreedEye(eye.name, final, decided_by, features if final == REFERABLE else None)
 
 
+def is_unexpected(eye: Eye) -> bool:
+    """Return whether a specialist graded an eye although both first graders agree; the design has none."""
+    first, second, specialist = eye.graded.labels
+    return bool(specialist) and first == second
+
+
 def gradings_of(eyes: Sequence[Eye]) -> list[Grading]:
     """Return all gradings, eye by eye."""
     return [

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import isnan, nan
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,13 +61,22 @@ class JustraigsOptions(Options):
 
     specialist_alone: bool = option(
         False,
-        "Whether the specialist's labels alone count where the specialist decided, instead of those on "
-        "which the specialist and the agreeing grader agree.",
+        "Whether the specialist's labels alone count where the specialist gave the final label, instead of "
+        "those on which the specialist and the agreeing grader agree. The public evaluator does so.",
+    )
+    sensitivity_at_specificity: Literal["step", "first_kept_point"] = option(
+        "step",
+        "Sensitivity at 95 % specificity. `step`: the highest at thresholds whose specificity is at least "
+        "95 %. `first_kept_point`: that of the public evaluator, the first point with at least 5 % false "
+        "positives among those that scikit-learn keeps of the curve. It is higher with tied likelihoods, 1 "
+        "for constant ones, and not recommended.",
     )
 
 
 def _tasks(options: JustraigsOptions) -> tuple[Task, ...]:
-    sensitivity = sensitivity_at_specificity_of("likelihood", "referable", Fraction(95, 100))
+    sensitivity = sensitivity_at_specificity_of(
+        "likelihood", "referable", Fraction(95, 100), options.sensitivity_at_specificity
+    )
     return (
         binary_classification(
             "referral",
@@ -222,6 +232,6 @@ CHALLENGE = Challenge(
         ),
     ),
     missing="worst",
-    form_columns=(FormColumn(STACK_NAME), FormColumn(STACK_INDEX)),
+    form_columns=tuple(FormColumn(name, algorithm_only=True) for name in (STACK_NAME, STACK_INDEX)),
     ranking=lambda options: RANKING,
 )

@@ -72,10 +72,12 @@ class RefugeOptions(Options):
         "Vertical diameter of cup and disc. `column_count`: the largest number of pixels in any one "
         "column, as in the published results. `extent`: last row − first row + 1.",
     )
-    sensitivity_at_specificity: Literal["step", "interpolated"] = option(
+    sensitivity_at_specificity: Literal["step", "interpolated", "between_kept_points"] = option(
         "step",
         "Sensitivity at a specificity of 85 %. `step`: the highest over the thresholds that reach it. "
-        "`interpolated`: linear interpolation on the ROC curve.",
+        "`interpolated`: linear interpolation on the ROC curve. `between_kept_points`: that of the public "
+        "script and of the published on-site figures, which interpolates between the points that "
+        "scikit-learn keeps of the curve. It gives 0.15 to a perfect classifier and is not recommended.",
     )
     weights: RefugeWeights = option(RefugeWeights(), "Weights of the ranking (Eq. 3 to 5).")
 

@@ -14,48 +14,48 @@ from evaluation.core.field import Kind
 from evaluation.core.form import CaseForm
 from evaluation.core.source import FileAccess, FileSource, Source
 from evaluation.core.variant import Variant
-from evaluation.io.box_lines import BoxFormat, read_box_lines, write_box_lines
+from evaluation.io.box_lines import MAX_COORDINATE, BoxFormat, Outside, read_box_lines, write_box_lines
 from evaluation.io.pixels import Size
 
 _MAX_LINE_BYTES = 200
-_MAX_COORDINATE = 1 << 26
 
 
 @dataclass(frozen=True, slots=True)
 class Boxes:
     """Boxes in the order of their lines, shape (boxes, 6): class index, confidence, x1, y1, x2, y2 in pixels.
 
-    Reference boxes have confidence 1. ``clipped`` is how many were moved to the image's border.
+    Reference boxes have confidence 1. ``outside`` is how many left the image.
     """
 
     rows: NDArray[np.float64]
-    clipped: int = 0
+    outside: int = 0
 
 
 @dataclass(frozen=True)
 class BoxList(Kind):
     """The boxes of a text file, one per line; more than ``max_boxes`` in one image are a fault.
 
-    Coordinates outside the image are a fault, or moved to its border with ``clip``. An empty file means an
-    image without objects.
+    Coordinates outside the image are a fault, or with ``outside`` moved to its border or kept; ``remedy``
+    ends the message of such a fault. An empty file means an image without objects.
     """
 
     classes: tuple[str, ...]
     with_confidence: bool
-    clip: bool = False
+    outside: Outside = "error"
+    remedy: str = ""
     max_boxes: int = 10_000
 
     @cached_property
     def _format(self) -> BoxFormat:
         classes = {name: index for index, name in enumerate(self.classes)}
-        return BoxFormat(classes, self.with_confidence, self.clip)
+        return BoxFormat(classes, self.with_confidence, self.outside, self.remedy)
 
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> Boxes:
         """Return the boxes of a file. Raises `FormFault` with the faults of all its lines."""
         if not isinstance(source, FileSource):
             raise TypeError(f"no boxes can be read from {type(source).__name__}")
         # Without a size in the phase, coordinates are limited so that areas are exact.
-        size = Size(case.width or _MAX_COORDINATE, case.height or _MAX_COORDINATE)
+        size = Size(case.width or MAX_COORDINATE, case.height or MAX_COORDINATE)
         try:
             data = files.read(source.path, self.max_boxes * _MAX_LINE_BYTES, may_be_empty=True)
         except ReadError as error:
@@ -63,7 +63,7 @@ class BoxList(Kind):
         lines = read_box_lines(data, self._format, size, self.max_boxes)
         if lines.problems:
             raise FormFault([problem.fault(source.path) for problem in lines.problems])
-        return Boxes(np.array(lines.rows, dtype=np.float64).reshape(-1, 6), lines.clipped)
+        return Boxes(np.array(lines.rows, dtype=np.float64).reshape(-1, 6), lines.outside)
 
     def rehearse(self, reference: Boxes, case: CaseForm, variant: Variant) -> Boxes:
         """Return the boxes, all a pixel narrower, none, or each a point in the image's farthest corner."""
@@ -87,15 +87,20 @@ class BoxList(Kind):
     def describe(self) -> str:
         """Return what a line holds."""
         confidence = ", confidence from 0 to 1" if self.with_confidence else ""
+        limits = {
+            "error": " from 0 to the image's width or height",
+            "clip": ", moved to the image's border where they lie outside",
+            "keep": ", which may lie outside the image",
+        }
         return (
-            f"one object a line, separated by spaces: {' '.join(self._format.columns)}; "
-            f"class one of {', '.join(self.classes)}{confidence}, corners in pixels from 0 to the image's "
-            "width or height; an empty file where there is no object"
+            f"one object a line, separated by spaces: {' '.join(self._format.columns)}; class one of "
+            f"{', '.join(self.classes)}{confidence}, corners in pixels{limits[self.outside]}; "
+            "an empty file where there is no object"
         )
 
 
 def box_columns(predicted: Boxes | None, reference: Boxes) -> dict[str, Any]:
-    """Return the columns of a detection task, and how many boxes were clipped.
+    """Return the columns of a detection task, and how many predicted boxes left the image.
 
     Without a prediction they are those of a missing result.
     """
@@ -104,5 +109,5 @@ def box_columns(predicted: Boxes | None, reference: Boxes) -> dict[str, Any]:
         "predicted": boxes.rows,
         "reference": reference.rows,
         "missing": int(predicted is None),
-        "clipped": boxes.clipped,
+        "outside": boxes.outside,
     }

@@ -213,7 +213,7 @@ def test_details_hold_the_curves():
     detection = task("detection")
     images = [([(BE, 0.9, *ONE), (BE, 0.8, 0, 0, 9, 5)], [(BE, *ONE), (BE, *OTHER)])]
     details = detection.details(table_of(images, detection))
-    assert details["clipped_boxes"] == 0
+    assert details["boxes_outside"] == 0
     assert len(details["precision_recall"]) == 5 * 11
     assert details["precision_recall"][0] == {
         "class": "BE",
