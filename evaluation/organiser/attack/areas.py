@@ -17,7 +17,7 @@ from evaluation.organiser.attack.solver import Sums, only_labels
 
 _GROUP = 20
 _MIXED_GROUP = 12
-_TRIES = 30
+_TRIES = 100
 _SECONDS = 5.0
 _SEED = 1947
 _NO_LABEL = -1
