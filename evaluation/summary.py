@@ -84,7 +84,7 @@ def summarise(scores: Scores, figures: Figures | None = None) -> MetricsFile:
         cases=CasesSection(len(phase.rows), len(phase.rows) - worst, worst),
         aggregates=aggregates,
         ranking=_ranking(scores, aggregates),
-        subgroups=_public_subgroups(figures.subgroups, config),
+        subgroups=public_subgroups(figures.subgroups, config),
         case=_public_cases(scores) if config.publish_cases else None,
     )
 
@@ -173,7 +173,7 @@ def _subgroup_values(scores: Scores, subgroup: Subgroup) -> dict[str, dict[str, 
     return found
 
 
-def _public_subgroups(subgroups: Subgroups, config: PhaseConfig) -> Subgroups:
+def public_subgroups(subgroups: Subgroups, config: PhaseConfig) -> Subgroups:
     """Return the figures of those subgroups that are public, as the public sees them."""
     public = [key_of(subgroup.column) for subgroup in config.subgroups if subgroup.audience == "public"]
     return {

@@ -14,6 +14,7 @@ from evaluation.core.challenge import fields_of
 from evaluation.core.fault import PhaseError
 from evaluation.core.outcome import OrganiserFault, Scored, organisers_problems
 from evaluation.evaluate import run_reference, tables_of
+from evaluation.organiser.label_splits import faults_of_splits
 from evaluation.phase.leaderboard_metrics import needed_metrics
 from evaluation.phase.manifest import Manifest
 from evaluation.phase.phase import Phase, load_phase
@@ -57,6 +58,7 @@ def validate_phase(
     problems = [
         f"phase.toml: {name} is always undefined: no case enters it" for name in missing if name in required
     ]
+    problems += faults_of_splits(phase, tables)
     if problems:
         raise PhaseError(*problems)
     notices = [f"{name} is undefined in this phase: no case enters it" for name in missing]

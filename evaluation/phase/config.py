@@ -239,7 +239,9 @@ def describe_validation(file: str, error: ValidationError, prefix: str = "") -> 
         else:
             message = fault["msg"].removeprefix("Value error, ")
             message = message[0].lower() + message[1:]
-            problems.append(f"{file}: {key}: {message} (got {fault['input']!r})")
+            problems.append(
+                f"{file}: {key}: {message} (got {fault['input']!r})" if key else f"{file}: {message}"
+            )
     return problems
 
 
