@@ -32,16 +32,16 @@ def test_digits_of_a_metric(keys, expected):
 def test_every_figure_of_a_metric_by_hand():
     exact = Estimate(
         0.94994,
-        ConfidenceInterval(0.9391, 0.95555, 0.008225),
-        {"wilson": ConfidenceInterval(0.5, 0.75, 0.125)},
+        ConfidenceInterval(0.9391, 0.95555, 0.008225, "wilson"),
+        {"wilson": ConfidenceInterval(0.5, 0.75, 0.125, "wilson")},
         standard_deviation=0.12345,
         median=0.9996,
     )
     found = rounded_estimates({"t": {"m": exact}}, config())["t"]["m"]
     assert found == Estimate(
         0.9499,
-        ConfidenceInterval(0.939, 0.956, 0.009),
-        {"wilson": ConfidenceInterval(0.5, 0.75, 0.125)},
+        ConfidenceInterval(0.939, 0.956, 0.009, "wilson"),
+        {"wilson": ConfidenceInterval(0.5, 0.75, 0.125, "wilson")},
         standard_deviation=0.123,
         median=1.0,
     )
@@ -51,7 +51,7 @@ def test_every_figure_of_a_metric_by_hand():
 @given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1), st.integers(0, 6), st.integers(0, 6))
 def test_an_interval_never_leaves_its_value_out(first, second, third, value_digits, spread_digits):
     lower, value, upper = sorted((first, second, third))
-    exact = Estimate(value, ConfidenceInterval(lower, upper, (upper - lower) / 2))
+    exact = Estimate(value, ConfidenceInterval(lower, upper, (upper - lower) / 2, "wilson"))
     keys = config(value_digits=value_digits, spread_digits=spread_digits)
     found = rounded_estimates({"t": {"m": exact}}, keys)["t"]["m"]
     interval = found.confidence_interval
