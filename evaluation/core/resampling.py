@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from evaluation.core.case_table import CaseTable, FloatArray, WeightedCases
 from evaluation.core.metric import IntervalMethod, Metric, Strata
+from evaluation.metrics.averages import weighted_means
 from evaluation.metrics.intervals import bootstrap_weights
 
 CLUSTER_COLUMN = "cluster"
@@ -118,8 +119,18 @@ def values_under(
     for weights in blocks:
         weighted = [WeightedCases(table, weights) for table in tables]
         for name, metric in metrics.items():
-            found[name].append(np.stack([metric.aggregate.values(cases) for cases in weighted], axis=1))
+            found[name].append(_values_of_tables(metric, weighted, weights))
     return {name: np.concatenate(parts) for name, parts in found.items()}
+
+
+def _values_of_tables(
+    metric: Metric, weighted: Sequence[WeightedCases], weights: NDArray[np.float64]
+) -> FloatArray:
+    column = metric.aggregate.spread_column
+    if column is None or len(weighted) == 1:
+        return np.stack([metric.aggregate.values(cases) for cases in weighted], axis=1)
+    # The means of many tables are one product, which reads the weights once.
+    return weighted_means([cases.table[column] for cases in weighted], weights)
 
 
 def _too_many(metric: Metric, cases: int, resampling: Resampling) -> str | None:

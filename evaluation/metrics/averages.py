@@ -43,6 +43,25 @@ def weighted_mean(values: ArrayLike, weights: ArrayLike) -> NDArray[np.float64]:
     return mean
 
 
+def weighted_means(values: ArrayLike, weights: ArrayLike) -> NDArray[np.float64]:
+    """Mean of many per-case columns under each row of weights, in one product.
+
+    values: shape (columns, cases), finite, or NaN where a case does not enter. weights: shape (resamples,
+    cases), at least 0. Returns shape (resamples, columns); NaN where no defined case has weight. Equal to
+    `weighted_mean` of every column but for the rounding of sums. Raises ValueError for an infinite value.
+    """
+    columns, rows = np.asarray(values, dtype=np.float64), np.asarray(weights, dtype=np.float64)
+    if np.isinf(columns).any():
+        raise ValueError(f"values: expected finite numbers or NaN, found {columns[np.isinf(columns)][0]}")
+    defined = ~np.isnan(columns)
+    same = (defined == defined[:1]).all()
+    total = rows @ (defined[:1] if same else defined).T.astype(np.float64)
+    sums = rows @ np.where(defined, columns, 0.0).T
+    means = np.full(sums.shape, np.nan)
+    np.divide(sums, total, out=means, where=total > 0)
+    return means
+
+
 def weighted_deviation(values: ArrayLike, weights: ArrayLike) -> NDArray[np.float64]:
     """Return the standard deviation (ddof = 0) of a per-case column under each row of weights.
 

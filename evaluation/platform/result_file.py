@@ -19,6 +19,10 @@ from numpy.typing import ArrayLike, NDArray
 from evaluation.core.aggregation import Estimates
 
 SIGNIFICANT_DIGITS = 12
+# Powers of ten that are exact floats, and the smallest number that one of them scales to a whole number.
+_POWERS = np.array([float(f"1e{power}") for power in range(23)])
+_SMALLEST_ORDINARY = 1e-10
+_UNCLEAR = 1e-3
 FILE_NAME = "metrics.json"
 
 
@@ -141,9 +145,25 @@ def as_written(value: float) -> float:
 
 
 def as_written_values(values: ArrayLike) -> NDArray[np.float64]:
-    """Return an array of numbers as `metrics.json` holds them, so that ties are the same."""
+    """Return an array of numbers as `metrics.json` holds them, so that ties are the same.
+
+    Equal to `as_written` of every number; NaN and infinity stay.
+    """
     given = np.asarray(values, dtype=np.float64)
-    return np.array([as_written(value) for value in given.ravel().tolist()]).reshape(given.shape)
+    magnitude = np.abs(given)
+    ordinary = (magnitude >= _SMALLEST_ORDINARY) & (magnitude < 10.0**SIGNIFICANT_DIGITS)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        exponent = np.floor(np.log10(magnitude))
+    # A whole number over an exact power of ten is the float that is nearest to the decimal.
+    power = _POWERS[np.where(ordinary, SIGNIFICANT_DIGITS - 1 - exponent, 0).astype(np.int64)]
+    scaled = given * power
+    written = np.asarray(np.rint(scaled) / power + 0.0)
+    # Of a number close to the middle of two decimals, the product may be on the wrong side.
+    with np.errstate(invalid="ignore"):
+        unclear = np.abs(scaled - np.floor(scaled) - 0.5) < _UNCLEAR
+    for position in np.flatnonzero((~ordinary | unclear) & (magnitude > 0) & np.isfinite(given)):
+        written.flat[position] = as_written(float(given.flat[position]))
+    return written
 
 
 def write_atomically(path: Path, data: bytes) -> None:

@@ -5,6 +5,7 @@ Both reveal labels: a step of a curve is a case of one class.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from evaluation.core.metric import Metric
 from evaluation.metrics.roc import roc_points, roc_table
 from evaluation.ranking.leaderboard_file import CaseValues, CurvePoints
-from evaluation.ranking.resampling import TeamCases
+from evaluation.ranking.resampling import FloatArray, TeamCases
 
 
 def case_values(metrics: Mapping[str, Metric], cases: TeamCases) -> dict[str, CaseValues]:
@@ -24,14 +25,15 @@ def case_values(metrics: Mapping[str, Metric], cases: TeamCases) -> dict[str, Ca
             continue
         found[name] = CaseValues(
             next(iter(tables.values())).names,
-            {
-                cases.teams[position]: tuple(
-                    value if np.isfinite(value) else None for value in table[column].tolist()
-                )
-                for position, table in tables.items()
-            },
+            {cases.teams[position]: _without_undefined(table[column]) for position, table in tables.items()},
         )
     return found
+
+
+def _without_undefined(values: FloatArray) -> tuple[float | None, ...]:
+    if np.isfinite(values).all():
+        return tuple(values.tolist())
+    return tuple(value if math.isfinite(value) else None for value in values.tolist())
 
 
 def curves(metrics: Mapping[str, Metric], cases: TeamCases) -> dict[str, dict[str, CurvePoints]]:

@@ -5,7 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.metrics.averages import Spread, spread, weighted_deviation, weighted_mean
+from evaluation.metrics.averages import (
+    Spread,
+    spread,
+    weighted_deviation,
+    weighted_mean,
+    weighted_means,
+)
 
 NAN = math.nan
 
@@ -22,6 +28,19 @@ NAN = math.nan
 )
 def test_weighted_mean_by_hand(values, weights, expected):
     np.testing.assert_array_equal(weighted_mean(values, weights), expected)
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_means_of_many_columns_are_those_of_each(same):
+    generator = np.random.default_rng(5)
+    columns = generator.normal(size=(4, 30))
+    columns[slice(None) if same else 1, 7] = NAN
+    weights = generator.integers(0, 3, (6, 30)).astype(float)
+    weights[2] = 0
+    expected = np.stack([weighted_mean(column, weights) for column in columns], axis=1)
+    np.testing.assert_allclose(weighted_means(columns, weights), expected, rtol=1e-14)
+    with pytest.raises(ValueError, match="found inf"):
+        weighted_means([[1, np.inf]], [[1, 1]])
 
 
 @settings(max_examples=40)

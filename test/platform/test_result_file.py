@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,6 +19,7 @@ from evaluation.platform.result_file import (
     MetricsFile,
     PhaseSection,
     RankingSection,
+    as_written,
     as_written_values,
     plain_key,
     render,
@@ -246,3 +248,11 @@ def test_arrays_are_rounded_as_single_numbers_are():
     assert math.isnan(found[1][1])
     assert found[2] == [math.inf, 1e-320]
     assert as_written_values([]).shape == (0,)
+
+
+@given(st.lists(st.floats() | st.floats(0, 1).map(lambda value: round(value, 12) + 5e-13), max_size=20))
+def test_many_numbers_are_written_like_each(values):
+    found = as_written_values(values)
+    expected = np.array([as_written(value) if math.isfinite(value) else value for value in values])
+    np.testing.assert_array_equal(found, expected)
+    assert not np.signbit(found[found == 0]).any()

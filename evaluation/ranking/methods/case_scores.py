@@ -1,4 +1,4 @@
-"""Scores of teams from their values in every case: ranks by case, and weighted means and quantiles."""
+"""Scores of teams from their values in every case: ranks by case, and weighted quantiles."""
 
 from __future__ import annotations
 
@@ -29,18 +29,6 @@ def case_ranks(values: ArrayLike, better: Literal["higher", "lower"], ties: Ties
     ranks = numerators / denominator
     ranks[missing.all(axis=1)] = np.nan
     return np.asarray(ranks.T)
-
-
-def weighted_means(values: ArrayLike, weights: ArrayLike) -> FloatArray:
-    """Return the weighted mean over the cases of every team, shape (rows, teams).
-
-    values: shape (teams, cases), NaN where a case does not enter. weights: shape (rows, cases), at least 0.
-    NaN where no case enters.
-    """
-    columns, rows = np.asarray(values, dtype=np.float64), np.asarray(weights, dtype=np.float64)
-    defined = ~np.isnan(columns)
-    with np.errstate(invalid="ignore"):
-        return np.asarray((rows @ np.where(defined, columns, 0).T) / (rows @ defined.T.astype(np.float64)))
 
 
 def weighted_quantiles(values: ArrayLike, weights: ArrayLike, probability: float) -> FloatArray:

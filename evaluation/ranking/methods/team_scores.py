@@ -17,8 +17,9 @@ from evaluation.core.case_table import CaseTable, FloatArray, WeightedCases
 from evaluation.core.metric import Aggregate, Metric
 from evaluation.core.resampling import values_under
 from evaluation.core.scheme import Method, Ties
+from evaluation.metrics.averages import weighted_means
 from evaluation.platform.result_file import as_written_values
-from evaluation.ranking.methods.case_scores import case_ranks, weighted_means, weighted_quantiles
+from evaluation.ranking.methods.case_scores import case_ranks, weighted_quantiles
 from evaluation.ranking.methods.significant_wins import significant_wins
 
 Better = Literal["higher", "lower"]

@@ -1,12 +1,10 @@
-"""Ranks by case, weighted means and quantiles, against pandas and NumPy."""
+"""Ranks by case and weighted quantiles, against pandas and NumPy."""
 
 import numpy as np
 import pandas
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from evaluation.ranking.methods.case_scores import case_ranks, weighted_means, weighted_quantiles
+from evaluation.ranking.methods.case_scores import case_ranks, weighted_quantiles
 
 VALUES = np.array(
     [[0.9, 0.5, np.nan, 0.1], [0.9, 0.7, 0.2, 0.1], [0.4, 0.7, np.inf, 0.3], [0.8, 0.1, 0.2, 0.1]]
@@ -45,12 +43,3 @@ def test_the_median_between_infinities():
 
 def test_nothing_defined():
     assert np.isnan(weighted_quantiles([[np.nan, np.nan]], np.ones((1, 2)), 0.5)).all()
-    assert np.isnan(weighted_means([[np.nan, np.nan]], np.ones((1, 2)))).all()
-
-
-@given(st.lists(st.tuples(st.floats(-1e6, 1e6), st.integers(0, 5)), min_size=1, max_size=12))
-def test_means_are_numpys(pairs):
-    values, weights = map(list, zip(*pairs, strict=True))
-    if sum(weights):
-        expected = np.average(values, weights=weights)
-        assert weighted_means([values], [weights])[0, 0] == pytest.approx(expected, rel=1e-9, abs=1e-6)
