@@ -6,12 +6,14 @@ the start method of multiprocessing. What reads submissions runs in a process of
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evaluation.isolated import run_isolated
+from evaluation.platform import machine
 from evaluation.results import CheckResult, Evaluation, Ranking, Seal, SubmissionRejected
 
 if TYPE_CHECKING:
@@ -52,9 +54,7 @@ def evaluate(
 
     """
     arguments = {"phase": fspath(phase), "submission": fspath(submission), "workers": workers}
-    result: Evaluation | SubmissionRejected = run_isolated(
-        "evaluation.jobs:evaluate_submission", arguments, progress
-    )
+    result: Evaluation | SubmissionRejected = _run("evaluate_submission", arguments, progress)
     if isinstance(result, SubmissionRejected):
         raise result
     return result
@@ -84,7 +84,7 @@ def check(
 
     """
     arguments = {"form": fspath(form), "submission": fspath(submission), "workers": workers}
-    checked: CheckResult = run_isolated("evaluation.jobs:check_submission", arguments, progress)
+    checked: CheckResult = _run("check_submission", arguments, progress)
     return checked
 
 
@@ -104,7 +104,7 @@ def seal(phase: AnyPath, *, progress: Progress | None = None) -> Seal:
         With every fault of the phase.
 
     """
-    found: Seal = run_isolated("evaluation.jobs:seal_phase", {"phase": fspath(phase)}, progress)
+    found: Seal = _run("seal_phase", {"phase": fspath(phase)}, progress)
     return found
 
 
@@ -157,3 +157,9 @@ def rank(
         for role, found in read.items()
     }
     return Ranking(leaderboard_of(ranked, schemes))
+
+
+def _run(job: str, arguments: Mapping[str, Any], progress: Progress | None) -> Any:
+    if not machine.CAN_ISOLATE:
+        warnings.warn(machine.NO_ISOLATION, RuntimeWarning, stacklevel=3)
+    return run_isolated(f"evaluation.jobs:{job}", arguments, progress)

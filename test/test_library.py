@@ -218,6 +218,12 @@ def test_nothing_of_the_callers_process_changes(phase, tmp_path):
     assert before["children"] == []
 
 
+def test_where_cases_cannot_be_isolated_that_is_said(phase, monkeypatch):
+    monkeypatch.setattr("evaluation.platform.machine.CAN_ISOLATE", False)
+    with pytest.warns(RuntimeWarning, match="cases are run one by one"):
+        assert evaluation.check(phase, SUBMISSION).passed
+
+
 def test_the_function_keeps_its_name_beside_the_module():
     function = evaluation.evaluate
     from evaluation.evaluate import Rejection

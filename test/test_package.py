@@ -115,6 +115,18 @@ def test_the_console_command_scores_a_phase(programs, tmp_path):
     )
 
 
+def test_the_library_runs_without_the_repository(programs, tmp_path):
+    phase = tmp_path / "phase"
+    ignored = shutil.ignore_patterns("manifest.json")
+    shutil.copytree(REPOSITORY / "ground-truth" / "refuge-onsite", phase, ignore=ignored)
+    program = (
+        "import sys, evaluation; evaluation.seal(sys.argv[1]); "
+        "print(len(evaluation.evaluate(sys.argv[1], sys.argv[2]).cases()))"
+    )
+    submission = REPOSITORY / "test" / "input" / "refuge-onsite"
+    assert run(programs / "python", "-c", program, phase, submission, cwd=tmp_path) == "40\n"
+
+
 def test_its_types_are_found_by_a_type_checker(programs, tmp_path):
     (tmp_path / "use.py").write_text("import evaluation\nreveal_type(evaluation.__version__)\n")
     python = programs / "python"
