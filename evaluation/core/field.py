@@ -41,6 +41,17 @@ class Kind(ABC):
         """
         return reference if variant is Variant.PERFECT else None
 
+    def pack(self, value: Any) -> Any:
+        """Return a value as numbers, texts and arrays, for another process (`evaluation.io.handover`)."""
+        return value
+
+    def unpack(self, packed: Any, case: CaseForm) -> Any:
+        """Return the value that was packed by a process that is not trusted. Raises `ValueError`.
+
+        What is returned must be safe to score, whatever was handed over.
+        """
+        return packed
+
     def pixels(self, case: CaseForm) -> int:
         """Return how many pixels a value of a case has; 0 where it is no image."""
         return 0
