@@ -11,11 +11,16 @@ from evaluation.annotators.submissions import OpenSubmission, open_submissions
 from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable
 from evaluation.core.fault import PhaseError
-from evaluation.core.outcome import CaseJob, Died, Faulty, OrganiserFault, Scored
-from evaluation.evaluate import setup_of
+from evaluation.core.outcome import CaseJob, Scored, organisers_problems
+from evaluation.evaluate import scorer_setup
 from evaluation.phase.manifest import scan
 from evaluation.phase.phase import Phase, load_phase
-from evaluation.workers.pool import PoolSettings, run_cases
+from evaluation.platform import machine
+from evaluation.workers.batches import batches_of
+from evaluation.workers.pool import PoolSettings
+from evaluation.workers.reader import ReaderSetup
+from evaluation.workers.reading import read_batches
+from evaluation.workers.scoring import score_cases
 
 _CASE_SECONDS = 120.0
 
@@ -49,22 +54,24 @@ def score_readers(folder: Path, given: ReadersFolder, workers: int) -> tuple[Rea
 
 
 def _scores(phase: Phase, reader: OpenSubmission, given: ReadersFolder, workers: int) -> list[ReaderScore]:
-    jobs = []
-    for position, (case, row) in enumerate(zip(phase.cases.forms, phase.rows, strict=True)):
+    sources = []
+    for position in range(len(phase.rows)):
         dropped = given.dropped_fields(reader.name, position)
-        sources = {name: source for name, source in reader.sources(position).items() if name not in dropped}
-        jobs.append(CaseJob(case, sources, row))
-    setup = replace(setup_of(phase, phase.form.tasks, reader.index.root, workers), form=reader.form)
-    outcomes = run_cases(jobs, setup, PoolSettings(workers, _CASE_SECONDS))
-    problems: list[str] = []
+        kept = reader.sources(position).items()
+        sources.append({name: source for name, source in kept if name not in dropped})
+    jobs = [CaseJob(case, row) for case, row in zip(phase.cases.forms, phase.rows, strict=True)]
+    setup = scorer_setup(phase, phase.form.tasks, workers)
+    root = reader.index.root
+    reading = ReaderSetup(replace(reader.form, cases=()), root, setup.memory_bytes)
+    settings = PoolSettings(workers, _CASE_SECONDS)
+    batches = list(batches_of(root, phase.cases.forms, sources, workers))
+    read = read_batches(batches, reading, settings, machine.held_memory())
+    if read.faults:
+        raise PhaseError(*reader.described(read.faults))
+    outcomes = score_cases(jobs, read.batches, setup, reading, settings)
+    problems = organisers_problems(outcomes)
     for job, outcome in zip(jobs, outcomes, strict=True):
-        if isinstance(outcome, Faulty):
-            problems += reader.described(outcome.faults)
-        elif isinstance(outcome, OrganiserFault):
-            problems += outcome.problems
-        elif isinstance(outcome, Died):
-            problems.append(f"{reader.name}: {job.case.name}: {outcome.reason}")
-        elif outcome.failure is not None:
+        if isinstance(outcome, Scored) and outcome.failure is not None:
             problems.append(f"{reader.name}: {job.case.name}: {outcome.failure}")
     if problems:
         raise PhaseError(*problems)

@@ -13,7 +13,7 @@ from evaluation.cli.errors import EXPECTED, problems_of
 from evaluation.core.fault import PhaseError, printable
 from evaluation.platform import machine
 from evaluation.platform.streams import Streams
-from evaluation.workers.warm_up import collect_rarely, warm_up
+from evaluation.workers.processes import collect_rarely, warm_up
 
 if TYPE_CHECKING:
     from evaluation.phase.phase import Source

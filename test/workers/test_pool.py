@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from evaluation.workers.case_runner import RunSetup
 
 from evaluation.core.fault import PhaseError
 from evaluation.core.form import CaseForm, CaseRow, Form
 from evaluation.core.outcome import CaseJob, Faulty, OrganiserFault, Scored
 from evaluation.core.source import CellsSource
 from evaluation.phase.reference import ReferenceFiles
-from evaluation.workers.case_runner import RunSetup
 from evaluation.workers.pool import DeadlineExceeded, PoolSettings, run_cases
 from test.repository import REPOSITORY
 

@@ -63,9 +63,7 @@ class ConfidenceVolume(Kind):
     def unpack(self, packed: Packed, case: CaseForm) -> tuple[Crop, ...]:
         """Return the B-scans, each of confidences from 0 to 1. Raises `HandoverError`."""
         depth, height, width = geometry_of(case).shape
-        planes = tuple(
-            unpack_crop(plane, ["|u1", "<f4"], height, width) for plane in list_of(packed, depth)
-        )
+        planes = tuple(unpack_crop(plane, ["|u1", "<f4"], height, width) for plane in list_of(packed, depth))
         for plane in planes:
             values = plane.values
             if values.size and not (values.min() >= 0 and values.max() <= 1):  # also where one is no number
