@@ -11,6 +11,7 @@ an organiser too, is built here; `evaluation.workers` says how the two stages ar
 from __future__ import annotations
 
 import itertools
+import math
 import os
 import time
 from collections.abc import Mapping, Sequence
@@ -73,7 +74,8 @@ def evaluate(
     organiser's, `DeadlineExceeded` where the phase fails at its deadline.
     """
     settings = _pool_settings(phase, workers, started)
-    reader = _reader_setup(phase.form, submission, workers, phase.config.limits.worker_memory_mb)
+    limits = phase.config.limits
+    reader = _reader_setup(phase.form, submission, workers, limits.worker_memory_mb, limits.case_seconds)
     read = read_submission(phase.form, reader, settings, machine.held_memory(), _half(progress, 0))
     if read.faults:
         return Rejection(read.faults)
@@ -95,7 +97,7 @@ def evaluate(
 
 def check(form: Form, submission: Path, workers: int, progress: Progress = no_progress) -> Checked:
     """Return the faults of a submission, exactly as `evaluate` would find them, without any label."""
-    setup = _reader_setup(form, submission, workers, None)
+    setup = _reader_setup(form, submission, workers)
     settings = PoolSettings(workers, _MIN_CASE_SECONDS)
     read = read_submission(form, setup, settings, None, progress)
     return Checked(read.faults, read.notices)
@@ -138,9 +140,16 @@ def scorer_setup(phase: Phase, tasks: tuple[str, ...], workers: int) -> ScorerSe
     )
 
 
-def _reader_setup(form: Form, submission: Path, workers: int, memory_mb: int | None) -> ReaderSetup:
+def _reader_setup(
+    form: Form,
+    submission: Path,
+    workers: int,
+    memory_mb: int | None = None,
+    case_seconds: float | None = None,
+) -> ReaderSetup:
     memory = machine.worker_memory(workers, memory_mb)
-    return ReaderSetup(replace(form, cases=()), os.path.realpath(submission), memory)
+    seconds = math.inf if case_seconds is None else case_seconds
+    return ReaderSetup(replace(form, cases=()), os.path.realpath(submission), memory, seconds)
 
 
 def _half(progress: Progress, done_before: int) -> Progress:

@@ -61,11 +61,11 @@ class Fault:
 
 
 MAX_KEPT = 1000
-"""How many faults of a kind are kept: the first ones by file, line and words. Of the others there is a count."""
+"""How many faults of a kind are kept: the first by file, line and words. The others are counted."""
 
 
 class Faults:
-    """The faults of a submission, equal ones once: those that are kept, and how many there are of each kind."""
+    """The faults of a submission, equal ones once; the first of each kind are kept, all are counted."""
 
     def __init__(self, faults: Iterable[Fault] = ()) -> None:
         self._kept: dict[FaultKind, dict[Fault, None]] = {}
@@ -87,6 +87,12 @@ class Faults:
         """Return how many faults there are, kept or not."""
         return self._counts.total()
 
+    def __eq__(self, other: object) -> bool:
+        """Return whether the same faults are kept, and as many of each kind are not."""
+        return isinstance(other, Faults) and list(self) == list(other) and self.counts == other.counts
+
+    __hash__ = None  # type: ignore[assignment]  # faults can be added
+
     def __iter__(self) -> Iterator[Fault]:
         """Yield the faults that are kept, sorted by kind, file, line and words."""
         for kind in sorted(self._kept):
@@ -105,8 +111,12 @@ class Faults:
 
 
 def _first(faults: Iterable[Fault]) -> dict[Fault, None]:
-    ordered = sorted(faults, key=lambda fault: (fault.file, fault.line or 0, fault.found, str(fault)))
-    return dict.fromkeys(ordered[:MAX_KEPT])
+    return dict.fromkeys(sorted(faults, key=_order)[:MAX_KEPT])
+
+
+def _order(fault: Fault) -> tuple[object, ...]:
+    place = fault.field or ""
+    return fault.file, fault.line or 0, fault.found, len(place), place, fault.expected
 
 
 class FormFault(Exception):  # noqa: N818 - "fault" is the project's word

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Packed = Any
-"""None, a bool, int, float or str, an array of one of `DTYPES`, or a list, tuple or str-keyed dict of these."""
+"""None, a bool, int, float or str, an array of `DTYPES`, or a list, tuple or str-keyed dict of these."""
 
 DTYPES = frozenset({"|b1", "|u1", "<u2", "<i8", "<f4", "<f8"})
 _ARRAY = "\0array"

@@ -78,7 +78,7 @@ def sha256_of_file(path: Path) -> str:
 
 
 def digest_below(root: str, path: str) -> str:
-    """Return the digest of a regular file below a folder, opened as `FileStream` opens it. Raises `ReadError`."""
+    """Return the digest of a file below a folder, opened as `FileStream` opens it. Raises `ReadError`."""
     digest = hashlib.sha256()
     with FileStream(root, path, sys.maxsize, digest.update) as stream:
         stream.drain()

@@ -22,7 +22,7 @@ class Message(IntEnum):
 
 
 class ChannelError(Exception):
-    """Raised where the other side has ended, is silent in the midst of a message, or says what nobody says."""
+    """Raised where the other side has ended, is silent within a message, or breaks the rules."""
 
 
 class Channel:
@@ -38,9 +38,9 @@ class Channel:
     def send(
         self, kind: Message, parts: Sequence[bytes | memoryview] = (), seconds: float | None = None
     ) -> None:
-        """Send a message of several parts. Raises `ChannelError`, also after so many seconds without progress."""
+        """Send a message of several parts. Raises `ChannelError`, also after seconds without progress."""
         self._connection.settimeout(seconds)
-        views = [memoryview(_HEAD.pack(kind, sum(map(len, parts)))), *map(memoryview, parts)]
+        views = [memoryview(_HEAD.pack(kind, sum(map(len, parts)))), *(memoryview(part) for part in parts)]
         views = [view for view in views if len(view)]
         try:
             while views:
@@ -53,7 +53,7 @@ class Channel:
             raise ChannelError(f"nothing can be sent: {error}") from None
 
     def receive(self, limit_bytes: int, seconds: float | None = None) -> tuple[Message, memoryview]:
-        """Return the next message. Raises `ChannelError`, also where it is not complete after so many seconds."""
+        """Return the next message. Raises `ChannelError`, also where it takes longer than ``seconds``."""
         until = None if seconds is None else time.monotonic() + seconds
         kind, length = _HEAD.unpack(self._exactly(_HEAD.size, until))
         if kind not in set(Message) or length > limit_bytes:

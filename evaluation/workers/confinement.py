@@ -13,7 +13,6 @@ import os
 import stat
 import struct
 import sys
-import sysconfig
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -92,13 +91,11 @@ def confine(folder: str) -> None:
 
 
 def _python_folders() -> Iterable[str]:
-    """Return where the interpreter, its libraries, this package and its challenges lie; nothing around them."""
+    """Return where the interpreter, its libraries, this package and its challenges lie."""
     challenges = importlib.import_module("evaluation.challenges")
-    paths = sysconfig.get_paths()
-    folders = [paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")]
-    folders += [*evaluation.__path__, *challenges.__path__]
-    folders += [entry for entry in sys.path if Path(entry).name in ("site-packages", "dist-packages")]
-    return dict.fromkeys([*folders, *_SYSTEM])
+    roots = (Path(sys.prefix), Path(sys.base_prefix))
+    folders = [entry for entry in sys.path if any(Path(entry).is_relative_to(root) for root in roots)]
+    return dict.fromkeys([*folders, *evaluation.__path__, *challenges.__path__, *_SYSTEM])
 
 
 def _allow(ruleset: int, path: str, rights: int) -> None:

@@ -70,7 +70,7 @@ class Jobs(Protocol):
 
 
 def open_pool(setup: WorkerSetup, settings: PoolSettings, reader: WorkerSetup | None = None) -> Jobs:
-    """Return what runs the jobs of one kind of worker; each worker has a ``reader`` at its side, if one is given."""
+    """Return what runs the jobs of one kind of worker, each with a ``reader`` at its side if one is given."""
     return Pool(setup, settings, reader) if settings.workers else _InThisProcess(setup, settings, reader)
 
 

@@ -1,6 +1,7 @@
 """The first stage in its worker: the index of a submission, and the values of its cases.
 
-A reader gets form and submission, and nothing of the reference; it is confined to that before it opens a file.
+A reader gets form and submission, and nothing of the reference. It is confined to that before it opens a
+file.
 """
 
 from __future__ import annotations
@@ -66,11 +67,15 @@ class FilesJob:
 
 @dataclass(frozen=True)
 class ReaderSetup:
-    """All that a reader gets: the form without its cases, and where the submission lies."""
+    """All that a reader gets: the form without its cases, where the submission lies, and its limits.
+
+    A case may take ``case_seconds`` of processor time, or less if its images are small.
+    """
 
     form: Form
     folder: str
     memory_bytes: int | None = None
+    case_seconds: float = math.inf
 
     def confine(self) -> None:
         """Give up everything but the submission."""
@@ -117,7 +122,7 @@ class _Reader:
             case, sources = content.cases[number], content.sources[number]
             if job.field is not None:
                 sources = {job.field: sources[job.field]}
-            tick(_seconds_for(case, reader))
+            tick(min(self._setup.case_seconds, _seconds_for(case, reader)))
             try:
                 if job.digests is not None and _digests_of(content.root, sources) != job.digests:
                     died[number] = "its files have changed"
@@ -152,7 +157,7 @@ class _Reader:
 
 
 def _seconds_for(case: CaseForm, reader: CaseReader) -> float:
-    """Return how much processor time it may take to read a case: ten times what it takes, and some seconds."""
+    """Return how much processor time a case may take: ten times what it needs, and some seconds."""
     pixels = sum(field.kind.pixels(case) for field in reader.fields.values())
     return _READ_SECONDS + pixels / _PIXELS_PER_SECOND
 

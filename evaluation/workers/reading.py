@@ -34,7 +34,7 @@ def no_progress(done: int) -> None:
 
 @dataclass(frozen=True)
 class ReadBatch:
-    """Cases that have been read: their positions by their numbers in a batch, and their values as handed over.
+    """Cases that have been read: positions by numbers in a batch, and their values as handed over.
 
     ``again`` names the cases that are to be read again, since their values are too large to be kept, with the
     digests of their files.
@@ -70,8 +70,8 @@ def read_submission(
 ) -> Submission:
     """Return what a submission holds, or its faults.
 
-    Of the values at most ``room_bytes`` are kept; None: they are only checked. Raises `PhaseError` for what is
-    not the submission's fault, and `DeadlineExceeded` where nothing is known to be wrong with it by then.
+    Of the values at most ``room_bytes`` are kept; None: they are only checked. Raises `PhaseError` for what
+    is not the submission's fault, and `DeadlineExceeded` where nothing is known to be wrong with it by then.
     """
     for tried in (settings, replace(settings, workers=min(1, settings.workers))):
         with open_pool(setup, tried) as pool:

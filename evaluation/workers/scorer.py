@@ -73,7 +73,7 @@ class _Scorer:
                 again = number in job.again and case_job.mode == "score"
                 packed = self._read_again(job, number) if again else values[number] if values else {}
             except ChannelError:
-                outcomes.append(Died("the reader at its side died"))
+                outcomes.append(Died("its files cannot be read again"))
             else:
                 outcomes.append(self._scorer.run(case_job, partial(self._unpacked, packed, case_job.case)))
         return [_portable(job, outcomes)]
@@ -97,7 +97,7 @@ class _Scorer:
 
 
 def outcomes_of(answer: memoryview) -> list[Outcome]:
-    """Return the outcomes of a job. Raises whatever unpickling raises; scorers are trusted, readers are not."""
+    """Return the outcomes of a job, of a scorer, which is trusted. Raises whatever unpickling raises."""
     outcomes: list[Outcome] = pickle.loads(answer)  # noqa: S301
     return outcomes
 

@@ -17,7 +17,7 @@ import socket
 import struct
 import sys
 from collections.abc import Sequence
-from types import FrameType
+from types import FrameType, ModuleType
 from typing import NoReturn
 
 _PR_SET_PDEATHSIG = 1
@@ -28,7 +28,9 @@ STARTED = 1 << 32
 
 
 def serve(descriptor: int, modules: Sequence[str]) -> None:
-    """Import modules, then fork a worker for each request until the main process ends.
+    """Import modules, then fork a process for each request until the main process ends.
+
+    A forked process calls the function ``work`` of the first module.
 
     A request is one byte with the sockets of the worker: to the main process, and to its own reader if it
     has one.
@@ -37,33 +39,35 @@ def serve(descriptor: int, modules: Sequence[str]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal; the main process ends us
     control = socket.socket(fileno=descriptor)
     os.set_inheritable(descriptor, False)
-    for module in modules:
-        importlib.import_module(module)
+    worker, *_ = [importlib.import_module(module) for module in modules]
     ended, wake = os.pipe()
     for end in (ended, wake):
         os.set_blocking(end, False)
     signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, _nothing)
-    while True:
-        ready, _, _ = select.select([control, ended], [], [])
-        if ended in ready:
-            with contextlib.suppress(BlockingIOError):
-                os.read(ended, 4096)
-            _report_ended(control)
-        if control in ready:
-            request, sockets, _, _ = socket.recv_fds(control, 1, 2)
-            if not request:
-                return
-            process = os.fork()
-            if process == 0:
-                signal.set_wakeup_fd(-1)
-                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-                for descriptor in (control.detach(), ended, wake):
-                    os.close(descriptor)
-                _work(sockets)
-            for descriptor in sockets:
-                os.close(descriptor)
-            control.sendall(STATUS.pack(process, STARTED))
+    silence()
+    with contextlib.suppress(OSError):  # the main process has ended
+        while True:
+            ready, _, _ = select.select([control.fileno(), ended], [], [])
+            if ended in ready:
+                with contextlib.suppress(BlockingIOError):
+                    os.read(ended, 4096)
+                _report_ended(control)
+            if control.fileno() in ready:
+                request, sockets, _, _ = socket.recv_fds(control, 1, 2)
+                if not request:
+                    break
+                process = os.fork()
+                if process == 0:
+                    signal.set_wakeup_fd(-1)
+                    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                    for inherited in (control.detach(), ended, wake):
+                        os.close(inherited)
+                    _work(worker, sockets)
+                for handed_on in sockets:
+                    os.close(handed_on)
+                control.sendall(STATUS.pack(process, STARTED))
+    os._exit(0)
 
 
 def _report_ended(control: socket.socket) -> None:
@@ -75,13 +79,11 @@ def _report_ended(control: socket.socket) -> None:
             control.sendall(STATUS.pack(process, os.waitstatus_to_exitcode(status)))
 
 
-def _work(sockets: Sequence[int]) -> NoReturn:
+def _work(worker: ModuleType, sockets: Sequence[int]) -> NoReturn:
     status = 1
     try:
         end_with_parent()
-        from evaluation.workers.worker import work
-
-        work([socket.socket(fileno=descriptor) for descriptor in sockets])
+        worker.work([socket.socket(fileno=descriptor) for descriptor in sockets])
         status = 0
     finally:
         os._exit(status)
@@ -89,6 +91,14 @@ def _work(sockets: Sequence[int]) -> NoReturn:
 
 def _nothing(number: int, frame: FrameType | None) -> None:
     """Take a signal, which has already woken the server."""
+
+
+def silence() -> None:
+    """Point the standard streams at nothing: a decoder's words could hold anything, and without end."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nowhere, stream)
+    os.close(nowhere)
 
 
 def end_with_parent() -> None:
