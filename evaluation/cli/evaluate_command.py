@@ -92,8 +92,11 @@ def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int
     from evaluation.phase.scores import case_records
     from evaluation.platform import messages
     from evaluation.platform.result_file import render, write_atomically, write_metrics
+    from evaluation.workers.confinement import missing_confinement
     from evaluation.workers.pool import DeadlineExceeded
 
+    if arguments.workers != 0 and (missing := missing_confinement()):
+        streams.tell_organiser([missing])
     try:
         folder, source = _reference(arguments.ground_truth)
         phase = load_phase(folder, source=source)

@@ -56,6 +56,10 @@ class Kind(ABC):
         """Return how many pixels a value of a case has; 0 where it is no image."""
         return 0
 
+    def items(self, value: Any) -> int:
+        """Return how many things a value lists, of which a submission may hold so many in all."""
+        return 1
+
     def write_file(self, value: Any, extension: str) -> bytes:
         """Return the bytes of a file that `read` reads back."""
         raise TypeError(f"{type(self).__name__} has no file (got {extension} and a {type(value).__name__})")

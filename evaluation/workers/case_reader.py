@@ -15,19 +15,24 @@ from evaluation.workers.json_values import JsonValues
 
 
 class SubmissionFiles:
-    """Files of the submission, read into one buffer."""
+    """Files of the submission, read into one buffer; ``bytes`` counts what was read."""
 
     def __init__(self, root: str) -> None:
         self._root = root
         self._buffer = ReadBuffer()
+        self.bytes = 0
 
     def read(self, path: str, limit_bytes: int, may_be_empty: bool = False) -> memoryview:
         """Return the bytes of a file, valid until the next call. Raises `ReadError`."""
-        return self._buffer.read(self._root, path, limit_bytes=limit_bytes, may_be_empty=may_be_empty)
+        data = self._buffer.read(self._root, path, limit_bytes=limit_bytes, may_be_empty=may_be_empty)
+        self.bytes += len(data)
+        return data
 
     def open(self, path: str, limit_bytes: int) -> FileStream:
         """Return a file to be read in pieces. Raises `ReadError`."""
-        return FileStream(self._root, path, limit_bytes)
+        stream = FileStream(self._root, path, limit_bytes)
+        self.bytes += stream.size
+        return stream
 
 
 class CaseReader:
@@ -35,8 +40,8 @@ class CaseReader:
 
     def __init__(self, root: str, tasks: Sequence[Task], missing: str) -> None:
         self.fields = {field.name: field for field in fields_of(tasks)}
-        self._files = SubmissionFiles(root)
-        self._json_values = JsonValues(self._files, missing)
+        self.files = SubmissionFiles(root)
+        self._json_values = JsonValues(self.files, missing)
 
     def read(self, case: CaseForm, sources: Mapping[str, Source]) -> tuple[dict[str, Any], list[Fault]]:
         """Return the submitted values of a case by field, and the faults of those that could not be read.
@@ -51,7 +56,7 @@ class CaseReader:
                 if isinstance(source, StackSource | JsonFileSource):
                     source = self._json_values.value(name, source, case)
                 if source is not None:
-                    predictions[name] = field.kind.read(source, case, self._files)
+                    predictions[name] = field.kind.read(source, case, self.files)
             except FormFault as fault:
                 faults += fault.faults
             except (MemoryError, TypeError, PhaseError):

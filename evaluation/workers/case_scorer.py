@@ -12,6 +12,10 @@ from evaluation.phase.reference import OpenReference, ReferenceFiles, ReferenceV
 from evaluation.phase.run_time import RUN_SECONDS
 
 
+class UnreadableError(Exception):
+    """Raised where what was submitted for a case, and was read once, cannot be had for scoring."""
+
+
 class CaseScorer:
     """Scores cases of one phase in some or all tasks."""
 
@@ -27,6 +31,8 @@ class CaseScorer:
             if job.mode == "validate" and (problems := self._validate(job, reference)):
                 return OrganiserFault(problems)
             return self.score(job, predictions, reference)
+        except UnreadableError as error:
+            return Died(str(error))
         except MemoryError:
             return Died("out of memory")
         except (KeyboardInterrupt, SystemExit) as stop:

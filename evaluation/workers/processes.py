@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import gc
 import os
@@ -62,6 +63,19 @@ class Server:
         Raises `ServerError`.
         """
         ours, theirs = socket.socketpair()
+        try:
+            self._ask_for_worker(theirs, reader)
+            until = time.monotonic() + _START_SECONDS
+            while True:
+                process, status = self._next_status(until)
+                if status == STARTED:
+                    return Worker(process, Channel(ours))
+                self._statuses[process] = status
+        except ServerError:
+            ours.close()
+            raise
+
+    def _ask_for_worker(self, theirs: socket.socket, reader: Worker | None) -> None:
         with theirs:
             sockets = [theirs.fileno()] + ([] if reader is None else [reader.channel.fileno()])
             try:
@@ -69,12 +83,6 @@ class Server:
                 socket.send_fds(self._control, [b"w"], sockets)
             except OSError as error:
                 raise ServerError(str(error)) from None
-        until = time.monotonic() + _START_SECONDS
-        while True:
-            process, status = self._next_status(until)
-            if status == STARTED:
-                return Worker(process, Channel(ours))
-            self._statuses[process] = status
 
     def end_of(self, worker: Worker, seconds: float) -> int | None:
         """Return the exit status of a worker, None where none is told within so many seconds."""
@@ -91,7 +99,11 @@ class Server:
             left = max(0.0, until - time.monotonic())
             if not select.select([self._control], [], [], left)[0]:
                 raise ServerError("the process that starts the workers does not answer")
-            if not (received := self._control.recv(STATUS.size - len(data))):
+            try:
+                received = self._control.recv(STATUS.size - len(data))
+            except OSError as error:
+                raise ServerError(str(error)) from None
+            if not received:
                 raise ServerError("the process that starts the workers has ended")
             data += received
         process, status = STATUS.unpack(data)
@@ -116,6 +128,7 @@ def warm_up(images: bool = True) -> None:
     global _server
     if _server is None:
         _server = Server(images)
+        atexit.register(_server.kill)
 
 
 def start_worker(reader: Worker | None = None) -> Worker:
@@ -127,6 +140,7 @@ def start_worker(reader: Worker | None = None) -> Worker:
         try:
             return _server.start_worker(reader)
         except ServerError:
+            atexit.unregister(_server.kill)
             _server.kill()
             _server = None
     raise PhaseError("no worker can be started")

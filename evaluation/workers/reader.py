@@ -7,6 +7,7 @@ file.
 from __future__ import annotations
 
 import math
+import time
 import traceback
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -17,6 +18,7 @@ import numpy as np
 
 from evaluation.core.fault import Faults, PhaseError, ReadError
 from evaluation.core.form import CaseForm, Form
+from evaluation.core.limits import case_seconds
 from evaluation.core.source import Source, file_of
 from evaluation.io.handover import Packed
 from evaluation.io.stream import digest_below
@@ -25,12 +27,10 @@ from evaluation.platform.submission import index_submission
 from evaluation.workers.batches import Content, batches_of
 from evaluation.workers.case_reader import CaseReader
 from evaluation.workers.confinement import confine
-from evaluation.workers.reports import BatchReport, IndexReport
+from evaluation.workers.reports import BatchReport, IndexReport, Used
 from evaluation.workers.worker import Answer, AskReader, Handler, Tick
 
 INDEX_SECONDS = 10.0
-_READ_SECONDS = 10.0
-_PIXELS_PER_SECOND = 4e6
 _BYTES_PER_NUMBER = 32
 
 
@@ -118,17 +118,19 @@ class _Reader:
         again: dict[int, Mapping[str, str]] = {}
         values: list[Packed] = [None] * len(content.cases)
         room = job.room_bytes
+        items, bytes_before, started = 0, reader.files.bytes, time.process_time()
         for number in range(len(content.cases)) if job.only is None else job.only:
             case, sources = content.cases[number], content.sources[number]
             if job.field is not None:
                 sources = {job.field: sources[job.field]}
-            tick(min(self._setup.case_seconds, _seconds_for(case, reader)))
+            tick(min(self._setup.case_seconds, case_seconds(case, reader.fields.values())))
             try:
                 if job.digests is not None and _digests_of(content.root, sources) != job.digests:
                     died[number] = "its files have changed"
                     continue
                 predictions, found = reader.read(case, sources)
                 faults.add(found)
+                items += sum(reader.fields[name].kind.items(value) for name, value in predictions.items())
                 if room is None or faults:
                     room = None  # of a submission that is rejected nothing is scored
                     continue
@@ -147,19 +149,14 @@ class _Reader:
                 problems += error.problems
             except Exception:
                 problems.append(f"case {case.name}: {traceback.format_exc(limit=-8)}")
-        return BatchReport(faults, died, tuple(problems), again).packed(values)
+        used = Used(reader.files.bytes - bytes_before, items, time.process_time() - started)
+        return BatchReport(faults, died, tuple(problems), again, used).packed(values)
 
     def _reader_of(self, root: str) -> CaseReader:
         if self._cases is None or root != self._root:
             self._root = root
             self._cases = CaseReader(root, self._tasks, self._setup.form.missing)
         return self._cases
-
-
-def _seconds_for(case: CaseForm, reader: CaseReader) -> float:
-    """Return how much processor time a case may take: ten times what it needs, and some seconds."""
-    pixels = sum(field.kind.pixels(case) for field in reader.fields.values())
-    return _READ_SECONDS + pixels / _PIXELS_PER_SECOND
 
 
 def _digests_of(root: str, sources: Mapping[str, Source]) -> dict[str, str]:

@@ -10,14 +10,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
+from evaluation.core.challenge import fields_of
 from evaluation.core.fault import Fault, FaultKind, Faults, PhaseError, printable
 from evaluation.core.form import Form
+from evaluation.core.limits import Limits, limits_of
 from evaluation.core.outcome import Died
 from evaluation.io.handover import HandoverError
+from evaluation.phase.registry import tasks_of_form
 from evaluation.workers.batches import Batch, Content
 from evaluation.workers.pool import DeadlineExceeded, Jobs, PoolSettings, open_pool
 from evaluation.workers.reader import FilesJob, IndexJob, ReaderSetup, ReadJob
-from evaluation.workers.reports import BatchReport, IndexReport, files_of
+from evaluation.workers.reports import BatchReport, IndexReport, Used, files_of
 
 Progress = Callable[[int], None]
 _DEADLY = "one that takes too much memory or time, or crashes its reader"
@@ -73,11 +76,12 @@ def read_submission(
     Of the values at most ``room_bytes`` are kept; None: they are only checked. Raises `PhaseError` for what
     is not the submission's fault, and `DeadlineExceeded` where nothing is known to be wrong with it by then.
     """
+    limits = limits_of(form.cases, fields_of(tasks_of_form(form)))
     for tried in (settings, replace(settings, workers=min(1, settings.workers))):
         with open_pool(setup, tried) as pool:
             index = _index(pool, form, settings.workers)
             if index is not None:
-                stage = _Stage(setup, settings, room_bytes, progress, index.faults)
+                stage = _Stage(setup, settings, room_bytes, progress, index.faults, limits)
                 done, left = stage.run(index.batches, pool)
                 about = (index.tasks, index.notices, index.run_seconds)
                 return Submission(stage.faults, *about, done, left)
@@ -119,8 +123,10 @@ class _Stage:
         room_bytes: int | None,
         progress: Progress,
         faults: Faults,
+        limits: Limits | None = None,
     ) -> None:
         self.faults = faults
+        self._limits, self._used = limits, Used()
         self._setup, self._settings = setup, settings
         self._room = room_bytes
         self._progress = progress
@@ -157,9 +163,28 @@ class _Stage:
                 return number
             batch = left.pop(number)
             self._take(batch, range(len(batch.positions)), *report)
-            if len(self.faults) > _ENOUGH_FAULTS:
+            if self._is_enough():
+                left.clear()
                 break
         return None
+
+    def _is_enough(self) -> bool:
+        """Return whether there is no sense in reading on; what is used up is then a fault."""
+        limits, used = self._limits, self._used
+        if limits is not None:
+            too_much = (
+                (used.bytes > limits.bytes, f"at most {limits.bytes} bytes in all files"),
+                (used.items > limits.items, f"at most {limits.items} boxes or other values in all files"),
+                (
+                    used.seconds > limits.seconds,
+                    f"at most {limits.seconds} s of processor time to read",
+                ),
+            )
+            faults = [Fault(FaultKind.TOO_LARGE, ".", text, "more") for passed, text in too_much if passed]
+            self.faults.add(faults)
+            if faults:
+                return True
+        return len(self.faults) > _ENOUGH_FAULTS
 
     def _read_alone(self, batch: Batch) -> bool:
         """Read the cases of a batch one by one; return whether one dies, whose files are then at fault."""
@@ -194,6 +219,7 @@ class _Stage:
 
     def _take(self, batch: Batch, numbers: Iterable[int], report: BatchReport, values: memoryview) -> None:
         self.faults.add(report.faults, report.faults.more)
+        self._used += report.used
         self._problems += map(printable, report.problems)
         positions = {number: batch.positions[number] for number in numbers}
         if not self.faults:

@@ -58,13 +58,17 @@ class IndexReport:
         batches = tuple(_batch(entry) for entry in list_of(packed))
         if sorted(position for batch in batches for position in batch.positions) != list(range(cases)):
             raise HandoverError("expected every case once")
-        if any(name not in tasks for name in list_of(found)):
+        names = set(map(text_of, list_of(found)))
+        if not names.issubset(tasks):
             raise HandoverError("expected tasks of the form")
+        seconds = tuple(map(_seconds, list_of(run_seconds)))
+        if len(seconds) not in (0, cases):
+            raise HandoverError("expected a run time of every case")
         return cls(
             _unpack_faults(faults),
-            tuple(name for name in tasks if name in found),
+            tuple(name for name in tasks if name in names),
             tuple(map(text_of, list_of(notices))),
-            tuple(map(_seconds, list_of(run_seconds, cases if run_seconds else 0))),
+            seconds,
             batches,
         )
 
@@ -79,6 +83,25 @@ def _seconds(packed: Packed) -> float | None:
 
 
 @dataclass(frozen=True)
+class Used:
+    """What reading took: bytes of files, values such as boxes, seconds of processor time (see `Limits`)."""
+
+    bytes: int = 0
+    items: int = 0
+    seconds: float = 0.0
+
+    def __add__(self, other: Used) -> Used:
+        """Return the sums."""
+        return Used(self.bytes + other.bytes, self.items + other.items, self.seconds + other.seconds)
+
+
+def _used(packed: Packed) -> Used:
+    count, items, seconds = list_of(packed, 3)
+    counts = whole_number(count, _MAX_COUNT), whole_number(items, _MAX_COUNT)
+    return Used(*counts, number_within(seconds, 0, _MAX_SECONDS))
+
+
+@dataclass(frozen=True)
 class BatchReport:
     """What became of the cases of a batch, which are named by their number in it.
 
@@ -90,12 +113,13 @@ class BatchReport:
     died: Mapping[int, str] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
     again: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
-    items: int = 0
+    used: Used = Used()
 
     def packed(self, values: Sequence[Packed]) -> Parts:
         """Return the parts of the report and, behind them, of the values, which others unpack."""
         died, again = ([[key, value] for key, value in of.items()] for of in (self.died, self.again))
-        report = encode([_pack_faults(self.faults), died, self.problems, again, self.items])
+        used = [self.used.bytes, self.used.items, self.used.seconds]
+        report = encode([_pack_faults(self.faults), died, self.problems, again, used])
         return [_LENGTH.pack(sum(map(len, report))), *report, *encode(list(values))]
 
     @classmethod
@@ -105,13 +129,13 @@ class BatchReport:
             raise HandoverError("cut short")
         (length,) = _LENGTH.unpack(data[: _LENGTH.size])
         end = _LENGTH.size + length
-        faults, died, problems, again, items = list_of(decode(data[_LENGTH.size : end]), 5)
+        faults, died, problems, again, used = list_of(decode(data[_LENGTH.size : end]), 5)
         report = cls(
             _unpack_faults(faults),
             {_number(key, cases): text_of(value) for key, value in map(_pair, list_of(died))},
             tuple(map(text_of, list_of(problems))),
             {_number(key, cases): _texts_by_name(value) for key, value in map(_pair, list_of(again))},
-            whole_number(items, _MAX_COUNT),
+            _used(used),
         )
         return report, data[end:]
 

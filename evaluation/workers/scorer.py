@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import math
 import pickle
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from evaluation.core.challenge import fields_of
-from evaluation.core.form import CaseForm, Form
-from evaluation.core.outcome import CaseJob, Died, OrganiserFault, Outcome
-from evaluation.io.handover import Packed, decode, list_of
+from evaluation.core.form import Form
+from evaluation.core.outcome import CaseJob, OrganiserFault, Outcome
+from evaluation.io.handover import HandoverError, Packed, decode, list_of
 from evaluation.phase.reference import ReferenceFiles
 from evaluation.phase.registry import challenge_named, phase_tasks
-from evaluation.workers.case_scorer import CaseScorer
+from evaluation.workers.case_scorer import CaseScorer, UnreadableError
 from evaluation.workers.channel import ChannelError
 from evaluation.workers.reader import ReadJob
 from evaluation.workers.reports import BatchReport
@@ -65,35 +65,38 @@ class _Scorer:
         self._ask_reader = ask_reader
 
     def __call__(self, job: ScoreJob, tick: Tick) -> Answer:
-        values = list_of(decode(job.values)) if job.values else []
         outcomes: list[Outcome] = []
+        kept = cache(lambda: list_of(decode(job.values)))  # once for all cases of the batch
         for number, case_job in job.cases.items():
             tick(math.inf)
-            try:
-                again = number in job.again and case_job.mode == "score"
-                packed = self._read_again(job, number) if again else values[number] if values else {}
-            except ChannelError:
-                outcomes.append(Died("its files cannot be read again"))
-            else:
-                outcomes.append(self._scorer.run(case_job, partial(self._unpacked, packed, case_job.case)))
+            submitted = partial(self._submitted, job, number, kept)
+            outcomes.append(self._scorer.run(case_job, submitted))
         return [_portable(job, outcomes)]
 
-    def _read_again(self, job: ScoreJob, number: int) -> Packed:
-        """Return the packed values of a case whose files are read a second time. Raises `ChannelError`."""
-        if self._ask_reader is None:
-            raise ChannelError("there is no reader at its side")
-        content = ReadJob(job.content, (number,), room_bytes=math.inf, digests=job.again[number])
-        report, values = BatchReport.unpacked(self._ask_reader(content), number + 1)
-        if report.faults or report.died or report.problems:
-            raise ChannelError("what was read once cannot be read again")
-        return list_of(decode(values))[number]
-
-    def _unpacked(self, packed: Packed, case: CaseForm) -> dict[str, Any]:
+    def _submitted(self, job: ScoreJob, number: int, kept: Callable[[], list[Packed]]) -> dict[str, Any]:
+        """Return what was submitted for a case. Raises `UnreadableError`, `HandoverError`."""
+        case_job = job.cases[number]
+        if not job.values or case_job.mode != "score":
+            return {}
+        values = self._read_again(job, number) if number in job.again else kept()
+        packed = values[number]
+        if not isinstance(packed, dict):
+            raise HandoverError("expected values by field")
         return {
-            name: field.kind.unpack(packed[name], case)
+            name: field.kind.unpack(packed[name], case_job.case)
             for name, field in self._fields.items()
             if name in packed
         }
+
+    def _read_again(self, job: ScoreJob, number: int) -> list[Packed]:
+        """Return the values of a batch of which one case's files are read a second time."""
+        if self._ask_reader is not None:
+            again = ReadJob(job.content, (number,), room_bytes=math.inf, digests=job.again[number])
+            with suppress(ChannelError):
+                report, values = BatchReport.unpacked(self._ask_reader(again), number + 1)
+                if not (report.faults or report.died or report.problems):
+                    return list_of(decode(values))
+        raise UnreadableError("its files cannot be read again")
 
 
 def outcomes_of(answer: memoryview) -> list[Outcome]:

@@ -82,6 +82,10 @@ class BoxList(Kind):
             raise HandoverError(f"expected classes below {len(self.classes)}")
         return Boxes(rows, clipped)
 
+    def items(self, value: Boxes) -> int:
+        """Return the number of boxes."""
+        return len(value.rows)
+
     def rehearse(self, reference: Boxes, case: CaseForm, variant: Variant) -> Boxes:
         """Return the boxes, all a pixel narrower, none, or each a point in the image's farthest corner."""
         if variant is Variant.PERFECT:
