@@ -8,6 +8,7 @@ not interpreted here.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
 import pickle
 import select
@@ -63,7 +64,9 @@ class Jobs(Protocol):
     ) -> None: ...
 
     def run(self, numbers: Iterable[int], job: Callable[[int], object]) -> Iterator[Answered]:
-        """Yield the number and the answer of every job, as they come; ``job`` makes it when its turn comes.
+        """Yield the number and the answer of every job, as they come.
+
+        Each number is taken, and ``job`` makes its job, when there is a worker for it.
 
         Raises `DeadlineExceeded`, and `PhaseError` where no worker can do anything.
         """
@@ -109,9 +112,10 @@ class Pool:
 
     def run(self, numbers: Iterable[int], job: Callable[[int], object]) -> Iterator[Answered]:
         """Yield the number and the answer of every job, as they come; see `Jobs`."""
-        waiting = deque(numbers)
-        while waiting or self._busy():
-            while waiting and (slot := self._idle()) is not None:
+        coming = iter(numbers)
+        waiting: deque[int] = deque()
+        while self._refill(waiting, coming) or self._busy():
+            while self._refill(waiting, coming) and (slot := self._idle()) is not None:
                 self._give(slot, waiting, job)
             for slot in self._heard():
                 number, answer = slot.job, self._answer(slot)
@@ -124,6 +128,12 @@ class Pool:
                 else:
                     self._fruitless = 0
                     yield number, answer
+
+    def _refill(self, waiting: deque[int], coming: Iterator[int]) -> bool:
+        """Take the next number where none waits, no earlier than there is a worker for it."""
+        if not waiting and len(self._busy()) < self._settings.workers:
+            waiting.extend(itertools.islice(coming, 1))
+        return bool(waiting)
 
     def _busy(self) -> list[_Slot]:
         return [slot for slot in self._slots if slot.job is not None]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from evaluation.core.challenge import fields_of
 from evaluation.core.fault import Fault, FaultKind, Faults, PhaseError, printable
@@ -133,6 +134,7 @@ class _Stage:
         self._problems: list[str] = []
         self._done: list[ReadBatch] = []
         self._count = 0
+        self._ended = False
 
     def run(self, batches: Sequence[Batch], pool: Jobs) -> tuple[tuple[ReadBatch, ...], tuple[int, ...]]:
         """Return the batches that were read, and the positions of the cases that were not.
@@ -144,7 +146,7 @@ class _Stage:
             while left:
                 with pool:
                     died = self._read_until_one_dies(pool, left)
-                if died is None or self._read_alone(left.pop(died)):
+                if self._ended or any(self._read_alone(left.pop(number)) for number in sorted(died)):
                     break
                 pool = open_pool(self._setup, self._settings)
         except DeadlineExceeded:
@@ -155,18 +157,25 @@ class _Stage:
         unread = sorted(position for batch in left.values() for position in batch.positions)
         return tuple(self._done), tuple(unread)
 
-    def _read_until_one_dies(self, pool: Jobs, left: dict[int, Batch]) -> int | None:
-        """Read batches and take them from those that are left; return one whose reader died."""
-        for number, answer in pool.run(list(left), lambda number: self._job(left[number])):
+    def _read_until_one_dies(self, pool: Jobs, left: dict[int, Batch]) -> list[int]:
+        """Read batches, no new one after a death, and take those that were read from those that are left.
+
+        Those that were begun before are read to their end, so that their faults are known. Return the numbers
+        of the batches whose readers died.
+        """
+        died: list[int] = []
+        numbers = takewhile(lambda _: not died, list(left))
+        for number, answer in pool.run(numbers, lambda number: self._job(left[number])):
             report = self._report(left[number], answer)
             if report is None:
-                return number
+                died.append(number)
+                continue
             batch = left.pop(number)
             self._take(batch, range(len(batch.positions)), *report)
             if self._is_enough():
-                left.clear()
+                self._ended = True
                 break
-        return None
+        return died
 
     def _is_enough(self) -> bool:
         """Return whether there is no sense in reading on; what is used up is then a fault."""
