@@ -15,6 +15,8 @@ from evaluation.core.fault import FaultKind, ReadError
 
 DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _MAX_NUMBER_LENGTH = 100
+_MAX_LINE_LENGTH = 100_000
+_LINES_PER_ROW = 20
 _DELIMITERS = (",", ";", "\t")
 _REPLACED = "\ufffd"
 
@@ -133,6 +135,12 @@ class _Lines:
     def _read(self) -> Iterator[str]:
         for line in self._text:
             self.taken += 1
+            if len(line) > _MAX_LINE_LENGTH:
+                expected = f"lines of at most {_MAX_LINE_LENGTH} characters"
+                raise ReadError(FaultKind.TOO_LARGE, expected, f"{len(line)} characters", self.taken)
+            if self.taken > _LINES_PER_ROW * self._max_problems:
+                expected = f"at most {_LINES_PER_ROW * self._max_problems} lines, blank ones included"
+                raise ReadError(FaultKind.TOO_LARGE, expected, "more", self.taken)
             if _REPLACED not in line and "\0" not in line:
                 yield line
                 continue

@@ -15,13 +15,14 @@ from evaluation.io.grey_images import write_with_simpleitk
 from evaluation.io.tiff import write_tiff
 from evaluation.io.tiff_decoder import decode_page
 from evaluation.io.tiff_pages import BLACK_IS_ZERO, IMAGE, PAGE_TAGS, SAMPLES, check_pages, read_pages
-from evaluation.io.volumes.header import MAX_VOXELS, UPRIGHT, Geometry, VolumeHeader, header_of
+from evaluation.io.volumes.header import UPRIGHT, Geometry, VolumeHeader, header_of
 from evaluation.io.volumes.meta_volume import open_metaimage
 from evaluation.io.volumes.nifti import open_nifti
 from evaluation.io.volumes.voxels import VoxelBytes
 
 EXTENSIONS = (".mha", ".nii.gz", ".tif", ".tiff")
 SLAB_BYTES = 1 << 22
+_MAX_PAGES = 10_000
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ def _open_tiff_stack(stream: ByteStream) -> OpenVolume:
     It says nothing of spacing, origin and direction. The tags of all pages have been checked.
     """
     data = memoryview(stream.read(stream.size))
-    first, depth = check_pages(data, (BLACK_IS_ZERO,), most_pages=MAX_VOXELS)
+    first, depth = check_pages(data, (BLACK_IS_ZERO,), most_pages=_MAX_PAGES)
     if first.one(SAMPLES, 1) != 1:
         raise ReadError(FaultKind.WRONG_VALUE, "one grey channel", f"{first.one(SAMPLES, 1)} channels")
     header = header_of((first.size.width, first.size.height, depth), first.dtype, None, None, None, IMAGE)
