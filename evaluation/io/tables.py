@@ -15,8 +15,8 @@ from evaluation.core.fault import FaultKind, ReadError
 
 DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _MAX_NUMBER_LENGTH = 100
-_MAX_LINE_LENGTH = 100_000
-_LINES_PER_ROW = 20
+_MAX_LINE_LENGTH = 1 << 18
+_MAX_LINES = 2_000_000
 _DELIMITERS = (",", ";", "\t")
 _REPLACED = "\ufffd"
 
@@ -138,8 +138,8 @@ class _Lines:
             if len(line) > _MAX_LINE_LENGTH:
                 expected = f"lines of at most {_MAX_LINE_LENGTH} characters"
                 raise ReadError(FaultKind.TOO_LARGE, expected, f"{len(line)} characters", self.taken)
-            if self.taken > _LINES_PER_ROW * self._max_problems:
-                expected = f"at most {_LINES_PER_ROW * self._max_problems} lines, blank ones included"
+            if self.taken > _MAX_LINES:
+                expected = f"at most {_MAX_LINES} lines, blank ones included"
                 raise ReadError(FaultKind.TOO_LARGE, expected, "more", self.taken)
             if _REPLACED not in line and "\0" not in line:
                 yield line
