@@ -25,7 +25,7 @@ if ! docker build --tag "$image" --build-arg PHASE="$phase" "$@" . 2>&1 | tee "$
   if grep -qi 'no space left on device' "$log"; then
     fail "the disk is full; 'docker system prune' frees what no image or container uses"
   fi
-  fail "$image could not be built; the reason stands above"
+  fail "$image could not be built; see the message above"
 fi
 
 platform=$(docker image inspect --format '{{.Os}}/{{.Architecture}}' "$image")

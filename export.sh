@@ -25,7 +25,7 @@ folder=export/$phase
 mkdir -p "$folder"
 trap 'rm -f "$folder"/*.partial' EXIT
 
-# in_image [OPTIONS…] ARGUMENTS…: runs the phase's image on nothing but what lies in it.
+# in_image [OPTIONS…] ARGUMENTS…: runs the phase's image without network or mounts.
 in_image() { docker run --rm --network none --read-only --tmpfs /tmp:mode=1777 "$@"; }
 
 # write FILE COMMAND…: writes what a command prints, a failed one leaving the last file as it was.
@@ -42,7 +42,7 @@ write() {
 # with its tag, as without one every tag of that name would go into the file
 save_image() { docker save "evaluation-$phase:latest" | "${compress[@]}"; }
 
-# Taken out of the image, so that both carry the same seal; nothing but the seal differs from one build to the next.
+# Taken out of the image, so that both have the same seal. From one build to the next only the seal differs.
 # shellcheck disable=SC2016 # expanded in the container
 save_reference() {
   in_image --entrypoint sh "evaluation-$phase" -c \
@@ -67,6 +67,6 @@ With the files in $folder/, on the phase's pages on grand-challenge.org, as an a
      the image's. Both are activated one by one: "source" and "manifest" in metrics.json say which was used.
   3. Phase settings, scoring: enter what settings.json holds, field by field.
   4. Submission instructions: paste format.md, and link form.json.
-To a zip with a password or with absolute paths the platform answers "An unexpected error occurred" before the
-container starts: tell participants, since nothing of ours can.
+The platform rejects a zip with a password or with absolute paths with "An unexpected error occurred" before the
+container starts. Tell participants, since this evaluation cannot.
 TEXT

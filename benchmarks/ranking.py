@@ -34,8 +34,8 @@ from evaluation.ranking.analysis import RankOptions
 from evaluation.ranking.boards import place_teams
 from evaluation.ranking.comparisons import TestChoice, compare
 from evaluation.ranking.leaderboard import rank_phase
-from evaluation.ranking.resampling import TeamCases, resample_teams
-from evaluation.ranking.results import read_results
+from evaluation.ranking.resampling import TeamCases, draw_cases, resample_teams
+from evaluation.ranking.results_folder import read_results
 from evaluation.ranking.schemes import scheme_of
 from evaluation.ranking.stability import place_distributions
 
@@ -86,7 +86,8 @@ def ours(
         for team in range(TEAMS)
     )
     teams = TeamCases(tuple(f"T{team:02}" for team in range(TEAMS)), tables)
-    resampled = resample_teams(METRICS, teams, Resampling(1, RESAMPLES, 10))
+    draws = draw_cases(METRICS, teams, Resampling(1, RESAMPLES, 10))
+    resampled = resample_teams(METRICS, teams, draws)
     scheme = Scheme(
         (Board("overall", tuple(Rank(name, weight) for name, weight in zip(NAMES, WEIGHTS, strict=True))),)
     )
@@ -96,6 +97,7 @@ def ours(
         .places
     )
     distributions = place_distributions(places)
+    choice = TestChoice(1, means="signed-rank")  # as the loop does
     p_values: dict[str, list[float | None]] = {}
     for name, metric in METRICS.items():
         task = name.partition(".")[0]
@@ -103,7 +105,7 @@ def ours(
             team: metric_values([metric], team_table[task])[metric.name]
             for team, team_table in zip(teams.teams, tables, strict=True)
         }
-        found = compare(name, metric, values, teams, resampled.values[name], TestChoice(1))
+        found = compare(name, metric, values, teams, resampled.values[name], choice)
         by_pair = {frozenset((pair.first, pair.second)): pair.p_value for pair in found.pairs}
         p_values[name] = [by_pair[frozenset(pair)] for pair in combinations(teams.teams, 2)]
     return p_values, [found.probabilities.get(1, 0.0) if found else 0.0 for found in distributions]

@@ -1,3 +1,73 @@
-"""Evaluation container for medical imaging challenges hosted on grand-challenge.org."""
+"""Evaluation of medical imaging challenges hosted on grand-challenge.org.
+
+As a library::
+
+    import evaluation
+
+    evaluation.seal("refuge-onsite")
+    result = evaluation.evaluate("refuge-onsite", "test/input/refuge-onsite")
+    result.to_dict()["aggregates"]["classification"]["auc"]["value"]
+    result.cases("segmentation")["dice_cup"].describe()
+
+`evaluate`, `check`, `seal` and `rank` are in `evaluation.library`, their results in `evaluation.results`, the
+metrics on plain arrays in `evaluation.metrics`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from evaluation.core.fault import PhaseError
+    from evaluation.library import check, evaluate, rank, seal
+    from evaluation.results import CheckResult, Evaluation, Ranking, Seal, SubmissionRejected
 
 __version__ = "0.1.0"
+__all__ = [
+    "CheckResult",
+    "Evaluation",
+    "PhaseError",
+    "Ranking",
+    "Seal",
+    "SubmissionRejected",
+    "__version__",
+    "check",
+    "evaluate",
+    "rank",
+    "seal",
+]
+
+_MODULES = dict.fromkeys(("check", "evaluate", "rank", "seal"), "evaluation.library")
+_MODULES |= dict.fromkeys(
+    ("CheckResult", "Evaluation", "Ranking", "Seal", "SubmissionRejected"), "evaluation.results"
+)
+_MODULES["PhaseError"] = "evaluation.core.fault"
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used, so that no command imports what it does not need."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(_MODULES[name]), name)
+
+
+def __dir__() -> list[str]:
+    """Return the public names beside those that are there."""
+    return sorted({*globals(), *__all__})
+
+
+class _Package(ModuleType):
+    """This package, in which `evaluate` is the function also after the module of that name was imported.
+
+    Python would put the module in its place; `from evaluation.evaluate import …` finds it without that.
+    """
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name == "evaluate" and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

@@ -1,11 +1,32 @@
-"""Entry point: without arguments the job of the container, else the commands of `evaluation.cli`."""
+"""Entry point of `python -m evaluation` and of the console command `evaluation`."""
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
 from types import FrameType
+
+_NEEDED = (3, 11)
+
+
+def run() -> int:
+    """Run the command of `sys.argv` as a process of its own, and return its exit status."""
+    if sys.version_info < _NEEDED:
+        sys.stderr.write(f"evaluation needs Python {'.'.join(map(str, _NEEDED))} or later\n")
+        return 1
+    # First of all: as process 1 of a container, Python would ignore SIGTERM without a handler.
+    signal.signal(signal.SIGTERM, _stop)
+    # Workers are processes; threads of linear algebra would only cost start-up time and memory.
+    for library in ("OPENBLAS", "OMP", "MKL"):
+        os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a Windows log cannot hold every character
+    from evaluation.cli.main import main
+
+    return main(sys.argv[1:])
 
 
 def _stop(signal_number: int, frame: FrameType | None) -> None:
@@ -14,11 +35,4 @@ def _stop(signal_number: int, frame: FrameType | None) -> None:
 
 
 if __name__ == "__main__":
-    # First of all: as process 1 of a container, Python would ignore SIGTERM without a handler.
-    signal.signal(signal.SIGTERM, _stop)
-    # Workers are processes; threads of linear algebra would only cost start-up time and memory.
-    for library in ("OPENBLAS", "OMP", "MKL"):
-        os.environ.setdefault(f"{library}_NUM_THREADS", "1")
-    from evaluation.cli.main import main
-
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(run())

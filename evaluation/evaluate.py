@@ -28,7 +28,7 @@ from evaluation.phase.phase import Phase
 from evaluation.phase.scores import Scores
 from evaluation.platform import machine
 from evaluation.platform.result_file import MetricsFile
-from evaluation.summary import summarise
+from evaluation.summary import Figures, figures_of, summarise
 from evaluation.workers.pool import PoolSettings
 from evaluation.workers.reader import ReaderSetup
 from evaluation.workers.reading import Progress, no_progress, read_submission
@@ -41,8 +41,9 @@ _REFERENCE_SECONDS = 120.0
 
 @dataclass(frozen=True)
 class Result(Scores):
-    """The scores of a submission and the content of `metrics.json` that is made of them."""
+    """The scores of a submission, all its figures, and the content of `metrics.json` that is made of them."""
 
+    figures: Figures = field(kw_only=True)
     metrics: MetricsFile = field(kw_only=True)
 
 
@@ -92,7 +93,8 @@ def evaluate(
     scored = _scored(phase, outcomes)
     tables = tables_of(tasks, phase.cases.forms, scored)
     scores = Scores(phase, tasks, tables, scored, read.run_seconds)
-    return Result(**vars(scores), metrics=summarise(scores))
+    figures = figures_of(scores)
+    return Result(**vars(scores), figures=figures, metrics=summarise(scores, figures))
 
 
 def check(form: Form, submission: Path, workers: int, progress: Progress = no_progress) -> Checked:

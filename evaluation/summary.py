@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from evaluation.core.aggregation import Estimate, Estimates, Subset, estimate, subgroup_values
+from evaluation.core.aggregation import Estimates, Subset, estimate, subgroup_values
 from evaluation.core.challenge import metrics_of
 from evaluation.core.resampling import CLUSTER_COLUMN, Resampling
+from evaluation.phase.config import PhaseConfig
+from evaluation.phase.config_tables import Subgroup
 from evaluation.phase.phase import Phase
-from evaluation.phase.scores import Scores
+from evaluation.phase.public_digits import digits_of, rounded_estimates, rounded_values
+from evaluation.phase.scores import Scores, case_records
 from evaluation.phase.subgroups import key_of, subgroup_masks
 from evaluation.platform.result_file import (
     CasesSection,
@@ -25,16 +28,48 @@ from evaluation.platform.result_file import (
 from evaluation.ranking.place_among import place_among
 from evaluation.ranking.schemes import scheme_of
 
+Subgroups = dict[str, dict[str, dict[str, dict[str, float]]]]
 
-def summarise(scores: Scores) -> MetricsFile:
-    """Return the content of `metrics.json`."""
+
+@dataclass(frozen=True)
+class Figures:
+    """All figures of a submission with all their digits.
+
+    ``aggregates`` is by task and metric, ``subgroups`` by column, value, task and metric; those for the
+    organiser alone are among them.
+    """
+
+    aggregates: Estimates
+    subgroups: Subgroups
+
+
+def figures_of(scores: Scores) -> Figures:
+    """Return the figures of scored cases."""
     phase, config = scores.phase, scores.phase.config
     resampling = resampling_of(phase)
     aggregates = {
         task.name: estimate(task, scores.tables[task.name], resampling, config.public_detail == "full")
         for task in scores.tasks
     }
-    aggregates = _rounded(aggregates, config.digits)
+    subgroups = {
+        key_of(subgroup.column): values
+        for subgroup in config.subgroups
+        if (values := _subgroup_values(scores, subgroup))
+    }
+    return Figures(aggregates, subgroups)
+
+
+def organiser_records(scores: Scores, figures: Figures) -> dict[str, Any]:
+    """Return the organiser's file: the records of all cases, and the figures with all their digits."""
+    return {**case_records(scores), "figures": dataclasses.asdict(figures)}
+
+
+def summarise(scores: Scores, figures: Figures | None = None) -> MetricsFile:
+    """Return the content of `metrics.json`; ``figures`` are those of the scores, if they are known."""
+    phase, config = scores.phase, scores.phase.config
+    if figures is None:
+        figures = figures_of(scores)
+    aggregates = rounded_estimates(figures.aggregates, config)
     worst = sum(bool(outcome.worst) or outcome.failure is not None for outcome in scores.outcomes)
     return MetricsFile(
         phase=PhaseSection(
@@ -49,7 +84,7 @@ def summarise(scores: Scores) -> MetricsFile:
         cases=CasesSection(len(phase.rows), len(phase.rows) - worst, worst),
         aggregates=aggregates,
         ranking=_ranking(scores, aggregates),
-        subgroups=_subgroups(scores),
+        subgroups=public_subgroups(figures.subgroups, config),
         case=_public_cases(scores) if config.publish_cases else None,
     )
 
@@ -98,10 +133,11 @@ def _values(aggregates: Estimates) -> dict[str, float]:
 def _composites(scores: Scores, aggregates: Estimates) -> dict[str, float]:
     """Return the composites whose metrics all exist, made of these as they are published."""
     values = _values(aggregates)
-    digits = scores.phase.config.digits
+    config = scores.phase.config
     return {
-        composite.name: _round(
-            composite.combine(*(values[name] for name in composite.metrics)), digits.get(composite.name)
+        composite.name: round(
+            composite.combine(*(values[name] for name in composite.metrics)),
+            digits_of(config, composite.name).value,
         )
         for composite in scores.phase.challenge.composites_of(scores.tasks)
         if values.keys() >= set(composite.metrics)
@@ -115,34 +151,48 @@ def resampling_of(phase: Phase) -> Resampling:
         cases = zip(phase.cases.forms, phase.rows, strict=True)
         clusters = {case.name: row.cells[CLUSTER_COLUMN] for case, row in cases}
     return Resampling(
-        config.seed, config.resamples, config.interval_minimum, config.interval_maximum, clusters
+        config.seed,
+        config.resamples,
+        config.interval_minimum,
+        config.interval_maximum,
+        clusters,
+        config.interval_methods,
     )
 
 
-def _subgroups(scores: Scores) -> dict[str, dict[str, dict[str, dict[str, float]]]]:
+def _subgroup_values(scores: Scores, subgroup: Subgroup) -> dict[str, dict[str, dict[str, float]]]:
+    """Return the figures of a column's subgroups by value, task and metric."""
     phase, config = scores.phase, scores.phase.config
-    found: dict[str, dict[str, dict[str, dict[str, float]]]] = {}
-    for subgroup in config.subgroups:
-        for task in scores.tasks:
-            table = scores.tables[task.name]
-            for value, members in subgroup_masks(subgroup, phase.cases, table.names).items():
-                subset = Subset(members, subgroup.compare == "positives")
-                values = subgroup_values(task.metrics, table, subset, config.subgroup_minimum)
-                if values:
-                    rounded = {
-                        name: _round(value, config.digits.get(f"{task.name}.{name}"))
-                        for name, value in values.items()
-                    }
-                    found.setdefault(key_of(subgroup.column), {}).setdefault(value, {})[task.name] = rounded
+    found: dict[str, dict[str, dict[str, float]]] = {}
+    for task in scores.tasks:
+        table = scores.tables[task.name]
+        for value, members in subgroup_masks(subgroup, phase.cases, table.names).items():
+            subset = Subset(members, subgroup.compare == "positives")
+            if values := subgroup_values(task.metrics, table, subset, config.subgroup_minimum):
+                found.setdefault(value, {})[task.name] = values
     return found
+
+
+def public_subgroups(subgroups: Subgroups, config: PhaseConfig) -> Subgroups:
+    """Return the figures of those subgroups that are public, as the public sees them."""
+    public = [key_of(subgroup.column) for subgroup in config.subgroups if subgroup.audience == "public"]
+    return {
+        column: {
+            value: {task: rounded_values(metrics, task, config) for task, metrics in tasks.items()}
+            for value, tasks in subgroups[column].items()
+        }
+        for column in public
+        if column in subgroups
+    }
 
 
 def _public_cases(scores: Scores) -> dict[str, dict[str, dict[str, float]]]:
     """Return per-case columns for publication; values that are no finite numbers are left out."""
+    digits = scores.phase.config.value_digits
     return {
         plain_key(case.name): {
             task: {
-                column: float(value)
+                column: round(float(value), digits)
                 for column, value in row.items()
                 if isinstance(value, int | float) and math.isfinite(value)
             }
@@ -150,34 +200,3 @@ def _public_cases(scores: Scores) -> dict[str, dict[str, dict[str, float]]]:
         }
         for case, outcome in zip(scores.phase.cases.forms, scores.outcomes, strict=True)
     }
-
-
-def _rounded(aggregates: Estimates, digits: Mapping[str, int]) -> Estimates:
-    """Return the figures with those metrics rounded for which the phase says so, intervals included."""
-    return {
-        task: {
-            name: _rounded_estimate(estimate, digits[f"{task}.{name}"])
-            if f"{task}.{name}" in digits
-            else estimate
-            for name, estimate in metrics.items()
-        }
-        for task, metrics in aggregates.items()
-    }
-
-
-def _rounded_estimate(estimate: Estimate, digits: int) -> Estimate:
-    def rounded(value: Any) -> Any:
-        if isinstance(value, float):
-            return round(value, digits)
-        if isinstance(value, dict):
-            return {name: rounded(item) for name, item in value.items()}
-        if value is None:
-            return None
-        return replace(value, **{name: rounded(item) for name, item in vars(value).items()})
-
-    result: Estimate = rounded(estimate)
-    return result
-
-
-def _round(value: float, digits: int | None) -> float:
-    return value if digits is None else round(value, digits)

@@ -2,6 +2,12 @@
 # Sourced by the scripts of this repository: its phases, the Docker engine and the local Python environment.
 # The script that sources this file runs in the repository's own folder from then on.
 
+# With -h or --help, the comment at the head of the script is all that is wanted.
+if [[ ${1:-} == -h || ${1:-} == --help ]]; then
+  sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"
+  exit
+fi
+
 # shellcheck disable=SC2034 # paths on the command line are relative to it
 caller_folder=$PWD
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit

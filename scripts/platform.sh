@@ -49,4 +49,4 @@ container=$(docker create --init --user 0 --network none --cpus 2 --memory "${me
   /mnt/platform/runtime.py --config "$config" --seconds "$seconds" --memory-mb "$memory_mb" \
   "${reference[@]}" /mnt/platform/submissions /mnt/platform/results)
 trap 'docker rm --force "$container" >/dev/null 2>&1' EXIT
-docker start --attach "$container" || fail "the stand-in for the platform failed; its message stands above"
+docker start --attach "$container" || fail "the stand-in for the platform failed; see its message above"

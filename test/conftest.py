@@ -8,6 +8,11 @@ from functools import cache
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# How long one example takes says more about the machine's load than about the code.
+settings.register_profile("evaluation", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("evaluation")
 
 # Containers share the engine and the images, and some of their tests watch the time: one process runs them.
 _OF_CONTAINERS = ("test/container/", "test/docs/")

@@ -62,7 +62,7 @@ def values(result: Result | Rejection) -> dict[str, float]:
     assert isinstance(result, Result), result
     return {
         f"{task}.{name}": estimate.value
-        for task, metrics in result.metrics.aggregates.items()
+        for task, metrics in result.figures.aggregates.items()
         for name, estimate in metrics.items()
     }
 
@@ -208,7 +208,7 @@ def test_optional_fovea_may_be_left_out(phase, submission):
     (submission / "fovea_location_results.csv").unlink()
     result = evaluate(phase, submission, 0)
     assert isinstance(result, Result)
-    assert "fovea" not in result.metrics.aggregates
+    assert "fovea" not in result.figures.aggregates
 
 
 def test_missing_results_take_worst_values_with_a_fixed_denominator(phase, submission, tmp_path):
@@ -267,7 +267,7 @@ def test_subgroups_hold_the_means_of_their_members(phase, sample):
     result = evaluate(phase, sample / "submissions" / "good", 0)
     table = result.tables["segmentation"]
     labels = result.tables["classification"]["glaucoma"]
-    of_glaucoma = result.metrics.subgroups["glaucoma"]["1"]["segmentation"]
+    of_glaucoma = result.figures.subgroups["glaucoma"]["1"]["segmentation"]
     assert of_glaucoma["dice_cup"] == pytest.approx(table["dice_cup"][labels == 1].mean())
 
 

@@ -1,5 +1,6 @@
 import hashlib
 import json
+import math
 from dataclasses import asdict, replace
 from math import inf
 
@@ -79,12 +80,14 @@ def test_digits_round_a_metric_wherever_it_stands(tmp_path):
     by_eye, digits = '[[subgroups]]\ncolumn = "eye"\n', '[digits]\n"classification.auc" = 2\n'
     columns = {"eye": ["left", "right"] * 12}
     options = {"subgroup_minimum": 1, "interval_minimum": 2}
-    plain = content_of(tmp_path / "a", keys=options, columns=columns, tables=by_eye)
-    rounded = content_of(tmp_path / "b", keys=options, columns=columns, tables=digits + by_eye)
+    exact = options | {"value_digits": 12, "spread_digits": 12}
+    plain = content_of(tmp_path / "a", keys=exact, columns=columns, tables=by_eye)
+    rounded = content_of(tmp_path / "b", keys=exact, columns=columns, tables=digits + by_eye)
     auc, full = rounded["aggregates"]["classification"]["auc"], plain["aggregates"]["classification"]["auc"]
     assert auc["value"] == round(full["value"], 2) != full["value"]
-    for end in ("lower", "upper", "half_width"):
-        assert auc["confidence_interval"][end] == round(full["confidence_interval"][end], 2)
+    lower, upper = (full["confidence_interval"][end] for end in ("lower", "upper"))
+    assert auc["confidence_interval"]["lower"] == math.floor(100 * lower) / 100
+    assert auc["confidence_interval"]["upper"] == math.ceil(100 * upper) / 100
     assert rounded["ranking"]["components"]["classification"]["auc"] == auc["value"]
     for eye in ("left", "right"):
         of_eye = plain["subgroups"]["eye"][eye]["classification"]["auc"]
@@ -117,7 +120,7 @@ def test_cases_are_published_where_the_phase_says_so(tmp_path):
     content = content_of(tmp_path, change=lost, keys={"publish_cases": True, "missing": "worst"})
     assert list(content["case"]) == [case.name for case in tiny_cases(24)]
     assert content["case"]["V0002"] == {
-        "classification": {"likelihood": round(2 / 7, 12), "glaucoma": 1.0},
+        "classification": {"likelihood": 0.2857, "glaucoma": 1.0},
         "segmentation": {
             "dice_cup": 1.0,
             "dice_disc": 1.0,
@@ -155,7 +158,7 @@ def test_cases_with_worst_values_are_one_total(tmp_path):
     content = json.loads(render(asdict(result.metrics)))
     assert content["cases"] == {"expected": 24, "scored": 21, "worst": 3}
     # The denominator stays: one Dice of 0 among 24.
-    assert content["aggregates"]["segmentation"]["dice_cup"]["value"] == pytest.approx(23 / 24)
+    assert content["aggregates"]["segmentation"]["dice_cup"]["value"] == 0.9583  # 23 / 24
     assert content["aggregates"]["fovea"]["distance"]["value"] == pytest.approx(3 * 20 / 24)
 
 
@@ -177,7 +180,7 @@ def test_subgroups_by_value_bin_and_positives(tmp_path):
             "Eye side": ["left"] * 18 + ["right"] * 6,
             "lesion": [1, ""] * 12,
         },
-        keys={"subgroup_minimum": 6},
+        keys={"subgroup_minimum": 6, "value_digits": 12},
         tables="[[subgroups]]\ncolumn = 'age'\nbins = [52]\n[[subgroups]]\ncolumn = 'Eye side'\n"
         "[[subgroups]]\ncolumn = 'lesion'\ncompare = 'positives'",
     )

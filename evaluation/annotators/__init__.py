@@ -1,1 +1,1 @@
-"""What several annotators or submissions said, fused into one."""
+"""Combine several annotations or submissions into one."""

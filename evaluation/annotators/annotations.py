@@ -1,8 +1,8 @@
-"""An organiser's folder of readers' annotations, from which the reference of a phase is built.
+"""The organiser's folder of annotations from which the reference of a phase is built.
 
 phase.toml, cases.csv   as in the phase that is to be; columns of labels that cases.csv has are kept
-readers/<reader>/…      one reader's annotations, laid out as a submission to the phase
-dropped.csv             optional: reader, name, field, what a quality check drops (no field: everything)
+readers/<annotator>/…      one annotator's annotations, laid out as a submission to the phase
+dropped.csv             optional: reader, name, field, rejected by a quality check (empty field: all)
 """
 
 from __future__ import annotations
@@ -21,36 +21,36 @@ from evaluation.phase.cases import Cases, read_cases
 from evaluation.phase.config import FILE_NAME, read_configuration
 from evaluation.phase.organiser_tables import organiser_table
 
-READERS, DROPPED = "readers", "dropped.csv"
+ANNOTATORS, DROPPED = "readers", "dropped.csv"
 
 
 @dataclass(frozen=True)
-class ReadersFolder:
-    """What an organiser's folder holds.
+class AnnotatorsFolder:
+    """The content of an organiser's folder.
 
-    ``fused`` are the fields whose reference comes from the readers. ``readers`` read their values of these,
-    ``dropped`` holds the (reader, position of the case, field) that do not count.
+    ``fused``: the fields whose reference comes from the annotators. ``annotators``: one open submission each.
+    ``dropped``: the values that do not count, as (annotator, position of the case, field).
     """
 
     folder: Path
     tasks: tuple[Task, ...]
     cases: Cases
     fused: tuple[Field, ...]
-    readers: tuple[OpenSubmission, ...]
+    annotators: tuple[OpenSubmission, ...]
     dropped: Collection[tuple[str, int, str]]
 
-    def dropped_fields(self, reader: str, position: int) -> set[str]:
-        """Return the fields of a reader's case that do not count."""
-        return {field.name for field in self.fused if (reader, position, field.name) in self.dropped}
+    def dropped_fields(self, annotator: str, position: int) -> set[str]:
+        """Return the fields of an annotator's case that were dropped."""
+        return {field.name for field in self.fused if (annotator, position, field.name) in self.dropped}
 
 
-def open_readers(folder: Path) -> ReadersFolder:
-    """Return what a folder holds; no annotation has been read yet. Raises `PhaseError` with every fault."""
-    if not (folder / READERS).is_dir():
-        raise PhaseError(f"{folder / READERS}: is not a folder")
+def open_annotators(folder: Path) -> AnnotatorsFolder:
+    """Open a folder without reading its annotations. Raises `PhaseError` with every fault."""
+    if not (folder / ANNOTATORS).is_dir():
+        raise PhaseError(f"{folder / ANNOTATORS}: is not a folder")
     configuration = read_configuration(folder)
     challenge, tasks = configuration.challenge, configuration.tasks
-    cases = read_cases(folder, challenge.form_columns)
+    cases = read_cases(folder, challenge.form_columns_of(configuration.config.submission))
     fused = tuple(field for field in fields_of(tasks) if not _is_kept(field, cases))
     if problems := _problems(fused, cases):
         raise PhaseError(*problems)
@@ -59,18 +59,18 @@ def open_readers(folder: Path) -> ReadersFolder:
         phase=configuration.config.name,
         submission="archive",
         tasks=tuple(task.name for task in tasks),
-        # No reader need have seen every case.
+        # An annotator may have annotated only some of the cases.
         missing="worst",
         options=configuration.options.form_options(),
         sockets={},
         cases=cases.forms,
     )
-    folders = {path.name: path for path in sorted((folder / READERS).iterdir()) if path.is_dir()}
+    folders = {path.name: path for path in sorted((folder / ANNOTATORS).iterdir()) if path.is_dir()}
     if not folders:
-        raise PhaseError(f"{folder / READERS}: expected a folder for every reader, found none")
-    readers = open_submissions(folders, form, [_of_references(task) for task in tasks])
+        raise PhaseError(f"{folder / ANNOTATORS}: expected a folder for every annotator, found none")
+    annotators = open_submissions(folders, form, [_of_references(task) for task in tasks])
     dropped = _read_dropped(folder / DROPPED, list(folders), form, fused)
-    return ReadersFolder(folder, tasks, cases, fused, readers, dropped)
+    return AnnotatorsFolder(folder, tasks, cases, fused, annotators, dropped)
 
 
 def _is_kept(field: Field, cases: Cases) -> bool:
@@ -79,7 +79,7 @@ def _is_kept(field: Field, cases: Cases) -> bool:
 
 
 def _of_references(task: Task) -> Task:
-    """Return a task whose fields are read as references are: a label, say, where teams give a likelihood."""
+    """Return a task whose fields are read like references: for example a label instead of a likelihood."""
     return replace(task, fields=tuple(replace(field, kind=field.reference.kind) for field in task.fields))
 
 
@@ -99,7 +99,7 @@ def _problems(fused: Sequence[Field], cases: Cases) -> list[str]:
 
 
 def _read_dropped(
-    path: Path, readers: Sequence[str], form: Form, fused: Sequence[Field]
+    path: Path, annotators: Sequence[str], form: Form, fused: Sequence[Field]
 ) -> set[tuple[str, int, str]]:
     if not path.exists():
         return set()
@@ -107,14 +107,14 @@ def _read_dropped(
     dropped: set[tuple[str, int, str]] = set()
     with organiser_table(path, ("reader", "name", "field")) as table:
         for row in table.rows:
-            reader, image, field = (row.cells[column] for column in ("reader", "name", "field"))
+            annotator, image, field = (row.cells[column] for column in ("reader", "name", "field"))
             position = form.names.get(name_key(image))
-            if reader not in readers:
-                row.fault("reader", f"expected one of {', '.join(readers)}, found {reader!r}")
+            if annotator not in annotators:
+                row.fault("reader", f"expected one of {', '.join(annotators)}, found {annotator!r}")
             if position is None:
                 row.fault("name", f"expected a case of cases.csv, found {image!r}")
             if field and field not in names:
                 row.fault("field", f"expected one of {', '.join(names)}, found {field!r}")
             if position is not None:
-                dropped |= {(reader, position, name) for name in ([field] if field else names)}
+                dropped |= {(annotator, position, name) for name in ([field] if field else names)}
     return dropped

@@ -1,6 +1,6 @@
-"""How the values of one case from several readers or submissions become one, by the kind of the value.
+"""Combine the values that several annotators or submissions give for one case, by kind of value.
 
-A challenge with a kind of its own registers it: ``@combine.register`` on a function of the same arguments.
+A challenge registers a kind of its own: ``@combine.register`` on a function of the same arguments.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from evaluation.metrics.crop import Box, Crop
 
 @singledispatch
 def combine(kind: Kind, values: Sequence[Any], case: CaseForm, rules: Rules) -> Any:
-    """Return one value of a case, as the kind's writers take it; the order of ``values`` does not matter.
+    """Return one value of a case in the form that the kind writes; the order of ``values`` does not matter.
 
-    values: what the kind read from each reader or submission, at least one. Raises
-    `TypeError` for a kind of which nobody has said how (see `is_combinable`).
+    values: one from each annotator or submission, at least one, as the kind reads them. Raises
+    `TypeError` for a kind that is not registered (see `is_combinable`).
     """
     raise TypeError(f"values of {type(kind).__name__} cannot be combined")
 
 
 def is_combinable(kind: Kind) -> bool:
-    """Return whether somebody has said how values of a kind are combined."""
+    """Return whether values of a kind can be combined."""
     return combine.dispatch(type(kind)) is not combine.dispatch(object)
 
 
@@ -48,13 +48,13 @@ def _numbers(kind: Number, values: Sequence[float], case: CaseForm, rules: Rules
 
 @combine.register
 def _labels(kind: Label, values: Sequence[int | bool], case: CaseForm, rules: Rules) -> int:
-    """Return what most say."""
+    """Return the majority's answer."""
     return int(majority_vote(np.array(values, dtype=np.bool_), rules.tie_is_foreground))
 
 
 @combine.register
 def _flags(kind: FlagSet, values: Sequence[Flags], case: CaseForm, rules: Rules) -> Flags:
-    """Return for every flag what most of those say that have it; missing where nobody has it."""
+    """Return every flag by majority among the values that have it; a flag that none has is missing."""
     combined: list[bool | None] = []
     for flag_values in zip(*values, strict=True):
         given = [flag for flag in flag_values if flag is not None]
@@ -76,13 +76,13 @@ def _label_masks(kind: LabelMask, values: Sequence[Crop], case: CaseForm, rules:
 def _multilabel_masks(
     kind: MultilabelMask, values: Sequence[tuple[Crop, ...]], case: CaseForm, rules: Rules
 ) -> NDArray[np.bool_]:
-    """Return (class, y, x), every class voted by itself."""
+    """Return (class, y, x), each class voted separately."""
     combined = np.zeros((len(kind.classes), case.height, case.width), dtype=np.bool_)
     for number, class_regions in enumerate(zip(*values, strict=True)):
         votes = np.zeros((len(values), case.height, case.width), dtype=np.bool_)
         for one, region in zip(votes, class_regions, strict=True):
             one[region.box.slices] = region.values
-        combined[number] = vote(votes, rules)
+        combined[number] = vote(votes, rules, case.name)
     return combined
 
 
@@ -96,7 +96,7 @@ def _volumes(
     for plane, plane_crops in zip(mean, zip(*values, strict=True), strict=True):
         box = reduce(Box.union, (cropped.box for cropped in plane_crops))
         if not box.is_empty:
-            # Sorted, so that rounding does not depend on who comes first.
+            # Sorted, so that rounding does not depend on the order of the annotators.
             stack = np.sort(
                 np.stack([cropped.within(box).astype(np.float64) for cropped in plane_crops]), axis=0
             )
@@ -105,17 +105,17 @@ def _volumes(
 
 
 def normalised(kind: Kind, values: Sequence[float]) -> list[float]:
-    """Return one submission's values of a field over all cases on a scale that submissions share.
+    """Return one submission's values of a field over all cases, on a scale common to all submissions.
 
-    Numbers without bounds have none (a likelihood may be any finite number): they are mapped linearly to
-    [0, 1] by their minimum and maximum, a constant submission to ½. All others are returned as they are.
+    Numbers without bounds (any finite number is a valid likelihood) are mapped linearly from their minimum
+    and maximum to [0, 1], a constant submission to ½. Other values are returned unchanged.
     """
     if not isinstance(kind, Number) or kind.is_bounded or not values:
         return list(values)
     lowest, highest = min(values), max(values)
     if lowest == highest:
         return [0.5] * len(values)
-    # The difference of two finite numbers need not be finite; that of their halves is.
+    # The difference of two finite numbers can overflow; the difference of their halves cannot.
     scale = 1.0 if math.isfinite(highest - lowest) else 0.5
     width = scale * highest - scale * lowest
     return [(scale * value - scale * lowest) / width for value in values]
@@ -124,8 +124,8 @@ def normalised(kind: Kind, values: Sequence[float]) -> list[float]:
 def combine_points(kind: PointInImage, points: Sequence[Point], tie_is_visible: bool = False) -> Point:
     """Return the mean of the points, in pixels.
 
-    Where a point may be invisible, it is visible if most readers say so, and then the mean is of those
-    readers only. The order of the points does not matter. Raises `ValueError` for no point at all.
+    A point that can be invisible is visible if most annotators mark it; the mean is taken over those
+    annotators. The order of the points does not matter. Raises `ValueError` without any point.
     """
     if not points:
         raise ValueError("points: expected at least one, found none")
@@ -138,5 +138,5 @@ def combine_points(kind: PointInImage, points: Sequence[Point], tie_is_visible: 
 
 def _mean(values: Sequence[float]) -> float:
     mean = math.fsum(values) / len(values)
-    # Rounding must not lead out of the given range, nor out of the image.
+    # Rounding must not leave the range of the points or the image.
     return min(max(values), max(min(values), mean))

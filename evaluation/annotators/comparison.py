@@ -1,4 +1,4 @@
-"""How two readers' values of one case compare, by the kind of the value, and the agreement over all cases."""
+"""How far annotators agree: values of one case in pairs, by kind of value, and figures over all cases."""
 
 from __future__ import annotations
 
@@ -18,13 +18,12 @@ from evaluation.io.kinds.number import Label
 from evaluation.io.kinds.point import Point, PointInImage, distance
 from evaluation.metrics.agreement import Agreement, cohen_kappa, fleiss_kappa
 from evaluation.metrics.crop import Crop
-from evaluation.metrics.overlap import dice
-from evaluation.metrics.regions import overlap_of, region_of
+from evaluation.metrics.overlap import dice, overlap_of, region_of
 
 
 @singledispatch
 def categories(kind: Kind, value: Any) -> Mapping[str, Hashable]:
-    """Return what a reader decided in one case, by the name of the decision; compared by kappa."""
+    """Return an annotator's categorical decisions in one case, by name; they are compared by kappa."""
     return {}
 
 
@@ -55,13 +54,13 @@ def _visibility(kind: PointInImage, value: Point) -> Mapping[str, Hashable]:
 
 @singledispatch
 def measures(kind: Kind, first: Any, second: Any) -> Mapping[str, float]:
-    """Return how alike or how far apart two values of one case are; NaN where that has no meaning."""
+    """Return similarities or distances of two values of one case, by name; NaN where undefined."""
     return {}
 
 
 @measures.register
 def _dice(kind: LabelMask, first: Crop, second: Crop) -> Mapping[str, float]:
-    """Return the Dice of every region; it does not exist where neither reader marked one."""
+    """Return the Dice of every region; NaN where neither annotator marked it."""
     return {
         f"{kind.labels[label]} Dice": dice(
             overlap_of(region_of(first, labels), region_of(second, labels)), both_empty=nan
@@ -80,14 +79,14 @@ def _dice_of_classes(
 
 @measures.register
 def _distance(kind: PointInImage, first: Point, second: Point) -> Mapping[str, float]:
-    """Return the distance in pixels; it does not exist where a reader saw nothing."""
+    """Return the distance in pixels; NaN where one annotator marked the structure as invisible."""
     both = kind.is_visible(first) and kind.is_visible(second)
     return {"distance in pixels": distance(first, second) if both else nan}
 
 
 @dataclass
 class FieldAgreement:
-    """Collects the readers' values of one field, case by case; nothing of a case is kept but its figures."""
+    """Collects the annotators' values of one field, case by case; only the figures of a case are kept."""
 
     name: str
     kind: Kind
@@ -95,14 +94,16 @@ class FieldAgreement:
     _measures: dict[tuple[str, str, str], list[float]] = field(default_factory=lambda: defaultdict(list))
 
     def add(self, values: Mapping[str, Any]) -> None:
-        """Add the values of one case by reader."""
-        readers = sorted(values)
-        decided = {reader: categories(self.kind, values[reader]) for reader in readers}
+        """Add the values of one case by annotator."""
+        annotators = sorted(values)
+        decided = {annotator: categories(self.kind, values[annotator]) for annotator in annotators}
         for decision in dict.fromkeys(
             name for annotator_decisions in decided.values() for name in annotator_decisions
         ):
-            self._decisions[decision].append({reader: decided[reader][decision] for reader in readers})
-        for first, second in combinations(readers, 2):
+            self._decisions[decision].append(
+                {annotator: decided[annotator][decision] for annotator in annotators}
+            )
+        for first, second in combinations(annotators, 2):
             for name, value in measures(self.kind, values[first], values[second]).items():
                 if not math.isnan(value):
                     self._measures[name, first, second].append(value)
@@ -110,13 +111,13 @@ class FieldAgreement:
     def result(self) -> list[Agreement]:
         """Return Cohen's kappa of every pair, Fleiss' kappa of all, and the mean measures of every pair.
 
-        A kappa that does not exist (only one category occurs) is left out.
+        An undefined kappa (only one category occurs) is left out.
         """
         found = []
         for decision, cases in self._decisions.items():
             prefix = f"{decision}: " if decision else ""
-            readers = sorted({reader for case_values in cases for reader in case_values})
-            for first, second in combinations(readers, 2):
+            annotators = sorted({annotator for case_values in cases for annotator in case_values})
+            for first, second in combinations(annotators, 2):
                 both = [case for case in cases if first in case and second in case]
                 kappa = cohen_kappa([case[first] for case in both], [case[second] for case in both])
                 found.append(self._agreement(f"{prefix}Cohen's kappa", first, second, len(both), kappa))

@@ -1,7 +1,7 @@
-"""Several submissions of one phase combined into one, in the submission's own format.
+"""Combine several submissions of one phase into one, in the submission's own format.
 
-Each kind of value says how it is combined (`annotators.combine`): masks are voted region by region,
-coordinates averaged where most see them, likelihoods averaged on one scale.
+The kind of a value decides how it is combined (`annotators.combine`): masks are voted region by region,
+coordinates are averaged where most submissions have one, likelihoods are averaged on a common scale.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Numbers = Mapping[str, Mapping[str, Sequence[float | None]]]
 
 @dataclass(frozen=True)
 class Ensemble:
-    """What was written: the submissions, the tasks, and for every field in how many cases it has a value."""
+    """What was written: submissions, tasks, and the number of cases with a value by field."""
 
     submissions: tuple[str, ...]
     tasks: tuple[str, ...]
@@ -44,10 +44,10 @@ def write_ensemble(
     rules: Rules,
     progress: Progress = no_progress,
 ) -> Ensemble:
-    """Combine submissions, by name, into one that is written to a folder.
+    """Combine submissions, given by name, and write the result to a folder.
 
-    A case that a submission lacks is combined from the others; a value that none has is left out. Raises
-    `PhaseError` with every fault of every submission, and for fields that cannot be combined.
+    A case that is missing from a submission is combined from the others; a value that all lack is left out.
+    Raises `PhaseError` with every fault of every submission, and for fields that cannot be combined.
     """
     if len(submissions) < 2:
         raise PhaseError(f"an ensemble needs at least two submissions, found {len(submissions)}")
@@ -100,7 +100,7 @@ def _combined(
     numbers: Numbers,
     rules: Rules,
 ) -> dict[str, Any]:
-    """Return the combined values of one case by field; a field without any value is left out."""
+    """Return the combined values of one case by field, without fields that no submission has."""
     combined = {}
     for field in fields:
         if field.name in numbers:
@@ -116,7 +116,7 @@ def _combined(
 def _normalised(
     submission: OpenSubmission, field: Field, order: Sequence[int], faults: list[str]
 ) -> list[float | None]:
-    """Return one submission's numbers of a field by position, on the scale that submissions share."""
+    """Return one submission's numbers of a field by case position, on the common scale."""
     found: dict[int, float] = {}
     for position in order:
         values = submission.read(position, [field.name], faults)
@@ -127,7 +127,7 @@ def _normalised(
 
 
 def _reading_order(form: Form) -> list[int]:
-    """Return the positions of the cases, those of one stack together, whose values lie in one file."""
+    """Return the positions of the cases, grouped by stack: one group's values are in one file."""
     return sorted(range(len(form.cases)), key=lambda i: form.cases[i].columns.get(STACK_NAME, ""))
 
 
@@ -154,7 +154,7 @@ def _writer_for(
 
 
 def _inputs(form: Form, fields: Sequence[Field]) -> list[InputImage]:
-    """Return what the jobs ran on: stacks where the fields are stacked, else the images themselves."""
+    """Return the input images of the jobs: stacks where the fields are stacked, else single images."""
     if not any(field.socket.stacked for field in fields):
         return [InputImage(case.name, (case.name,)) for case in form.cases]
     return [

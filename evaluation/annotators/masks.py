@@ -1,4 +1,4 @@
-"""One mask from those of several readers: majority vote, or STAPLE."""
+"""Combine the masks of several annotators by majority vote or STAPLE."""
 
 from __future__ import annotations
 
@@ -10,20 +10,21 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.core.fault import PhaseError
 from evaluation.core.form import CaseForm
 from evaluation.io.kinds.label_mask import LabelMask
 from evaluation.metrics.crop import Box, Crop
+from evaluation.metrics.staple import staple
 
 Mask = NDArray[np.bool_]
-_STAPLE_ITERATIONS = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """How an organiser wants readers to be combined.
+    """The organiser's rules for combining annotators.
 
-    ``tie``: what a pixel, a label or a visibility is on which an even number of readers is divided.
-    ``method`` is that of masks.
+    ``tie``: the result for a pixel, label or visibility with as many votes for as against.
+    ``method``: how masks are combined.
     """
 
     tie: Literal["background", "foreground"] = "background"
@@ -31,68 +32,46 @@ class Rules:
 
     @property
     def tie_is_foreground(self) -> bool:
-        """Whether a tie is decided for the structure."""
+        """Whether a tie counts as foreground."""
         return self.tie == "foreground"
 
 
 def majority_vote(votes: NDArray[np.bool_], tie_is_foreground: bool = False) -> Mask:
-    """Return for every pixel what most readers say; votes has shape (reader, …), the result (…).
+    """Return the majority of votes (annotator, …) for every pixel, shape (…).
 
-    Raises `ValueError` for no reader.
+    Raises `ValueError` without any annotator.
     """
     if not len(votes):
-        raise ValueError("votes: expected at least one reader, found none")
+        raise ValueError("votes: expected at least one annotator, found none")
     twice = 2 * np.count_nonzero(votes, axis=0)
     return np.asarray(twice >= len(votes) if tie_is_foreground else twice > len(votes))
 
 
-@dataclass(frozen=True)
-class Staple:
-    """The mask that STAPLE estimates, and how sensitive and specific every reader is against it."""
+def vote(votes: NDArray[np.bool_], rules: Rules, case: str) -> Mask:
+    """Return the combined region of masks (annotator, …) by the method of the rules.
 
-    mask: Mask
-    sensitivities: tuple[float, ...]
-    specificities: tuple[float, ...]
-
-
-def staple(votes: NDArray[np.bool_]) -> Staple:
-    """Return the pixels whose estimated probability is at least ½, by expectation maximisation.
-
-    votes: (reader, …). What all readers agree on is returned as it is, since nothing can be estimated from
-    it. Source: Warfield et al., IEEE Trans. Med. Imaging 23:903, 2004, as SimpleITK implements it.
+    Raises `PhaseError`, which names the case, where STAPLE does not converge.
     """
-    if not len(votes):
-        raise ValueError("votes: expected at least one reader, found none")
-    if (votes == votes[0]).all():
-        return Staple(votes[0].copy(), (1.0,) * len(votes), (1.0,) * len(votes))
-    import SimpleITK
-
-    images = [SimpleITK.GetImageFromArray(np.atleast_2d(vote).astype(np.uint8)) for vote in votes]
-    estimate = SimpleITK.STAPLEImageFilter()
-    estimate.SetForegroundValue(1)
-    estimate.SetMaximumIterations(_STAPLE_ITERATIONS)
-    # Sums over pixels in one order, so that the same masks give the same bytes.
-    estimate.SetNumberOfThreads(1)
-    estimate.SetNumberOfWorkUnits(1)
-    probability = SimpleITK.GetArrayFromImage(estimate.Execute(images)).reshape(votes.shape[1:])
-    return Staple(probability >= 0.5, tuple(estimate.GetSensitivity()), tuple(estimate.GetSpecificity()))
-
-
-def vote(votes: NDArray[np.bool_], rules: Rules) -> Mask:
-    """Return the combined region of masks (reader, …) by the method of the rules."""
-    return staple(votes).mask if rules.method == "staple" else majority_vote(votes, rules.tie_is_foreground)
+    if rules.method == "majority":
+        return majority_vote(votes, rules.tie_is_foreground)
+    found = staple(votes)
+    if not found.converged:
+        raise PhaseError(
+            f"{case}: STAPLE did not converge in {found.iterations} iterations; combine by majority vote"
+        )
+    return found.mask
 
 
 def combine_label_masks(
     kind: LabelMask, masks: Sequence[Crop], case: CaseForm, rules: Rules
 ) -> NDArray[np.uint8]:
-    """Return the full image (y, x) whose regions are voted one by one, never by grey values.
+    """Return the full image (y, x). Each region is voted separately; grey values are never averaged.
 
-    Of nested regions (a disc and the cup in it) each includes those inside of it; where regions that exclude
-    each other tie for a pixel, the one that is listed last has it.
+    A nested region is part of the region around it (the cup of the disc). Where exclusive regions tie for a
+    pixel, the region listed last wins.
     """
     image = np.full((case.height, case.width), kind.background, dtype=np.uint8)
-    # Outside of all that anybody marked everybody agrees, except that STAPLE counts every pixel.
+    # Pixels that nobody marked need no vote. STAPLE counts them all the same.
     box = reduce(Box.union, (mask.box for mask in masks))
     if rules.method == "staple":
         box = Box(0, case.height, 0, case.width)
@@ -101,5 +80,5 @@ def combine_label_masks(
         votes = np.stack(
             [Crop(np.isin(mask.values, labels), mask.top, mask.left).within(box) for mask in masks]
         )
-        window[vote(votes, rules)] = label
+        window[vote(votes, rules, case.name)] = label
     return image

@@ -1,4 +1,4 @@
-"""Several submissions, or several readers whose annotations have the form of one, read case by case."""
+"""Read several submissions, or annotations laid out like submissions, case by case."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from evaluation.workers.case_reader import CaseReader
 
 @dataclass(frozen=True)
 class OpenSubmission:
-    """One submission: where its values lie, and what reads them."""
+    """One submission: the index of its files, and the runner that reads them."""
 
     name: str
     form: Form
@@ -26,13 +26,13 @@ class OpenSubmission:
     reader: CaseReader
 
     def sources(self, position: int) -> Mapping[str, Source]:
-        """Return where the values of a case lie, by field."""
+        """Return the sources of a case's values by field."""
         return self.index.sources[position]
 
     def read(
         self, position: int, fields: Collection[str], faults: list[str], leave_out: Collection[str] = ()
     ) -> dict[str, Any]:
-        """Return the values of a case of those fields that it has; what is wrong is added to ``faults``."""
+        """Return the values of a case by field, without missing ones; faults are added to ``faults``."""
         sources = {
             name: source
             for name, source in self.sources(position).items()
@@ -43,14 +43,14 @@ class OpenSubmission:
         return values
 
     def described(self, faults: Iterable[Fault]) -> list[str]:
-        """Return faults as problems that name the submission."""
+        """Return faults as text that name the submission."""
         return [f"{self.name}: {fault}" for fault in faults]
 
 
 def open_submissions(
     folders: Mapping[str, Path], form: Form, tasks: Sequence[Task]
 ) -> tuple[OpenSubmission, ...]:
-    """Return the submissions in folders by name, sorted by it. Raises `PhaseError` with all their faults."""
+    """Open submissions, sorted by name. Raises `PhaseError` with the faults of all of them."""
     if missing := [
         f"{name}: {folder} is not a folder" for name, folder in folders.items() if not folder.is_dir()
     ]:

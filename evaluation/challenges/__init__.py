@@ -1,7 +1,7 @@
-"""A room for each challenge: its rules, its sample, and whatever else is its own alone.
+"""One package for each challenge: its rules, its synthetic sample and its own metrics.
 
-The environment variable EVALUATION_CHALLENGES may name a further folder of challenges, each a module or a
-package that defines ``CHALLENGE``.
+The environment variable EVALUATION_CHALLENGES may name one further folder of challenges. Each is a module or
+a package that defines ``CHALLENGE``.
 """
 
 import os

@@ -1,1 +1,1 @@
-"""The commands."""
+"""The command line: one module per command, and what the commands share."""

@@ -1,4 +1,4 @@
-"""`audience`: what participant, public and organiser see of a run that scripts/platform.sh has recorded."""
+"""`audience`: what participant, public and organiser see of a recorded run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the three views. Raises `PhaseError` where the folder holds no recorded run."""
+    """Print the three views. Raises `PhaseError` if the folder holds no recorded run."""
     folder: Path = arguments.recorded
     try:
         settings = json.loads((folder / "settings.json").read_text(encoding="utf-8"))

@@ -1,78 +1,160 @@
-"""`audit`: how many bits about the labels a phase gives to each submission, and what rounding saves."""
+"""`audit`: how many bits about the labels a phase gives to each submission, and what attacks make of them."""
 
 from __future__ import annotations
 
 import argparse
 import math
 import sys
+from collections.abc import Sequence
 from itertools import groupby
-from pathlib import Path
+from typing import TYPE_CHECKING
 
+from evaluation.cli.arguments import add_phase
 from evaluation.cli.errors import tell
 from evaluation.core.fault import PhaseError
-from evaluation.organiser.audit import VALUE, Disclosure, audit
-from evaluation.phase.manifest import scan
-from evaluation.phase.phase import Phase, load_phase
+from evaluation.organiser.audit import VALUE, Disclosure, Figure, HiddenLabels, Size, audit, bits_of
+from evaluation.phase.named import named_phase
+from evaluation.phase.phase import Phase
 from evaluation.platform import machine
 
-_DIGITS = (4, 3, 2)
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+_DIGITS = (3, 2)
 _MAX_COUNTED = 10**9
+_SUBMISSIONS = 100
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("phases", type=Path, metavar="FOLDER", nargs="+", help="phase folders, sealed or not")
+    add_phase(parser, several=True)
+    parser.add_argument(
+        "--size",
+        action="append",
+        default=[],
+        metavar="TASK=POSITIVES/CASES",
+        help="count with other numbers of a task's 0/1 labels, such as classification=40/400",
+    )
+    parser.add_argument("--attack", action="store_true", help="also attack the labels through metrics.json")
+    parser.add_argument(
+        "--submissions",
+        type=int,
+        default=_SUBMISSIONS,
+        metavar="N",
+        help="how many submissions each attack may make (default: %(default)s)",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print a table for every phase; return 1 after telling what is wrong with one."""
+    """Print tables for every phase; return 1 if one of them has problems. Raises `PhaseError`."""
     status = 0
-    for folder in arguments.phases:
+    sizes = dict(_size(text) for text in arguments.size)
+    for name in arguments.phases:
         try:
-            phase = load_phase(folder, scan(folder))
-            disclosure = audit(phase, machine.worker_count())
+            phase = named_phase(name)
+            if unknown := sizes.keys() - {task.name for task in phase.tasks}:
+                raise PhaseError(f"--size: {', '.join(sorted(unknown))} is not a task of {phase.config.name}")
+            _print(phase, audit(phase, machine.worker_count(), sizes))
+            if arguments.attack:
+                _print_attacks(phase, arguments.submissions)
         except PhaseError as error:
-            tell(error.problems, f"{folder}: not audited")
+            tell(error.problems, f"{name}: not audited")
             status = 1
-            continue
-        _print(phase, disclosure)
     return status
 
 
-def _print(phase: Phase, disclosure: Disclosure) -> None:
+def _size(text: str) -> tuple[str, Size]:
+    task, _, numbers = text.partition("=")
+    positives, _, cases = numbers.partition("/")
+    if not (positives.isdecimal() and cases.isdecimal() and 0 < int(positives) < int(cases)):
+        raise PhaseError(f"--size: expected TASK=POSITIVES/CASES, found {text!r}")
+    return task, Size(int(positives), int(cases))
+
+
+def _console() -> Console:
     from rich.console import Console
+
+    return Console(width=None if sys.stdout.isatty() else 120, highlight=False, markup=False)
+
+
+def _print(phase: Phase, disclosure: Disclosure) -> None:
     from rich.table import Table
 
-    console = Console(width=None if sys.stdout.isatty() else 120, highlight=False, markup=False)
-    title = f"{phase.config.name}: bits about the reference that one submission is told, at most"
+    console = _console()
+    title = f"{phase.config.name}: bits about the reference that one submission reveals, at most"
     table = Table("metric", title=title, title_justify="left")
     for heading in ("its values", "its bits", "further numbers", "all bits", *map(_at, _DIGITS)):
         table.add_column(heading, justify="right")
-    for (task, metric), group in groupby(disclosure.figures, lambda figure: (figure.task, figure.metric)):
+    for metric, group in groupby(disclosure.figures, lambda figure: figure.metric):
         value, *further = figures = list(group)
-        values = value.values(disclosure.digits.get(f"{task}.{metric}"))
+        values = value.values()
         table.add_row(
-            f"{task}.{metric}",
+            metric,
             f"{values:,}" if values < _MAX_COUNTED else "12 digits",
-            f"{disclosure.bits([value]):.1f}",
+            f"{value.bits():.1f}",
             str(sum(figure.numbers for figure in further)),
-            *(f"{disclosure.bits(figures, digits):.1f}" for digits in (None, *_DIGITS)),
+            *(f"{bits_of(figures, digits):.1f}" for digits in (None, *_DIGITS)),
         )
     console.print(table)
-    for labels in disclosure.labels:
-        total = labels.positives + labels.negatives
-        console.print(f"{labels.task}: {labels.positives} positives of {total} are {labels.bits:.1f} bits.")
-        telling = disclosure.telling_of(labels)
-        values_only = [figure for figure in telling if figure.what == VALUE]
-        for what, figures in (("values alone", values_only), ("all numbers", telling)):
-            for digits in (None, *_DIGITS):
-                told = disclosure.bits(figures, digits)
-                needed = math.ceil(labels.bits / told) if told else math.inf
-                console.print(f"  {what}, {_at(digits)}: {told:.1f} bits, so at least {needed} submissions")
+    if disclosure.labels:
+        console.print(_table_of_labels(disclosure))
     console.print(
-        "The remedy is rounding in phase.toml, intervals and subgroups included: "
-        '[digits] "task.metric" = 3; and resamples = 0 publishes no intervals.\n'
+        "Fewer bits: digits, value_digits and spread_digits in phase.toml; resamples = 0 (no intervals); "
+        "fewer submissions on the platform.\n"
     )
+
+
+def _table_of_labels(disclosure: Disclosure) -> Table:
+    from rich.table import Table
+
+    title = "Hidden labels, and the fewest submissions that could tell all of them"
+    table = Table("labels", title=title, title_justify="left")
+    for heading in ("of each class", "bits", "by values of these labels", "by all values", "by all numbers"):
+        table.add_column(heading, justify="right")
+    values = [figure for figure in disclosure.figures if figure.what == VALUE]
+    for labels in disclosure.labels:
+        cells = (
+            " / ".join(_needed(labels, figures, digits) for digits in (None, *_DIGITS))
+            for figures in (disclosure.made_of(labels), values, disclosure.figures)
+        )
+        counts = " + ".join(map(str, sorted(labels.counts)))
+        table.add_row(labels.name, counts, f"{labels.bits:.1f}", *cells)
+    table.caption = "as published / with " + " / with ".join(map(_at, _DIGITS))
+    return table
+
+
+def _needed(labels: HiddenLabels, figures: Sequence[Figure], digits: int | None) -> str:
+    needed = labels.submissions(bits_of(figures, digits))
+    return "–" if math.isinf(needed) else f"{needed:g}"
+
+
+def _print_attacks(phase: Phase, allowed: int) -> None:
+    from rich.table import Table
+
+    from evaluation.organiser.attack.attack import attack
+
+    title = (
+        f"{phase.config.name}: labels that attacks recover from metrics.json, {allowed} submissions at most"
+    )
+    table = Table("labels", "attack", title=title, title_justify="left")
+    for heading in ("submissions", "recovered", "right", "bound", "by what it uses"):
+        table.add_column(heading, justify="right")
+    results = attack(phase, machine.worker_count(), allowed)
+    for found in results:
+        table.add_row(
+            found.labels,
+            found.method,
+            str(found.submissions),
+            f"{found.recovered} of {found.cases}",
+            str(found.correct),
+            *("–" if math.isinf(bound) else f"{bound:g}" for bound in (found.bound, found.bound_of_used)),
+        )
+    console = _console()
+    if results:
+        console.print(table)
+    else:
+        console.print(f"{phase.config.name}: none of the attacks applies to what this phase publishes.\n")
 
 
 def _at(digits: int | None) -> str:

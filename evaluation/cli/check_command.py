@@ -1,4 +1,4 @@
-"""`check`: the faults of a submission, exactly as the container would find them, without any label."""
+"""`check`: lists the faults of a submission as the container would, without any label."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import argparse
 from pathlib import Path
 
 # Only what is light: the worker server starts first and imports beside this process.
+from evaluation.cli.arguments import add_workers
+from evaluation.platform import machine
 from evaluation.platform.streams import Streams
-from evaluation.workers.processes import warm_up
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,25 +26,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SUBMISSION",
         help="a zip archive, a csv file, or a folder with what one of them holds",
     )
-    parser.add_argument(
-        "--workers",
-        type=int,
-        metavar="N",
-        help="number of worker processes (default: one a processor; 0: none)",
-    )
+    add_workers(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Check a submission; return 0, or 1 after listing its faults in the container's own words."""
-    if arguments.workers != 0:
+    """Check a submission; return 0, or 1 after listing its faults."""
+    if machine.CAN_ISOLATE and arguments.workers != 0:
+        from evaluation.workers.processes import warm_up
+
         warm_up()
     streams = Streams()
+    if not machine.CAN_ISOLATE:
+        streams.tell_organiser([machine.NO_ISOLATION])
     from evaluation.cli.errors import EXPECTED, problems_of
     from evaluation.cli.progress import progress_bar
     from evaluation.core.fault import Faults, FormFault, PhaseError
     from evaluation.evaluate import Checked, check
     from evaluation.phase.form_file import read_form
-    from evaluation.platform import machine, messages
+    from evaluation.platform import messages
     from evaluation.platform.unpack import unpacked
 
     submission: Path = arguments.submission
@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
         form = read_form(arguments.form)
         if not submission.exists():
             raise PhaseError(f"{submission}: no such file or folder")
-        workers = machine.worker_count() if arguments.workers is None else arguments.workers
+        workers = machine.worker_count(arguments.workers)
         with unpacked(submission) as folder, progress_bar("cases", len(form.cases)) as progress:
             checked = check(form, folder, workers, progress)
     except FormFault as fault:

@@ -20,12 +20,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--ground-truth", type=Path, required=True, metavar="FOLDER", help="the phase folder")
     parser.add_argument("--output", type=Path, required=True, metavar="FOLDER", help="where to write")
-    parser.add_argument("--tasks", metavar="TASK,…", help="only these tasks (default: all of the phase)")
+    parser.add_argument(
+        "--tasks", metavar="TASK,…", help="comma-separated tasks (default: all tasks of the phase)"
+    )
     add_rules(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the ensemble. Raises `PhaseError` for what is wrong with the submissions or the phase."""
+    """Write the ensemble. Raises `PhaseError` with the faults of the submissions or the phase."""
     from evaluation.annotators.ensemble import write_ensemble
     from evaluation.annotators.masks import Rules
     from evaluation.phase.manifest import scan
@@ -34,12 +36,12 @@ def run(arguments: argparse.Namespace) -> int:
 
     if not arguments.ground_truth.is_dir():
         raise PhaseError(f"{arguments.ground_truth}: is not a folder")
-    # Only the form is used, so the phase need not be sealed.
+    # Only the form is used, so that the phase can be unsealed.
     phase = load_phase(arguments.ground_truth, scan(arguments.ground_truth))
     names = (
         arguments.tasks.split(",") if arguments.tasks else [task.name for task in phase.tasks if task.fields]
     )
-    tasks = select_tasks(phase.challenge, phase.options, names)
+    tasks = select_tasks(phase.challenge, phase.options, names, None)
     form = replace(phase.form, tasks=tuple(task.name for task in tasks), run_time=None)
     with progress_bar("cases", len(form.cases)) as progress:
         written = write_ensemble(
@@ -59,10 +61,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _by_name(folders: Sequence[Path]) -> dict[str, Path]:
-    """Return the folders by their names, by their whole paths where two have one name."""
+    """Return the folders by name, or by whole path where two names are equal."""
     names = [folder.name for folder in folders]
     chosen = names if len(set(names)) == len(names) else [str(folder) for folder in folders]
     if len(set(chosen)) < len(chosen):
         twice = sorted({name for name in chosen if chosen.count(name) > 1})
-        raise PhaseError(*(f"{name}: stands more than once" for name in twice))
+        raise PhaseError(*(f"{name}: given more than once" for name in twice))
     return dict(zip(chosen, folders, strict=True))

@@ -1,4 +1,4 @@
-"""The one frame of errors around the commands: what ends them with status 1 and in which words."""
+"""How all commands report errors: which errors are expected, and how they are printed."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 
 from evaluation.core.fault import FormFault, PhaseError
 
-EXPECTED = (PhaseError, FormFault, OSError)
-"""What users can mend; anything else is a fault of the program and shows where it happened."""
+EXPECTED = (PhaseError, FormFault, OSError, ModuleNotFoundError)
+"""Errors that a user can correct; any other is a defect of the program and ends in a traceback."""
 
 
 def problems_of(error: Exception) -> list[str]:
@@ -17,6 +17,11 @@ def problems_of(error: Exception) -> list[str]:
         return list(error.problems)
     if isinstance(error, FormFault):
         return [str(fault) for fault in error.faults]
+    if isinstance(error, ModuleNotFoundError):
+        return [
+            f"the Python package {error.name!r} is not installed in {sys.prefix}: install this package with "
+            "'pip install .', or run ./run.sh, which installs everything into .venv"
+        ]
     if isinstance(error, OSError):
         return [f"{error.filename or 'a file'}: {error.strerror or error}"]
     return [str(error)]
@@ -25,7 +30,7 @@ def problems_of(error: Exception) -> list[str]:
 def status_of(command: Callable[[], int], consequence: str = "") -> int:
     """Return the exit status of a command: its own, or 1 after writing an expected error to stderr.
 
-    consequence: a last line that says what the error kept from happening.
+    ``consequence`` is a last line that says what was not done.
     """
     try:
         return command()

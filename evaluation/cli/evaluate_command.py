@@ -1,4 +1,4 @@
-"""`evaluate`: the job of the container, and the same outside of it."""
+"""`evaluate`: scores a submission, in the container or outside of it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 # Only what is light: the worker server starts first and imports beside this process.
+from evaluation.cli.arguments import PHASE_HELP, add_workers
 from evaluation.cli.errors import EXPECTED, problems_of
 from evaluation.core.fault import PhaseError, printable
+from evaluation.phase.named import phase_folder
 from evaluation.platform import machine
 from evaluation.platform.streams import Streams
-from evaluation.workers.processes import collect_rarely, warm_up
 
 if TYPE_CHECKING:
     from evaluation.phase.phase import Source
@@ -42,9 +43,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--ground-truth",
-        type=Path,
-        metavar="FOLDER",
-        help=f"the sealed phase (default: {UPLOADED} if it holds anything, else {BAKED})",
+        metavar="PHASE",
+        help=f"{PHASE_HELP}; it must be sealed (default: {UPLOADED} if it holds anything, else {BAKED})",
     )
     parser.add_argument(
         "--output",
@@ -59,23 +59,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="also write every case's columns, labels included, for the organiser",
     )
-    parser.add_argument(
-        "--workers",
-        type=int,
-        metavar="N",
-        help="number of worker processes (default: one a processor; 0: none)",
-    )
+    add_workers(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Score a submission; return 0, or 1 after telling the participant why there is no result."""
+    """Score a submission; return 0, or 1 after a message to the participant if there is no result."""
     started = time.monotonic()
     streams = Streams()
     try:
         machine.require_memory()
-        if arguments.workers != 0:
-            warm_up(images=_holds_folders(_reference_folder(arguments.ground_truth)))
-        collect_rarely()
+        if machine.CAN_ISOLATE:
+            from evaluation.workers.processes import collect_rarely, warm_up
+
+            if arguments.workers != 0:
+                warm_up(images=_holds_folders(_reference_folder(arguments.ground_truth)))
+            collect_rarely()
+        else:
+            streams.tell_organiser([machine.NO_ISOLATION])
         return _run(arguments, started, streams)
     except EXPECTED as error:
         streams.tell_organiser(problems_of(error))
@@ -89,18 +89,18 @@ def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int
     from evaluation.cli.progress import progress_bar
     from evaluation.evaluate import Rejection, evaluate
     from evaluation.phase.phase import load_phase
-    from evaluation.phase.scores import case_records
     from evaluation.platform import messages
     from evaluation.platform.result_file import render, write_atomically, write_metrics
+    from evaluation.summary import organiser_records
     from evaluation.workers.confinement import missing_confinement
     from evaluation.workers.pool import DeadlineExceeded
 
-    if arguments.workers != 0 and (missing := missing_confinement()):
+    if machine.CAN_ISOLATE and arguments.workers != 0 and (missing := missing_confinement()):
         streams.tell_organiser([missing])
     try:
         folder, source = _reference(arguments.ground_truth)
         phase = load_phase(folder, source=source)
-        workers = machine.worker_count() if arguments.workers is None else arguments.workers
+        workers = machine.worker_count(arguments.workers)
         if arguments.each:
             from evaluation.cli.evaluate_each import evaluate_each
 
@@ -114,7 +114,8 @@ def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int
             streams.tell_participant(messages.participant_line(result.faults))
             return 1
         if arguments.cases:
-            write_atomically(arguments.cases, render(case_records(result), organisers=True, rounded=False))
+            records = organiser_records(result, result.figures)
+            write_atomically(arguments.cases, render(records, organisers=True, rounded=False))
         path = write_metrics(result.metrics, arguments.output)
     except DeadlineExceeded as deadline:
         streams.tell_organiser(
@@ -134,29 +135,29 @@ def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int
     return 0
 
 
-def _reference(given: Path | None) -> tuple[Path, Source]:
+def _reference(given: str | None) -> tuple[Path, Source]:
     """Return the folder of the phase to score against, and whether it came from the image or a tarball."""
     folder = _reference_folder(given)
-    if folder is given:
+    if given is not None:
         return folder, "folder"
     if folder is UPLOADED and BAKED.is_dir():
         _require_same_phase(BAKED, UPLOADED)
     return folder, "tarball" if folder is UPLOADED else "image"
 
 
-def _reference_folder(given: Path | None) -> Path:
+def _reference_folder(given: str | None) -> Path:
     if given is not None:
-        return given
+        return phase_folder(given)
     return UPLOADED if UPLOADED.is_dir() and any(UPLOADED.iterdir()) else BAKED
 
 
 def _holds_folders(phase: Path) -> bool:
-    """Tell whether a reference consists of more than tables; only such a phase has images to decode."""
+    """Return whether a reference has files beside its tables; only such a phase has images to decode."""
     return phase.is_dir() and any(entry.is_dir() for entry in phase.iterdir())
 
 
 def _require_same_phase(baked: Path, uploaded: Path) -> None:
-    """Refuse a tarball of another phase. Raises `PhaseError`."""
+    """Reject an uploaded reference of another phase. Raises `PhaseError`."""
     from evaluation.phase.config import read_config
 
     image_config, tarball_config = read_config(baked), read_config(uploaded)

@@ -9,18 +9,18 @@ from evaluation.cli.progress import progress_bar
 from evaluation.core.fault import PhaseError
 from evaluation.evaluate import Rejection, evaluate
 from evaluation.phase.phase import Phase
-from evaluation.phase.scores import case_records
 from evaluation.platform import messages
 from evaluation.platform.result_file import render, write_atomically, write_metrics
-from evaluation.ranking.results import CASES, METRICS, REJECTED
+from evaluation.ranking.results_folder import CASES, METRICS, REJECTED
+from evaluation.summary import organiser_records
 from evaluation.workers.pool import DeadlineExceeded
 
 
 def evaluate_each(phase: Phase, folder: Path, output: Path, workers: int) -> Iterator[str]:
     """Score every sub-folder as one submission and yield a line about each.
 
-    Written are OUTPUT/<team>/metrics.json and cases.json, or rejected.txt with the line that the participant
-    would see and every fault. Earlier files of that team are removed. Raises `PhaseError`.
+    OUTPUT/<team>/ gets metrics.json and cases.json, or rejected.txt with the participant's line and every
+    fault. Earlier files of that team are removed. Raises `PhaseError`.
     """
     teams = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
     if not teams:
@@ -43,6 +43,7 @@ def evaluate_each(phase: Phase, folder: Path, output: Path, workers: int) -> Ite
             write_atomically(place / REJECTED, "".join(f"{line}\n" for line in lines).encode())
             yield f"{team.name:<{width}}  {lines[0]}"
         else:
-            write_atomically(place / CASES, render(case_records(result), organisers=True, rounded=False))
+            records = organiser_records(result, result.figures)
+            write_atomically(place / CASES, render(records, organisers=True, rounded=False))
             write_metrics(result.metrics, place)
             yield f"{team.name:<{width}}  scored"

@@ -6,15 +6,16 @@ import argparse
 import sys
 from pathlib import Path
 
-from evaluation.cli.phase_argument import add_phase_argument, named_phase
+from evaluation.cli.arguments import add_phase
 from evaluation.phase.form_file import write_form
 from evaluation.phase.format_words import format_in_words
+from evaluation.phase.named import named_phase
 from evaluation.platform.result_file import write_atomically
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    add_phase_argument(parser)
+    add_phase(parser)
     parser.add_argument(
         "--words", action="store_true", help="the format in words (Markdown), for the challenge's web page"
     )
@@ -24,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the form. Raises `PhaseError` where the phase has faults."""
+    """Write the form. Raises `PhaseError` if the phase has faults."""
     form = named_phase(arguments.phase).form
     data = format_in_words(form).encode("utf-8") if arguments.words else write_form(form)
     if arguments.output is None:

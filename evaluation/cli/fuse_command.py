@@ -1,4 +1,4 @@
-"""`fuse`: the reference of a phase from what several readers said."""
+"""`fuse`: build the reference of a phase from several annotators."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ Run = Callable[[argparse.Namespace], list[Path]]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare what can be fused, and the arguments of each."""
-    from evaluation.annotators import annotations as readers
+    """Declare one sub-command for each kind of input, with its arguments."""
+    from evaluation.annotators import annotations as annotators
     from evaluation.challenges.cysts.benchmark import steps as benchmark
     from evaluation.challenges.justraigs import reference as labels_phase
 
     kinds = parser.add_subparsers(dest="what", required=True, metavar="WHAT")
     for name, summary, module, add in (
-        ("readers", "masks, points and labels of several readers", readers, _add_readers),
+        ("annotators", "masks, points and labels of several annotators", annotators, _add_annotators),
         ("graders", "labels of two graders and a specialist (JustRAIGS)", labels_phase, _add_graders),
         ("cysts", "a confidence benchmark of cysts in OCT volumes", benchmark, _add_cysts),
     ):
-        # What is read and written stands where the module says it.
+        # The module's docstring lists the files that are read and written.
         layout = argparse.RawDescriptionHelpFormatter
         add(kinds.add_parser(name, help=summary, description=module.__doc__, formatter_class=layout))
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Fuse, and print what was written. Raises `PhaseError` for what is wrong with the readers' files."""
+    """Build the reference and print the paths. Raises `PhaseError` with the faults of the input files."""
     fuse: Run = arguments.fuse
     written = fuse(arguments)
     sys.stdout.write("".join(f"{path}\n" for path in written))
@@ -45,10 +45,13 @@ def add_rules(parser: argparse.ArgumentParser) -> None:
         "--tie",
         choices=["background", "foreground"],
         default="background",
-        help="what is decided where as many say yes as no (default: background)",
+        help="the result where as many annotators say yes as no (default: background)",
     )
     parser.add_argument(
-        "--method", choices=["majority", "staple"], default="majority", help="of masks (default: majority)"
+        "--method",
+        choices=["majority", "staple"],
+        default="majority",
+        help="how masks are combined (default: majority)",
     )
 
 
@@ -57,7 +60,7 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
         "--output", type=Path, required=True, metavar="FOLDER", help="the phase folder to write"
     )
     parser.add_argument(
-        "--report", type=Path, metavar="FOLDER", help="where the report goes (default: OUTPUT-report)"
+        "--report", type=Path, metavar="FOLDER", help="where to write the report (default: OUTPUT-report)"
     )
 
 
@@ -66,32 +69,46 @@ def _report(arguments: argparse.Namespace) -> Path:
     return arguments.report or output.with_name(f"{output.name}-report")
 
 
-def _add_readers(parser: argparse.ArgumentParser) -> None:
+def _add_annotators(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "input", type=Path, metavar="FOLDER", help="phase.toml, cases.csv, readers/<reader>/… and dropped.csv"
+        "input",
+        type=Path,
+        metavar="FOLDER",
+        help="phase.toml, cases.csv, readers/<annotator>/… and dropped.csv",
     )
     _add_output(parser)
     add_rules(parser)
-    parser.set_defaults(fuse=_fuse_readers)
+    parser.set_defaults(fuse=_fuse_annotators)
 
 
-def _fuse_readers(arguments: argparse.Namespace) -> list[Path]:
-    from evaluation.annotators.annotations import open_readers
+def _fuse_annotators(arguments: argparse.Namespace) -> list[Path]:
+    from evaluation.annotators.annotations import open_annotators
     from evaluation.annotators.masks import Rules
-    from evaluation.annotators.reference import fuse_readers, write_reference_report
+    from evaluation.annotators.reference import fuse_annotators, write_reference_report
 
     rules = Rules(arguments.tie, arguments.method)
-    given = open_readers(arguments.input)
+    given = open_annotators(arguments.input)
     with progress_bar("cases", len(given.cases.forms)) as progress:
-        fused = fuse_readers(given, arguments.output, rules, machine.worker_count(), progress)
+        fused = fuse_annotators(given, arguments.output, rules, machine.worker_count(), progress)
     write_reference_report(_report(arguments), fused, rules)
     return [arguments.output, _report(arguments)]
 
 
 def _add_graders(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("table", type=Path, metavar="GRADERS_CSV", help="the graders' table")
-    parser.add_argument("--mapping", type=Path, required=True, metavar="JSON", help="of the archive's stacks")
-    parser.add_argument("--phase", type=Path, required=True, metavar="PHASE_TOML", help="its configuration")
+    parser.add_argument(
+        "--mapping",
+        type=Path,
+        metavar="JSON",
+        help="mapping of the archive's stacks; a phase of predictions without it has all eyes of the table",
+    )
+    parser.add_argument(
+        "--phase",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="the configuration of the phase, under any name",
+    )
     _add_output(parser)
     parser.set_defaults(fuse=_fuse_graders)
 
@@ -111,25 +128,34 @@ def _add_cysts(parser: argparse.ArgumentParser) -> None:
         "input",
         type=Path,
         metavar="FOLDER",
-        help="phase.toml, volumes.csv, images/, evaluation.csv, evaluation/<reader>/run1|run2/ "
-        "and annotations/<reader>/",
+        help="phase.toml, volumes.csv, images/, evaluation.csv, evaluation/<annotator>/run1|run2/ "
+        "and annotations/<annotator>/",
     )
     parser.add_argument(
-        "--report", type=Path, required=True, metavar="FOLDER", help="where every step leaves its tables"
+        "--report", type=Path, required=True, metavar="FOLDER", help="where every step writes its tables"
     )
-    parser.add_argument("--output", type=Path, metavar="FOLDER", help="the phase folder, of the last step")
+    parser.add_argument(
+        "--output", type=Path, metavar="FOLDER", help="the phase folder that the last step writes"
+    )
     steps = parser.add_mutually_exclusive_group()
-    steps.add_argument("--step", choices=STEPS, help="run this step alone, from the tables of those before")
-    steps.add_argument("--until", choices=STEPS, default=STEPS[-1], help="stop after this step, to look")
+    steps.add_argument(
+        "--step", choices=STEPS, help="run only this step, from the tables of the earlier steps"
+    )
+    steps.add_argument(
+        "--until",
+        choices=STEPS,
+        default=STEPS[-1],
+        help="stop after this step, for example to inspect its tables",
+    )
     parser.add_argument(
         "--interval",
         choices=["level", "cyst"],
         default="level",
-        help="what a mark is worth: the supervisor's mean distinction of its confidence, "
-        "or its own distinction transformed (default: level)",
+        help="value of a marked voxel: the supervisor's mean distinction at that confidence, "
+        "or the cyst's own transformed distinction (default: level)",
     )
-    parser.add_argument("--parts", type=int, default=3, help="of the partition (default: 3)")
-    parser.add_argument("--seed", type=int, default=0, help="of the partition (default: 0)")
+    parser.add_argument("--parts", type=int, default=3, help="number of parts of the partition (default: 3)")
+    parser.add_argument("--seed", type=int, default=0, help="random seed of the partition (default: 0)")
     parser.set_defaults(fuse=_fuse_cysts)
 
 

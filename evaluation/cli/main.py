@@ -1,4 +1,4 @@
-"""The command line: one parser, each command in a module of its own that is imported when it is called."""
+"""The command line: finds the module of a command, parses its arguments and runs it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import importlib
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from evaluation import __version__
 from evaluation.cli.errors import status_of
@@ -14,119 +15,148 @@ from evaluation.cli.errors import status_of
 
 @dataclass(frozen=True)
 class Command:
-    """A command: its module below `evaluation.cli`, what it does in one line, and an example.
+    """A command: its module below `evaluation.cli`, a summary in one line, and an example, line by line.
 
-    ``consequence`` is the last line after an error, where something was not done that could be partly done.
+    The example runs in a fresh clone of the repository. ``consequence`` is the last line after an error, for
+    commands that might have been done in part.
     """
 
     module: str
     summary: str
-    example: str
+    example: tuple[str, ...]
     consequence: str = ""
 
+
+_SEAL = "python -m evaluation seal refuge-onsite"
+_EVALUATE = (
+    "python -m evaluation evaluate --ground-truth refuge-onsite --input test/input/refuge-onsite "
+    "--output output/refuge-onsite"
+)
+_FORM = "python -m evaluation form refuge-onsite --output output/refuge-onsite/form.json"
+_SAMPLE = "python -m evaluation sample refuge --output output/sample --cases 40 --width 160 --height 160"
+_SAMPLE_PHASE = "output/sample/ground-truth/refuge-sample"
 
 COMMANDS = {
     "evaluate": Command(
         "evaluate_command",
         "Score a submission against a phase and write metrics.json.",
-        "python -m evaluation evaluate --input test/input/refuge-onsite "
-        "--ground-truth ground-truth/refuge-onsite --output output/refuge-onsite",
+        (_SEAL, _EVALUATE),
     ),
     "seal": Command(
         "seal_command",
         "Validate a phase folder and write its manifest.",
-        "python -m evaluation seal ground-truth/refuge-onsite",
+        (_SEAL,),
         "the phase is not sealed",
     ),
     "rehearse": Command(
         "rehearse_command",
         "Score submissions derived from a phase's own reference, and test every metric on them.",
-        "python -m evaluation rehearse refuge-onsite",
+        ("python -m evaluation rehearse refuge-onsite",),
     ),
     "settings": Command(
         "settings_command",
         "Print the settings of a phase on the platform as JSON.",
-        "python -m evaluation settings refuge-onsite",
+        ("python -m evaluation settings refuge-onsite",),
     ),
     "form": Command(
         "form_command",
         "Write what participants may know of a phase: for check, or in words.",
-        "python -m evaluation form refuge-onsite --output output/refuge-onsite/form.json",
+        (_FORM,),
     ),
     "check": Command(
         "check_command",
         "List every fault of a submission, as the container would, without labels.",
-        "python -m evaluation check --form output/refuge-onsite/form.json test/input/refuge-onsite",
+        (_FORM, "python -m evaluation check --form output/refuge-onsite/form.json test/input/refuge-onsite"),
     ),
     "unpack": Command(
         "unpack_command",
         "Unpack a submission as the platform does before it starts the container.",
-        "python -m evaluation unpack submission.zip output/input",
+        ("python -m evaluation unpack test/input/refuge-onsite output/input",),
     ),
     "audience": Command(
         "audience_command",
         "Print what each audience sees of a recorded run (see run.sh --audience).",
-        "python -m evaluation audience output/recorded",
+        ("./run.sh --audience refuge-onsite test/input/refuge-onsite  # needs Docker; runs this command",),
     ),
     "sample": Command(
         "sample_command",
         "Write a synthetic phase and submissions of known quality.",
-        "python -m evaluation sample refuge --output output/sample --cases 40 --width 160 --height 160",
+        (_SAMPLE,),
     ),
     "rank": Command(
         "rank_command",
         "Make a leaderboard of many teams' results, with its uncertainty.",
-        "python -m evaluation rank output/each --output output/leaderboard",
+        (
+            _SAMPLE,
+            f"python -m evaluation seal {_SAMPLE_PHASE}",
+            "python -m evaluation evaluate --each output/sample/submissions "
+            f"--ground-truth {_SAMPLE_PHASE} --output output/each",
+            "python -m evaluation rank output/each --output output/leaderboard",
+        ),
     ),
     "fuse": Command(
         "fuse_command",
-        "Build the reference of a phase from several readers.",
-        "python -m evaluation fuse readers annotations/refuge-onsite --output ground-truth/refuge-onsite",
+        "Build the reference of a phase from several annotators.",
+        (
+            _SAMPLE,
+            "mkdir output/annotations",
+            f"cp {_SAMPLE_PHASE}/phase.toml output/annotations",
+            f"cut -d , -f 1-5 {_SAMPLE_PHASE}/cases.csv > output/annotations/cases.csv",
+            "cp -R output/sample/submissions output/annotations/readers",
+            "python -m evaluation fuse annotators output/annotations --output output/fused",
+        ),
         "nothing was written",
     ),
     "ensemble": Command(
         "ensemble_command",
         "Combine several submissions of a phase into one.",
-        "python -m evaluation ensemble team-a team-b team-c "
-        "--ground-truth ground-truth/refuge-onsite --output output/ensemble",
+        (
+            _SAMPLE,
+            "python -m evaluation ensemble output/sample/submissions/good output/sample/submissions/poor "
+            f"--ground-truth {_SAMPLE_PHASE} --output output/ensemble",
+        ),
         "nothing was written",
     ),
     "audit": Command(
         "audit_command",
         "Tell how many bits about the labels a phase gives to each submission.",
-        "python -m evaluation audit ground-truth/refuge-onsite",
+        ("python -m evaluation audit refuge-onsite",),
     ),
     "summary": Command(
         "summary_command",
         "Print the main figures of a metrics.json as a table.",
-        "python -m evaluation summary output/refuge-onsite/metrics.json",
+        (_SEAL, _EVALUATE, "python -m evaluation summary output/refuge-onsite/metrics.json"),
     ),
     "schema": Command(
         "schema_command",
-        "Print the JSON schema of metrics.json or leaderboard.json.",
-        "python -m evaluation schema > schemas/metrics.schema.json",
+        "Print the JSON schema of metrics.json, leaderboard.json or phase.toml.",
+        ("python -m evaluation schema phase",),
     ),
 }
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run a command and return its exit status; no arguments at all are the container's job."""
+    """Run a command and return its exit status; without arguments, run `evaluate` as in the container."""
     if not arguments:
         arguments = ["evaluate"]
     name = arguments[0]
     if name in COMMANDS:
-        command = COMMANDS[name]
-        module = importlib.import_module(f"evaluation.cli.{command.module}")
-        parser = argparse.ArgumentParser(
-            prog=f"python -m evaluation {name}",
-            description=command.summary,
-            epilog=f"example:\n  {command.example}",
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-        module.add_arguments(parser)
-        parsed = parser.parse_args(arguments[1:])
-        return status_of(lambda: module.run(parsed), command.consequence)
+        return status_of(partial(_run, name, arguments[1:]), COMMANDS[name].consequence)
     return _overview(name)
+
+
+def _run(name: str, arguments: Sequence[str]) -> int:
+    command = COMMANDS[name]
+    module = importlib.import_module(f"evaluation.cli.{command.module}")
+    parser = argparse.ArgumentParser(
+        prog=f"python -m evaluation {name}",
+        description=command.summary,
+        epilog="\n  ".join(["example:", *command.example]),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    module.add_arguments(parser)
+    status: int = module.run(parser.parse_args(arguments))
+    return status
 
 
 def _overview(name: str) -> int:

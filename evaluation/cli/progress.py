@@ -1,4 +1,4 @@
-"""Progress of long commands: a bar on a terminal, nothing in a log."""
+"""Progress of long commands: a bar on a terminal, none in a log."""
 
 from __future__ import annotations
 

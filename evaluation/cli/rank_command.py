@@ -7,106 +7,20 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from evaluation.core.scheme import Scheme
-from evaluation.ranking.results import PhaseResults, RankingError, read_results
-from evaluation.ranking.schemes import PLATFORM_METHODS, platform_scheme, scheme_of
+from evaluation.cli.rank_arguments import add_arguments
+from evaluation.cli.rank_inputs import chosen_scheme, read_all
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
-    parser.add_argument(
-        "results",
-        nargs="+",
-        metavar="[PHASE=]FOLDER",
-        help="a folder with one sub-folder a team, as evaluate --each writes it; for a ranking over several "
-        "phases one each, for example offline=output/offline onsite=output/onsite",
-    )
-    parser.add_argument("--output", type=Path, metavar="FOLDER", help="where to write (default: only print)")
-    parser.add_argument(
-        "--scheme",
-        default="challenge",
-        metavar="NAME|FILE",
-        help=f"the challenge's own (default), the platform's {', '.join(PLATFORM_METHODS)}, or a TOML file",
-    )
-    parser.add_argument(
-        "--ground-truth",
-        type=Path,
-        metavar="FOLDER",
-        help="the phase, for the score and columns that the platform's schemes rank "
-        "(default: the components of the challenge's ranking)",
-    )
-    parser.add_argument(
-        "--which",
-        choices=["best", "last"],
-        default="best",
-        help="which of a team's submissions counts (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--resamples", type=int, metavar="N", help="of the bootstrap; 0: none (default: the phase's)"
-    )
-    parser.add_argument(
-        "--interval-minimum",
-        type=int,
-        metavar="N",
-        help="fewest cases of a class or structure for resampling (default: the phase's)",
-    )
-    parser.add_argument(
-        "--tests",
-        action=argparse.BooleanOptionalAction,
-        default=None,
-        help="test all pairs of teams (default: up to a hundred teams)",
-    )
-    parser.add_argument(
-        "--permutations",
-        type=int,
-        default=9_999,
-        metavar="N",
-        help="of randomisation tests (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--unpaired", action="store_true", help="Mann–Whitney U for means over cases, as ADAM's paper"
-    )
-    parser.add_argument(
-        "--influence",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="leave out every case in turn (default: yes)",
-    )
-    parser.add_argument(
-        "--subgroup",
-        action="append",
-        default=[],
-        metavar="COLUMN",
-        help="of the case table: tests between subgroups within teams, difficulty by subgroup; repeatable",
-    )
-    parser.add_argument(
-        "--readers",
-        type=Path,
-        metavar="CSV",
-        help="human readers: name and a column each; 0 and 1 are decisions, else it is a score",
-    )
-    parser.add_argument(
-        "--classifier",
-        action="append",
-        default=[],
-        metavar="TASK.COLUMN[=TITLE]",
-        help="a per-case column as a classifier beside the readers; repeatable",
-    )
+__all__ = ["add_arguments", "run"]
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Rank, print and write. Raises `RankingError` with every reason why the results cannot be ranked."""
+    """Rank, write and print. Raises `RankingError` with every reason why the results cannot be ranked."""
     from evaluation.cli.rank_table import print_leaderboard
     from evaluation.ranking.analysis import RankOptions
-    from evaluation.ranking.final import rank_phases
+    from evaluation.ranking.annotators import read_annotators
+    from evaluation.ranking.final import leaderboard_of
     from evaluation.ranking.leaderboard import rank_phase
-    from evaluation.ranking.leaderboard_file import (
-        FORMAT,
-        Leaderboard,
-        write_leaderboard,
-        write_organiser_part,
-    )
-    from evaluation.ranking.readers import read_readers
+    from evaluation.ranking.leaderboard_writing import write_leaderboard, write_organiser_part
 
     choices = RankOptions(
         which=arguments.which,
@@ -114,54 +28,29 @@ def run(arguments: argparse.Namespace) -> int:
         interval_minimum=arguments.interval_minimum,
         tests=arguments.tests,
         permutations=arguments.permutations,
-        unpaired=arguments.unpaired,
+        means=arguments.test_of_means,
         influence=arguments.influence,
         subgroups=tuple(dict.fromkeys(arguments.subgroup)),
-        readers=partial(read_readers, arguments.readers) if arguments.readers else None,
+        annotators=partial(read_annotators, arguments.annotators) if arguments.annotators else None,
         classifiers=_titles(arguments.classifier),
     )
-    folders = _folders(arguments.results)
-    results = {role: read_results(folder) for role, folder in folders.items()}
-    schemes = {
-        role: _scheme(arguments.scheme, arguments.ground_truth, phase_results)
-        for role, phase_results in results.items()
-    }
+    results = read_all(arguments)
+    schemes = {role: chosen_scheme(arguments, phase_results) for role, phase_results in results.items()}
     ranked = {
         role: rank_phase(phase_results, schemes[role], choices, role or None)
         for role, phase_results in results.items()
     }
-    if len(ranked) == 1:
-        (phase,) = ranked.values()
-        (scheme,) = schemes.values()
-        notices = list(phase.notices)
-        if scheme.phases:
-            notices.append(
-                f"the final ranking combines the phases {', '.join(scheme.phases)}; this is one of them"
-            )
-        board = Leaderboard(FORMAT, (phase.board,), None, tuple(notices))
-    else:
-        board = rank_phases(ranked, next(iter(schemes.values())))
-    print_leaderboard(board)
+    board = leaderboard_of(ranked, schemes)
+    paths: list[Path] = []
     if arguments.output:
+        # Written first: whoever reads the output may stop reading before its end.
         paths = write_leaderboard(board, arguments.output)
         for role, phase in ranked.items():
             suffix = f"-{role}" if role else ""
             paths += write_organiser_part(phase.organiser, arguments.output, suffix)
-        sys.stdout.write("".join(f"{path}\n" for path in paths))
+    print_leaderboard(board)
+    sys.stdout.write("".join(f"{path}\n" for path in paths))
     return 0
-
-
-def _folders(given: list[str]) -> dict[str, Path]:
-    """Return folders by role, an empty role for a single one. Raises `RankingError`."""
-    if len(given) == 1 and (Path(given[0]).is_dir() or "=" not in given[0]):
-        return {"": Path(given[0])}
-    folders: dict[str, Path] = {}
-    for text in given:
-        role, equals, folder = text.partition("=")
-        if not equals or not role or not folder or role in folders:
-            raise RankingError(f"{text}: expected PHASE=FOLDER, every phase once")
-        folders[role] = Path(folder)
-    return folders
 
 
 def _titles(given: list[str]) -> dict[str, str]:
@@ -171,23 +60,3 @@ def _titles(given: list[str]) -> dict[str, str]:
         column, _, title = text.partition("=")
         found[title or column] = column
     return found
-
-
-def _scheme(name: str, phase_folder: Path | None, results: PhaseResults) -> Scheme:
-    from evaluation.phase.config import PhaseConfig, read_config
-    from evaluation.phase.leaderboard_metrics import platform_metrics
-    from evaluation.ranking.scheme_file import read_scheme
-
-    if name == "challenge":
-        return scheme_of(results.challenge, results.options)
-    if name not in PLATFORM_METHODS:
-        return read_scheme(Path(name))
-    if phase_folder is not None:
-        config = read_config(phase_folder)
-        if config.name != results.phase:
-            raise RankingError(f"{phase_folder}: is {config.name}, the results are of {results.phase}")
-    else:
-        config = PhaseConfig(
-            challenge=results.challenge.name, name=results.phase, title="", submission="archive"
-        )
-    return platform_scheme(name, platform_metrics(config, results.challenge, results.tasks))

@@ -8,10 +8,18 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from evaluation.ranking.leaderboard_file import BoardOfTeam, Leaderboard, MetricOfTeam, PhaseLeaderboard, Team
+from evaluation.ranking.across import AcrossRankings
+from evaluation.ranking.leaderboard_file import (
+    BoardOfTeam,
+    Leaderboard,
+    MetricOfTeam,
+    PhaseLeaderboard,
+    Team,
+)
 from evaluation.ranking.stability import PlaceDistribution
 
 _MAX_METRICS = 6
+_MAX_TEAMS = 12
 _LOG_WIDTH = 160
 
 
@@ -24,8 +32,12 @@ def print_leaderboard(board: Leaderboard) -> None:
         metrics = [name for name, metric in phase.metrics.items() if metric.in_ranking]
         if 0 < len(metrics) <= _MAX_METRICS:
             console.print(_metrics(phase, metrics))
-        for line in _conclusions(phase):
+        for line in (*_legend(phase), *_conclusions(phase)):
             console.print(escape(line))
+        if phase.robustness:
+            console.print(_robustness(phase))
+        if phase.across:
+            _print_across(console, phase.across)
     if board.final is not None:
         table = Table(title="Final", title_justify="left")
         for heading in (
@@ -45,8 +57,44 @@ def print_leaderboard(board: Leaderboard) -> None:
                 *(_text(place) for place in row.phases.values()),
             )
         console.print(table)
+    if board.across is not None:
+        _print_across(console, board.across)
     for notice in board.notices:
         console.print(escape(f"note: {notice}"))
+
+
+def _robustness(phase: PhaseLeaderboard) -> Table:
+    """Return the table of places under other schemes, of the first teams where there are many."""
+    table = Table(
+        "board", "what differs", "change", title="Places if one thing differed", title_justify="left"
+    )
+    table.add_column("τ-b", justify="right")
+    teams = [team.team for team in phase.teams if any(board.place for board in team.boards.values())]
+    for team in teams[:_MAX_TEAMS]:
+        table.add_column(escape(team), justify="right")
+    for variation in phase.robustness:
+        table.add_row(
+            escape(variation.board),
+            variation.kind,
+            escape(variation.change),
+            "" if variation.tau_b is None else f"{variation.tau_b:.2f}",
+            *(_text(variation.places.get(team)) for team in teams[:_MAX_TEAMS]),
+        )
+    return table
+
+
+def _print_across(console: Console, across: AcrossRankings) -> None:
+    """Print the consensus of several rankings, and how they cluster."""
+    names = ", ".join(across.rankings)
+    teams = ", ".join(
+        f"{team.place} {team.team}" + (f" ({team.best}–{team.worst})" if team.best < team.worst else "")
+        for team in across.teams
+    )
+    orders = "" if across.orders == 1 else f", one of {across.orders} equally good orders"
+    console.print(escape(f"consensus of {names} ({across.method}{orders}): {teams}"))
+    for merge in across.dendrogram:
+        groups = " + ".join("{" + ", ".join(group) + "}" for group in (merge.first, merge.second))
+        console.print(escape(f"  joined at 1 − τ-b = {merge.distance:.2f}: {groups}"))
 
 
 def _places(phase: PhaseLeaderboard) -> Table:
@@ -73,6 +121,18 @@ def _metrics(phase: PhaseLeaderboard, names: list[str]) -> Table:
     return table
 
 
+def _legend(phase: PhaseLeaderboard) -> list[str]:
+    """Return how the cells of the tables above are read, without what does not occur."""
+    boards = [board for team in phase.teams for board in team.boards.values()]
+    metrics = [metric for team in phase.teams for metric in team.metrics.values()]
+    places = " (95 % interval over resampled cases)" if any(board.distribution for board in boards) else ""
+    joined = (
+        "; – (n): not ranked, would take place n" if any(board.would_be_place for board in boards) else ""
+    )
+    interval = " (95 % interval)" if any(metric.lower is not None for metric in metrics) else ""
+    return [f"cells: place{places} · score, lower is better{joined}", f"       value{interval} · rank"]
+
+
 def _conclusions(phase: PhaseLeaderboard) -> list[str]:
     lines = []
     for metric in phase.metrics.values():
@@ -88,6 +148,11 @@ def _conclusions(phase: PhaseLeaderboard) -> list[str]:
             if pair.significant is False and pair.detectable_difference
         ]
         lines.append(f"{metric.title}: {tiers}")
+        lines += [
+            f"  {pair.first}, {pair.second} ({pair.method}, p = {pair.p_holm:.2g} after Holm): {pair.note}"
+            for pair in comparisons.pairs
+            if pair.contradicts_order
+        ]
         if detectable:
             smallest, largest = (f"{limit:.2g}" for limit in (min(detectable), max(detectable)))
             least = smallest if smallest == largest else f"{smallest} to {largest}, by pair,"
@@ -99,37 +164,37 @@ def _conclusions(phase: PhaseLeaderboard) -> list[str]:
         f"({found.lower:.2f} to {found.upper:.2f})"
         for name, found in phase.agreement.items()
     ]
-    if phase.readers:
-        for reader, point in phase.readers.points.items():
+    if phase.annotators:
+        for annotator, point in phase.annotators.points.items():
             lines.append(
-                f"reader {reader}: sensitivity {_percent(point.sensitivity)}, "
+                f"annotator {annotator}: sensitivity {_percent(point.sensitivity)}, "
                 f"specificity {_percent(point.specificity)}, accuracy {_percent(point.accuracy)}"
             )
-        for pair in phase.readers.agreement:
+        for pair in phase.annotators.agreement:
             consensus = pair.consensus
             lines.append(
-                f"readers {pair.first} and {pair.second} agree on {pair.agreed} of {pair.cases}; there: "
+                f"annotators {pair.first} and {pair.second} agree on {pair.agreed} of {pair.cases}; there: "
                 f"sensitivity {_percent(consensus.sensitivity)}, specificity "
                 f"{_percent(consensus.specificity)}, accuracy {_percent(consensus.accuracy)}"
             )
-        for title, values in phase.readers.classifiers.items():
+        for title, values in phase.annotators.classifiers.items():
             figures = ", ".join(f"{phase.metrics[name].title} {value:.4f}" for name, value in values.items())
             lines.append(f"{title}: {figures}")
     return lines
 
 
 def _board(board: BoardOfTeam) -> str:
-    if board.place is None:
+    if board.rank is None:
         return f"– ({board.would_be_place})" if board.would_be_place else ""
     between = f" ({_range(board.distribution)})" if board.distribution else ""
-    return f"{board.place}{between} · {board.exact_score}"
+    return f"{board.rank:g}{between} · {board.exact_score}"
 
 
 def _metric(metric: MetricOfTeam | None) -> str:
     if metric is None:
         return ""
     interval = "" if metric.lower is None else f" ({metric.lower:.3f}–{metric.upper:.3f})"
-    rank = "–" if metric.rank is None else metric.rank
+    rank = "–" if metric.rank is None else f"{metric.rank:g}"
     return f"{metric.value:.4f}{interval} · {rank}"
 
 

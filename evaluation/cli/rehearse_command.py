@@ -1,4 +1,4 @@
-"""`rehearse`: scores submissions that are derived from a phase's own reference, and tests every metric."""
+"""`rehearse`: scores submissions derived from a phase's own reference, to test every metric."""
 
 from __future__ import annotations
 
@@ -6,25 +6,26 @@ import argparse
 import math
 import sys
 
-from evaluation.cli.phase_argument import add_phase_argument, named_phase
+from evaluation.cli.arguments import add_phase
 from evaluation.cli.progress import progress_bar
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.rehearsal import Rehearsal, rehearse
+from evaluation.phase.named import named_phase
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    add_phase_argument(parser)
+    add_phase(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print what each submission gets. Raises `PhaseError` naming the metrics that break a rule."""
+    """Print the figures of each submission. Raises `PhaseError` naming the metrics that break a rule."""
     phase = named_phase(arguments.phase)
     with progress_bar("cases", len(phase.rows)) as progress:
         rehearsal = rehearse(phase, progress)
     _print(rehearsal, f"{phase.config.name}: rehearsed on {rehearsal.cases} of {len(phase.rows)} cases")
     for name in rehearsal.untried:
-        sys.stdout.write(f"note: {name} is not rehearsed: no case enters it\n")
+        sys.stdout.write(f"note: {name} was not tested: no case enters it\n")
     if rehearsal.problems:
         raise PhaseError(*rehearsal.problems)
     return 0

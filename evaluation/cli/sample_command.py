@@ -16,7 +16,7 @@ _MODULE = "evaluation.challenges.{}.sample"
 
 
 def _generator(challenge: str) -> ModuleType | None:
-    """Return what writes the samples of a challenge, None where it has none."""
+    """Return the module that writes samples of a challenge, None if it has none."""
     try:
         return importlib.import_module(_MODULE.format(challenge))
     except ModuleNotFoundError as error:
@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the sample and print its folders. Raises `PhaseError` where an argument is out of range."""
+    """Write the sample and print its folders. Raises `PhaseError` if an argument is out of range."""
     module = importlib.import_module(_MODULE.format(arguments.challenge))
     try:
         with progress_bar("cases", arguments.cases) as progress:

@@ -1,4 +1,4 @@
-"""`schema`: the JSON schemas of metrics.json and leaderboard.json."""
+"""`schema`: the JSON schemas of metrics.json, leaderboard.json and phase.toml."""
 
 from __future__ import annotations
 
@@ -12,18 +12,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "file",
         nargs="?",
-        choices=["metrics", "leaderboard"],
+        choices=["metrics", "leaderboard", "phase"],
         default="metrics",
         help="of which file (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--words", action="store_true", help="the keys of phase.toml as a page in Markdown, of phase alone"
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the schema."""
-    if arguments.file == "metrics":
+    if arguments.file == "phase":
+        from evaluation.phase.config_schema import phase_schema as schema
+    elif arguments.file == "metrics":
         from evaluation.platform.schema import metrics_schema as schema
     else:
         from evaluation.ranking.leaderboard_file import leaderboard_schema as schema
 
-    sys.stdout.write(json.dumps(schema(), indent=2) + "\n")
+    if arguments.words:
+        from evaluation.core.fault import PhaseError
+        from evaluation.phase.config_page import config_page
+
+        if arguments.file != "phase":
+            raise PhaseError(f"--words: expected the file phase, found {arguments.file}")
+        sys.stdout.write(config_page(schema()))
+    else:
+        sys.stdout.write(json.dumps(schema(), indent=2) + "\n")
     return 0

@@ -1,28 +1,26 @@
-"""`seal`: validates a phase and writes the manifest without which nothing is scored against it."""
+"""`seal`: validates a phase and writes its manifest, which `evaluate` requires."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 
+from evaluation.cli.arguments import add_phase
 from evaluation.cli.progress import progress_bar
-from evaluation.core.fault import PhaseError
 from evaluation.organiser.validate import validate_phase
 from evaluation.phase.manifest import scan, seal
+from evaluation.phase.named import phase_folder
 from evaluation.platform import machine
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("phase", type=Path, metavar="FOLDER", help="the phase folder")
+    add_phase(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Seal a phase and print its digest. Raises `PhaseError` with the faults of one that cannot be sealed."""
-    folder: Path = arguments.phase
-    if not folder.is_dir():
-        raise PhaseError(f"{folder}: is not a folder")
+    """Seal a phase and print its digest. Raises `PhaseError` with the faults that prevent it."""
+    folder = phase_folder(arguments.phase)
     scanned = scan(folder)
     with progress_bar("reference", len(scanned.files)) as progress:
         validation = validate_phase(folder, scanned, machine.worker_count(), progress)

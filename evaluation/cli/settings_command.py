@@ -1,4 +1,4 @@
-"""`settings`: what to enter on the platform for a phase, and what its public page then shows."""
+"""`settings`: the settings of a phase on the platform, and what its public page shows."""
 
 from __future__ import annotations
 
@@ -6,19 +6,21 @@ import argparse
 import json
 import sys
 
-from evaluation.cli.phase_argument import add_phase_argument, named_phase
+from evaluation.cli.arguments import add_phase
 from evaluation.organiser.settings import (
     metrics_of_empty_submission,
     platform_settings,
     public_paths,
+    ranking_notes,
     warnings_of,
 )
+from evaluation.phase.named import named_phase
 from evaluation.platform import machine
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    add_phase_argument(parser)
+    add_phase(parser)
     parser.add_argument(
         "--public",
         action="store_true",
@@ -27,15 +29,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the settings as JSON. Raises `PhaseError` where the phase has faults."""
+    """Print the settings as JSON. Raises `PhaseError` if the phase has faults."""
     phase = named_phase(arguments.phase)
     least = metrics_of_empty_submission(phase, machine.worker_count())
     settings = platform_settings(phase, least)
     if arguments.public:
         sys.stdout.write("".join(f"{path}\n" for path in public_paths(least)))
     else:
-        # As it is to be pasted: a title is text, not JSON.
+        # Organisers copy titles from here, so they are not escaped.
         text = json.dumps(settings, indent=1, ensure_ascii=False)
         sys.stdout.buffer.write(text.encode("utf-8") + b"\n")
-        sys.stderr.write("".join(f"Note: {warning}\n" for warning in warnings_of(phase, settings)))
+        notes = [*warnings_of(phase, settings), *ranking_notes(phase, settings)]
+        sys.stderr.write("".join(f"Note: {note}\n" for note in notes))
     return 0

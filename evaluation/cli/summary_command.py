@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the table. Raises `PhaseError` where the file is none of ours."""
+    """Print the table. Raises `PhaseError` for any other file."""
     try:
         content = json.loads(arguments.metrics.read_text(encoding="utf-8"))
         rows = [
@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
         cases = content["cases"]
         title = f"{content['phase']['name']}: {cases['scored']} of {cases['expected']} cases scored"
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise PhaseError(f"{arguments.metrics}: is no metrics.json of this package ({error})") from None
+        raise PhaseError(f"{arguments.metrics}: is not a metrics.json of this package ({error})") from None
     from rich.console import Console
     from rich.table import Table
 
@@ -54,6 +54,6 @@ def run(arguments: argparse.Namespace) -> int:
             f"{interval['lower']:.4f} – {interval['upper']:.4f}" if interval else "",
             "" if deviation is None else f"{deviation:.4f}",
         )
-    # A log has no width; a table that is folded there cannot be read.
+    # A log has no width, and a folded table is unreadable.
     Console(width=None if sys.stdout.isatty() else 120).print(table)
     return 0

@@ -1,4 +1,4 @@
-"""`unpack`: a submission as the container finds it in /input."""
+"""`unpack`: unpacks a submission as the container finds it in /input."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Unpack a submission. Raises `FormFault` or `OSError` where it cannot be unpacked."""
+    """Unpack a submission. Raises `FormFault` or `OSError` if it cannot be unpacked."""
     submission, folder = arguments.submission, arguments.folder
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()):

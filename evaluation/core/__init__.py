@@ -1,1 +1,1 @@
-"""The words of the project as types, free of any challenge."""
+"""The types that all challenges share: cases, fields, forms, metrics, faults."""

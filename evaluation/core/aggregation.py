@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.challenge import Task
-from evaluation.core.metric import Metric
-from evaluation.core.resampling import Resampling, resample
+from evaluation.core.interval_methods import MethodInterval, intervals
+from evaluation.core.metric import IntervalMethod, Metric
+from evaluation.core.resampling import Resampling
 from evaluation.metrics.averages import spread
-from evaluation.metrics.intervals import Interval, percentile_interval
+from evaluation.metrics.intervals import Interval
 
 Mask = NDArray[np.bool_]
 
@@ -31,11 +32,12 @@ def estimate(task: Task, table: CaseTable, resampling: Resampling, full_detail: 
     """Return every metric of a task that exists for these cases, by name."""
     values = metric_values(task.metrics, table)
     existing = [metric for metric in task.metrics if not math.isnan(values[metric.name])]
-    to_resample = {metric.name: metric for metric in existing if metric.resampled}
-    resampled = resample(to_resample, [table], resampling)
-    intervals = {name: percentile_interval(column) for name, column in resampled.values.items()}
+    wanted = {f"{task.name}.{metric.name}": metric for metric in existing if metric.resampled}
+    found = intervals(wanted, [table], resampling).found
     return {
-        metric.name: _estimate(metric, table, values[metric.name], intervals.get(metric.name), full_detail)
+        metric.name: _estimate(
+            metric, table, values[metric.name], found.get(f"{task.name}.{metric.name}"), full_detail
+        )
         for metric in existing
     }
 
@@ -69,7 +71,11 @@ def subgroup_values(
 
 
 def _estimate(
-    metric: Metric, table: CaseTable, value: float, interval: Interval | None, full_detail: bool
+    metric: Metric,
+    table: CaseTable,
+    value: float,
+    found: tuple[MethodInterval, ...] | None,
+    full_detail: bool,
 ) -> Estimate:
     further = metric.fixed_intervals(table) if metric.fixed_intervals else {}
     column = metric.aggregate.spread_column
@@ -78,8 +84,9 @@ def _estimate(
     detail = spread_over_cases if full_detail else None
     return Estimate(
         value=value,
-        confidence_interval=_confidence_interval(interval) if interval else None,
-        further_intervals={name: _confidence_interval(other) for name, other in further.items()} or None,
+        confidence_interval=_confidence_interval(found[0].interval, found[0].method) if found else None,
+        further_intervals={name: _confidence_interval(other, "Wilson") for name, other in further.items()}
+        or None,
         standard_deviation=None if math.isnan(deviation) else deviation,
         median=detail.median if detail else None,
         first_quartile=detail.first_quartile if detail else None,
@@ -87,17 +94,21 @@ def _estimate(
     )
 
 
-def _confidence_interval(interval: Interval) -> ConfidenceInterval:
-    return ConfidenceInterval(interval.lower, interval.upper, interval.half_width)
+def _confidence_interval(interval: Interval, method: IntervalMethod) -> ConfidenceInterval:
+    return ConfidenceInterval(interval.lower, interval.upper, interval.half_width, method)
 
 
 @dataclass(frozen=True)
 class ConfidenceInterval:
-    """A 95 % confidence interval; ``half_width`` is half its length, for the platform's error column."""
+    """A 95 % confidence interval; ``half_width`` is half its length, for the platform's error column.
+
+    ``method`` is how it was computed; see `docs/intervals.md` for how often each contains the true value.
+    """
 
     lower: float
     upper: float
     half_width: float
+    method: IntervalMethod
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,9 @@ Row = Mapping[str, Any]
 class CaseTable:
     """The columns of one task over the cases of a phase, in the order of the cases' names.
 
-    A column of numbers is an array of shape (cases,); NaN says that the case does not enter. A column of
-    anything else (the matches of one image, say) stays a list, see `objects`. State that is expensive to
-    derive from columns (a sorted ROC table) is derived once, see `derive`.
+    A column of numbers is an array of shape (cases,); NaN marks a case that does not enter. A column of
+    other entries, such as the matches of one image, stays a list (see `objects`). Expensive intermediate
+    results, such as a sorted ROC table, are computed once (see `derive`).
     """
 
     def __init__(self, names: Sequence[str], rows: Sequence[Row]) -> None:

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf, isinf, nan
 from typing import Any, Literal
 
 import pydantic
 from pydantic import BaseModel, ConfigDict
+from pydantic.config import JsonDict
 
 from evaluation.core.case_table import CaseTable, Row
 from evaluation.core.field import AnyField, Field, HiddenField
 from evaluation.core.form import CaseForm
 from evaluation.core.metric import Metric
 from evaluation.core.scheme import Scheme
-from evaluation.core.worst import worst_row
 
 Values = Mapping[str, Any]
+
+_FARTHEST = {1: -inf, 0: inf}
 
 
 class Options(BaseModel):
@@ -34,9 +37,13 @@ class Options(BaseModel):
         }
 
 
-def form_option(default: Any) -> Any:
-    """Declare an option of `Options` on which the form of a submission depends."""
-    return pydantic.Field(default=default, json_schema_extra={"in_form": True})
+def option(default: Any, description: str, in_form: bool = False) -> Any:
+    """Declare an option of `Options`, with the description that `docs/phase.md` shows.
+
+    ``in_form``: whether the form of a submission depends on it.
+    """
+    extra: JsonDict | None = {"in_form": True} if in_form else None
+    return pydantic.Field(default=default, description=description, json_schema_extra=extra)
 
 
 @dataclass(frozen=True)
@@ -44,20 +51,18 @@ class Task:
     """A part of a challenge that is scored by itself.
 
     Its cases are those that have at least one of its fields. ``score`` takes the values of the fields by
-    name, submitted and reference, and returns the case's row of columns. It is called where any of the case's
-    fields was submitted; of several, it returns the columns that follow from those that were, and the others
-    take their worst values. ``worst`` returns the columns of a case whose result is missing or failed that do
-    not follow from the metrics, see `worst_row`; by default all do.
+    name, submitted and reference, and returns the case's row of columns. It is called if at least one of the
+    case's fields was submitted; columns that it does not return take their worst values. ``worst`` returns
+    the worst columns that do not follow from the metrics (see `worst_row`); by default all do.
 
-    ``hidden`` are labels that scoring needs beside those of the fields; they are no fields, since nothing of
-    them is submitted. A submission may hold nothing at all of an ``optional`` task.
+    ``hidden`` are further labels that scoring needs; they are not fields, since they are not submitted. A
+    submission may leave out an ``optional`` task.
 
     A task without fields scores how long the algorithm ran for a case: the values are its ``run_seconds``.
 
-    ``details`` returns what the organiser's per-case file holds beside the columns, the points of a curve for
-    example, or counts that only the reference knows. ``notices`` returns what an organiser should know of a
-    reference before hosting it, one sentence each: where metrics exist and yet do not mean what their titles
-    say, as a mean over classes of which the reference lacks one. Of metrics that do not exist, it is known.
+    ``details`` returns further content of the organiser's per-case file, for example the points of a curve.
+    ``notices`` returns warnings about a reference for its organiser, one sentence each, for example that a
+    mean over classes lacks a class. Metrics that do not exist are reported without a notice.
     """
 
     name: str
@@ -76,7 +81,7 @@ class Task:
         return tuple(field for field in self.fields if field.cases(case))
 
     def worst_row(self, case: CaseForm, reference: Values) -> Row:
-        """Return all columns of a case whose result is missing or failed, see `evaluation.core.worst`."""
+        """Return all columns of a case whose result is missing or failed, see `worst_row`."""
         return worst_row(self.metrics, self.worst(case, reference))
 
 
@@ -84,19 +89,20 @@ class Task:
 class FormColumn:
     """A column of the case table that participants know.
 
-    With ``values`` a cell holds one of these, and the first where it is empty or the table has no such
-    column; without, a phase needs the column and its cells hold any text.
+    With ``values`` a cell holds one of these; an empty cell or a missing column means the first. Without
+    ``values`` the column is required and its cells hold any text. A column can be of algorithm phases only.
     """
 
     name: str
     values: tuple[str, ...] = ()
+    algorithm_only: bool = False
 
 
 @dataclass(frozen=True)
 class Composite:
     """One figure made of several metrics ("task.metric"), which ``combine`` takes in their order.
 
-    It exists where all of them do, and is written to the section ``ranking`` of metrics.json.
+    It exists if all of them exist, and is written to the section ``ranking`` of metrics.json.
     """
 
     name: str
@@ -118,8 +124,9 @@ class Challenge:
 
     ``components`` names the metrics ("task.metric") that its ranking uses. ``score`` names the metric or
     composite that is the default score of the platform's leaderboard, else it is the first component.
-    ``ranking`` makes its scheme of the options; without one, the mean of the components' ranks decides.
+    ``ranking`` returns the ranking scheme for the options; the default is the mean of the components' ranks.
     ``form_columns`` are the columns of the case table that participants know, beside name and size.
+    ``counts`` says which of a team's submissions is ranked.
     """
 
     name: str
@@ -132,6 +139,13 @@ class Challenge:
     composites: tuple[Composite, ...] = ()
     score: str | None = None
     ranking: Callable[[Any], Scheme] | None = None
+    counts: Literal["best", "last"] = "best"
+
+    def form_columns_of(self, submission: Literal["archive", "algorithm"]) -> tuple[FormColumn, ...]:
+        """Return the columns that participants know of a phase with this kind of submission."""
+        return tuple(
+            column for column in self.form_columns if submission == "algorithm" or not column.algorithm_only
+        )
 
     def composites_of(self, tasks: Iterable[Task]) -> tuple[Composite, ...]:
         """Return the composites all of whose metrics belong to the given tasks."""
@@ -145,12 +159,43 @@ def metrics_of(tasks: Iterable[Task]) -> dict[str, Metric]:
 
 
 def fields_of(tasks: Iterable[Task]) -> tuple[Field, ...]:
-    """Return the fields of the given tasks, each once, in their order."""
+    """Return the fields of the given tasks, without duplicates, in their order."""
     return tuple({field.name: field for task in tasks for field in task.fields}.values())
 
 
 def references_of(tasks: Iterable[Task]) -> tuple[AnyField, ...]:
-    """Return everything of the given tasks that has a reference: their fields, then their hidden fields."""
+    """Return the fields of the given tasks, then their hidden fields: everything that has a reference."""
     tasks = tuple(tasks)
     hidden = {field.name: field for task in tasks for field in task.hidden}
     return (*fields_of(tasks), *hidden.values())
+
+
+def worst_row(metrics: Iterable[Metric], known: Row) -> Row:
+    """Return the row of a case whose result is missing or failed; it is never that of an empty prediction.
+
+    If a metric is the mean or share of a column, the column takes the metric's worst value. A likelihood is
+    below every threshold for a positive and above every threshold for a negative. A decision is wrong.
+    ``known`` holds the columns that do not follow from the metrics: the labels (NaN if the case does not
+    enter a metric) and the columns of other aggregates. Raises ValueError if neither gives a finite value,
+    as for a distance.
+    """
+    row: dict[str, object] = {}
+    for metric in metrics:
+        row |= _worst_columns(metric, known)
+    # A row that is completely known is not copied, since other cases may share it.
+    return known if row.keys() <= known.keys() else {**row, **known}
+
+
+def _worst_columns(metric: Metric, known: Row) -> Row:
+    aggregate = metric.aggregate
+    if column := aggregate.spread_column or aggregate.share_column:
+        if column not in known and isinf(metric.worst):
+            raise ValueError(f"{metric.name} has no finite worst value: its task must give {column!r}")
+        return {column: known.get(column, float(metric.worst))}
+    if curve := aggregate.curve:
+        label = known[curve.label]
+        return {curve.score: _FARTHEST.get(label, nan), curve.label: label}
+    if decision := aggregate.decision:
+        present = known[decision.present]
+        return {decision.predicted: 1 - present, decision.present: present}
+    return {}

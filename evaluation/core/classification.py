@@ -1,4 +1,4 @@
-"""The task that most challenges have: telling by a likelihood who has a condition."""
+"""Binary classification: the likelihood of a condition, scored against 0/1 labels."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def binary_classification(
     metrics: Sequence[Metric] = (),
     details: Callable[[CaseTable], Mapping[str, Any]] = lambda table: {},
 ) -> Task:
-    """Return the task whose one field is the likelihood of a condition, its reference the 0/1 label.
+    """Return a task whose only field is the likelihood of a condition and whose reference is a 0/1 label.
 
-    ``label`` names the column of the labels, NaN where a case does not enter. ``metrics`` are by default the
-    AUC alone; what a missing likelihood is worth follows from them.
+    ``label`` names the column of the labels, NaN for a case that does not enter. ``metrics`` defaults to the
+    AUC; the worst values of a missing likelihood follow from the metrics.
     """
     return Task(
         name=name,

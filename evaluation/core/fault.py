@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 _MAX_PART_LENGTH = 120
+_MAX_QUOTED_LENGTH = 400
 
 
 class FaultKind(StrEnum):
@@ -28,7 +29,7 @@ class FaultKind(StrEnum):
 class Fault:
     """One fault of a submission's form: where, what was expected and what was found.
 
-    ``hint`` is what a participant probably did, where the thing that was found can be recognised.
+    ``hint`` names the probable mistake, if it can be recognised.
     """
 
     kind: FaultKind
@@ -128,7 +129,7 @@ class FormFault(Exception):  # noqa: N818 - "fault" is the project's word
 
 
 class ReadError(Exception):
-    """Raised by file readers, which know the bytes but not the name to report them under."""
+    """Raised by file readers, which know the content of a file but not its name."""
 
     def __init__(
         self, kind: FaultKind, expected: str, found: str, line: int | None = None, hint: str | None = None
@@ -144,7 +145,7 @@ class ReadError(Exception):
 def printable(text: object, limit: int = _MAX_PART_LENGTH) -> str:
     """Return text that is safe in a log: one line, no control characters, no lone surrogates.
 
-    Whatever a submission contains (file names included) reaches a message only through here.
+    All content of a submission that a message shows, file names included, passes through this function.
     Longer texts are cut in the middle, so that the end of a path stays readable.
     """
     raw = str(text)
@@ -152,16 +153,21 @@ def printable(text: object, limit: int = _MAX_PART_LENGTH) -> str:
         raw = raw[:limit] + raw[-limit:]  # what lies between would be cut out, and could be of any length
     escaped = "".join(
         character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
-        for character in raw
+        for character in shorten(str(text), 2 * limit + 1)
     )
-    if len(escaped) <= limit:
-        return escaped
+    return shorten(escaped, limit)
+
+
+def shorten(text: str, limit: int = _MAX_QUOTED_LENGTH) -> str:
+    """Return text of at most that many characters, cut in the middle; to be used before text is quoted."""
+    if len(text) <= limit:
+        return text
     head = (limit - 1) // 2
-    return f"{escaped[:head]}…{escaped[len(escaped) - (limit - 1 - head) :]}"
+    return f"{text[:head]}…{text[len(text) - (limit - 1 - head) :]}"
 
 
 class PhaseError(Exception):
-    """Raised where a phase, or else what an organiser gives, is not usable; lists every problem."""
+    """Raised if a phase or another input of the organiser is invalid; lists every problem."""
 
     def __init__(self, *problems: str) -> None:
         self.problems = problems

@@ -1,4 +1,4 @@
-"""A field: one thing that is submitted per case, and everything that is to be known of it."""
+"""A field: one value that is submitted per case, with its kind, its location and its reference."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from evaluation.core.variant import Variant
 class Kind(ABC):
     """How a value is read, checked, written and described; the same for predictions and references.
 
-    A kind overrides the writers of the places in which it can lie: a file, cells of a table, JSON. One with
-    ``needs_size`` cannot be read without the size of the case's image.
+    A kind overrides the writers for the locations that it supports: a file, cells of a table, JSON. A kind
+    with ``needs_size`` cannot be read without the size of the case's image.
     """
 
     needs_size: ClassVar[bool] = False
@@ -27,17 +27,17 @@ class Kind(ABC):
 
     @abstractmethod
     def describe(self) -> str:
-        """Return in words what a valid value is, for a participant."""
+        """Return a description of a valid value for participants."""
 
     def describe_json(self) -> str:
-        """Return the same for a value in JSON, where that is another."""
+        """Return the description of a value in JSON, by default the same."""
         return self.describe()
 
     def rehearse(self, reference: Any, case: CaseForm, variant: Variant) -> Any:
         """Return the value that `read` would give for a prediction derived from a reference value.
 
-        ``reference`` is of the reference's own kind. None where this kind has no such variant; by default the
-        reference itself is the perfect prediction, and there is no other.
+        ``reference`` is a value of the reference's kind. None means that this kind has no such variant. By
+        default the perfect prediction is the reference, and there are no other variants.
         """
         return reference if variant is Variant.PERFECT else None
 
@@ -53,7 +53,7 @@ class Kind(ABC):
         return packed
 
     def pixels(self, case: CaseForm) -> int:
-        """Return how many pixels a value of a case has; 0 where it is no image."""
+        """Return how many pixels a value of a case has; 0 if it is not an image."""
         return 0
 
     def items(self, value: Any) -> int:
@@ -75,7 +75,7 @@ class Kind(ABC):
 
 @dataclass(frozen=True)
 class Files:
-    """One file a case: ``folder/<case name><suffix><extension>``, any of the extensions."""
+    """One file per case, ``folder/<case name><suffix><extension>``, with any of the extensions."""
 
     folder: str
     extensions: tuple[str, ...]
@@ -88,7 +88,7 @@ class Files:
 
 @dataclass(frozen=True)
 class TableColumns:
-    """Columns of a table with one row a case; the first of ``files`` is the one that is written."""
+    """Columns of a table with one row per case; the first of ``files`` is the one that is written."""
 
     files: tuple[str, ...]
     key: str
@@ -121,9 +121,9 @@ class CaseColumns:
 
 @dataclass(frozen=True)
 class Reference:
-    """Where a field's reference lies in the phase folder, and of which kind it is.
+    """The kind of a field's reference and its location in the phase folder.
 
-    An optional one may be missing for some cases; its value is then None.
+    An optional reference may be missing for some cases; its value is then None.
     """
 
     kind: Kind
@@ -138,12 +138,12 @@ def every_case(case: CaseForm) -> bool:
 
 @dataclass(frozen=True)
 class Field:
-    """One thing that is submitted per case: its kind, and where it lies in a submission and in the reference.
+    """One value that is submitted per case: its kind, and its location in a submission and in the reference.
 
-    The check, the form, scoring, samples, ensembles and the description of the format all use this one
-    declaration. ``archive`` says where it lies in a predictions phase, ``socket`` in an algorithm phase.
-    ``cases`` chooses by their form the cases that have the field. The reference is what a perfect prediction
-    says; what else scoring needs are hidden fields.
+    The check, the form, scoring, samples, ensembles and the description of the format all use this
+    declaration. ``archive`` is the location in a predictions phase, ``socket`` that in an algorithm phase.
+    ``cases`` tells from its form whether a case has the field. The reference is the value of a perfect
+    prediction; other labels that scoring needs are hidden fields.
     """
 
     name: str
@@ -157,7 +157,7 @@ class Field:
 
 @dataclass(frozen=True)
 class HiddenField:
-    """A label that scoring needs beside those of the submitted fields, such as a single reader's marks."""
+    """A label that scoring needs and that is not submitted, such as the marks of a single annotator."""
 
     name: str
     reference: Reference

@@ -1,4 +1,4 @@
-"""The form of a phase: all that may be known of it without its labels."""
+"""The form of a phase: what a submission must contain; it reveals no label."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from functools import cached_property
 from evaluation.core.fault import PhaseError
 
 STACK_NAME, STACK_INDEX = "stack_name", "stack_index"
-"""The public columns that say in which stack of images a case lies, and where in it, from 0 on."""
+"""The public columns with the stack of images that a case belongs to, and its position there from 0 on."""
 
 _IMAGE_EXTENSIONS = (
     ".nii.gz",
@@ -30,10 +30,10 @@ _IMAGE_EXTENSIONS = (
 
 @dataclass(frozen=True, slots=True)
 class CaseForm:
-    """What may be known of one case: its name, its image's size in pixels, and public columns.
+    """The public properties of a case: its name, its image's size in pixels, and public columns.
 
-    ``width`` and ``height`` are 0 where the phase gives no size. ``columns`` holds what else the
-    challenge declares to be public (`Challenge.form_columns`), as text.
+    ``width`` and ``height`` are 0 if the phase gives no size. ``columns`` holds the cells of the columns
+    that the challenge declares as public (`Challenge.form_columns`).
     """
 
     name: str
@@ -59,7 +59,7 @@ class CaseRow:
 class RunTime:
     """How the run time of an algorithm is scored, in seconds for each case.
 
-    A case whose run time is unknown, or that has no job, takes ``limit_seconds``, and no case takes more.
+    A case takes at most ``limit_seconds``, and exactly that if its run time is unknown or it has no job.
     Beyond ``target_seconds`` a case counts as slow, and each second costs ``penalty_per_second``.
     """
 
@@ -70,10 +70,10 @@ class RunTime:
 
 @dataclass(frozen=True)
 class Form:
-    """What a submission of a phase must look like; a participant's check needs nothing else.
+    """What a submission of a phase must contain; a participant's check needs nothing else.
 
-    ``optional_tasks`` are those of ``tasks`` of which a submission may hold nothing at all. ``input_sockets``
-    name the inputs by which a job's case is known, where not any image or file will do.
+    A submission may leave out any of the ``optional_tasks``. ``input_sockets`` names the inputs that identify
+    the case of a job; empty: any image or file.
     """
 
     challenge: str
@@ -140,5 +140,5 @@ def name_key(name: str) -> str:
 
 
 def stack_key(name: str) -> str:
-    """Return the key under which names of one stack are equal: what stands before the first dot."""
+    """Return the key under which names of one stack are equal: the part before the first dot."""
     return name_key(name.partition(".")[0])

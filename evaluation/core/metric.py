@@ -1,4 +1,4 @@
-"""A metric: how per-case columns become one number, and what that number means."""
+"""Metrics: how per-case columns are aggregated to one number, with its range and direction."""
 
 from __future__ import annotations
 
@@ -13,10 +13,14 @@ from numpy.typing import NDArray
 from evaluation.core.case_table import CaseTable, FloatArray, WeightedCases
 from evaluation.metrics import roc
 from evaluation.metrics.averages import weighted_deviation, weighted_mean
+from evaluation.metrics.decisions import f1_of_presence, values_of_f1
 from evaluation.metrics.intervals import Interval, wilson_interval
-from evaluation.metrics.presence import f1_of_presence, values_of_f1
+from evaluation.metrics.kept_roc import sensitivity_at_first_kept_point, sensitivity_between_kept_points
 
 Strata = NDArray[np.int64]
+IntervalMethod = Literal["logit-DeLong", "studentised", "Wilson", "Wilson-bootstrap", "percentile"]
+"""How a confidence interval is computed, see `core.interval_methods`."""
+SensitivityAtSpecificity = Literal["step", "interpolated", "first_kept_point", "between_kept_points"]
 
 
 @dataclass(frozen=True)
@@ -41,7 +45,7 @@ class Decision:
 
 @dataclass(frozen=True)
 class Resolution:
-    """How finely a figure tells 0/1 labels apart: how many values it can take (None: too many to count)."""
+    """The number of values that a figure of 0/1 labels can take (None: too many to count)."""
 
     positives: int
     negatives: int
@@ -52,13 +56,12 @@ class Resolution:
 class Aggregate:
     """A function of weighted cases to one value per row of weights.
 
-    ``strata`` names for every case the stratum within which it is resampled, −1 where the case does not
-    enter. It depends on the reference alone, so that the resamples of all teams of a phase are the same.
-    ``spread_column`` is the column whose mean this is, where it is one, ``share_column`` the one of zeros and
-    ones whose share it is; ``curve`` and ``decision`` name the columns of what is no mean. Tests between
-    teams and the difficulty of cases go by these. ``max_cases`` is the number of cases above which an
-    interval would take too long, unless the phase asks for it. ``resolution`` says of a figure of 0/1 labels
-    how much of them its value gives away.
+    ``strata`` returns for every case the stratum within which it is resampled, −1 if the case does not enter.
+    It depends on the reference only, so all teams of a phase have the same resamples. Tests between teams
+    and the difficulty of cases use the columns: ``spread_column`` if this is the mean of a column,
+    ``share_column`` if it is the share of ones in a column of zeros and ones, ``curve`` or ``decision``
+    otherwise. Above ``max_cases`` cases an interval is computed only if the phase asks for it.
+    ``resolution`` tells how much a figure of 0/1 labels reveals about them.
     """
 
     values: Callable[[WeightedCases], FloatArray]
@@ -75,12 +78,12 @@ class Aggregate:
 class Metric:
     """One figure of a task; ``best`` and ``worst`` bound it, and their order says which way is better.
 
-    ``worst`` may be infinite (a distance). With ``resampled`` it has a bootstrap interval;
-    ``fixed_intervals`` gives further intervals by name, such as Wilson's for a proportion. A metric is not
-    ``ordered`` where its value alone does not tell a good submission from a useless one (a spread, a
-    difference, a number of false objects), or where it is held against another reference than the task's.
-    Where the reference leaves nothing to average the metric does not exist: its value is NaN and it is left
-    out of every output.
+    ``worst`` may be infinite (a distance). A metric with ``resampled`` has a bootstrap interval;
+    ``fixed_intervals`` returns further intervals by name, such as Wilson's for a proportion. ``ordered`` is
+    false if the value alone does not separate good submissions from useless ones (a spread, a difference, a
+    number of false objects), or if it compares with another reference than the task's. ``unit`` is empty for
+    a number without one. If the reference
+    leaves nothing to average, the metric does not exist: its value is NaN and it is omitted from all output.
     """
 
     name: str
@@ -91,6 +94,7 @@ class Metric:
     fixed_intervals: Callable[[CaseTable], dict[str, Interval]] | None = None
     resampled: bool = True
     ordered: bool = True
+    unit: str = ""
 
     @property
     def better(self) -> Literal["higher", "lower"]:
@@ -98,9 +102,11 @@ class Metric:
         return "higher" if self.best > self.worst else "lower"
 
 
-def mean_metric(name: str, title: str, best: float, worst: float, ordered: bool = True) -> Metric:
+def mean_metric(
+    name: str, title: str, best: float, worst: float, ordered: bool = True, unit: str = ""
+) -> Metric:
     """Return the metric that is the mean of the column of its own name."""
-    return Metric(name, title, mean_of(name), best, worst, ordered=ordered)
+    return Metric(name, title, mean_of(name), best, worst, ordered=ordered, unit=unit)
 
 
 def mean_of(column: str) -> Aggregate:
@@ -140,16 +146,6 @@ def mean_deviation_of(columns: tuple[str, ...]) -> Aggregate:
     return Aggregate(values, strata=lambda table: np.zeros(len(table), dtype=np.int64))
 
 
-def wilson_of(column: str) -> Callable[[CaseTable], dict[str, Interval]]:
-    """Return the Wilson interval of `proportion_of` a column, as ``wilson``."""
-
-    def intervals(table: CaseTable) -> dict[str, Interval]:
-        defined = table[column][~np.isnan(table[column])]
-        return {"wilson": wilson_interval(float(defined.sum()), defined.size)}
-
-    return intervals
-
-
 def wilson_at_threshold(sensitivity: Aggregate, label: str) -> Callable[[CaseTable], dict[str, Interval]]:
     """Return the Wilson interval of a sensitivity as if its threshold were given, not found on the cases."""
 
@@ -174,21 +170,35 @@ def auc_of(score: str, label: str) -> Aggregate:
 
 
 def sensitivity_at_specificity_of(
-    score: str, label: str, target: Fraction, definition: Literal["step", "interpolated"] = "step"
+    score: str, label: str, target: Fraction, definition: SensitivityAtSpecificity = "step"
 ) -> Aggregate:
-    """Return the sensitivity of a score column at a specificity of at least ``target``."""
-    function = {
-        "step": roc.sensitivity_at_specificity,
-        "interpolated": roc.sensitivity_at_specificity_interpolated,
-    }[definition]
+    """Return the sensitivity of a score column at a specificity of at least ``target``.
+
+    definition: of `evaluation.metrics.roc` "step" (at a threshold) and "interpolated" (on the curve), of
+    `evaluation.metrics.kept_roc` those of public scripts.
+    """
+
+    def values(cases: WeightedCases) -> FloatArray:
+        table = _roc_table(cases.table, score, label)
+        if definition == "first_kept_point":
+            return sensitivity_at_first_kept_point(table, _labelled_weights(cases, label), target)
+        if definition == "between_kept_points":
+            return sensitivity_between_kept_points(table, _labelled_weights(cases, label), target)
+        of_curve = {
+            "step": roc.sensitivity_at_specificity,
+            "interpolated": roc.sensitivity_at_specificity_interpolated,
+        }[definition]
+        return of_curve(table, _roc_counts(cases, score, label), target)
+
     return Aggregate(
-        values=lambda cases: function(
-            _roc_table(cases.table, score, label), _roc_counts(cases, score, label), target
-        ),
+        values=values,
         strata=lambda table: strata_of_labels(table, label),
         curve=Curve(score, label, is_area=False),
         resolution=_resolution(
-            label, lambda positives, negatives: positives + 1 if definition == "step" else None
+            label,
+            lambda positives, negatives: (
+                positives + 1 if definition in {"step", "first_kept_point"} else None
+            ),
         ),
     )
 
@@ -230,10 +240,13 @@ def _roc_table(table: CaseTable, score: str, label: str) -> roc.RocTable:
     return table.derive(("roc", score, label), build)
 
 
+def _labelled_weights(cases: WeightedCases, label: str) -> NDArray[np.number]:
+    labelled = ~np.isnan(cases.table[label])
+    return cases.weights if labelled.all() else cases.weights[:, labelled]
+
+
 def _roc_counts(cases: WeightedCases, score: str, label: str) -> roc.WeightedCounts:
     def count(cases: WeightedCases) -> roc.WeightedCounts:
-        labelled = ~np.isnan(cases.table[label])
-        weights = cases.weights if labelled.all() else cases.weights[:, labelled]
-        return roc.weighted_counts(_roc_table(cases.table, score, label), weights)
+        return roc.weighted_counts(_roc_table(cases.table, score, label), _labelled_weights(cases, label))
 
     return cases.derive(("roc", score, label), count)

@@ -1,4 +1,4 @@
-"""What became of one case: scored, failed, or stopped by a fault of the phase itself."""
+"""The outcome of one case: scored, failed, or stopped by an error of the phase."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from evaluation.core.form import CaseForm, CaseRow
 class CaseJob:
     """One case to score: its form and its row of the case table.
 
-    ``mode`` "worst" asks for the worst values alone, "validate" for these after every reference value was
-    read. ``run_seconds`` is how long the algorithm ran for this case, as far as the platform says.
+    ``mode`` "worst" asks only for the worst values,
+    "validate" for the worst values after reading every reference value. ``run_seconds`` is how long the
+    algorithm ran for this case, None if the platform does not tell.
     """
 
     case: CaseForm
@@ -28,7 +29,7 @@ class CaseJob:
 class Scored:
     """The rows of a case by task; ``worst`` names the tasks whose row holds worst values.
 
-    ``failure`` says why, where the case failed rather than was missing.
+    ``failure`` is the reason if the case failed; None if it was missing.
     """
 
     rows: Mapping[str, Row]

@@ -1,20 +1,16 @@
-"""Metrics under a bootstrap of the cases: what can be resampled, and its values in every resample.
-
-A submission's intervals and the uncertainty of a leaderboard come from here, so that they are the same. Every
-table is taken under the same weights. Metrics of equal strata share their draws; others are drawn apart.
-"""
+"""Metrics under a bootstrap of the cases: what can be resampled, and the values under case weights."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.case_table import CaseTable, FloatArray, WeightedCases
-from evaluation.core.metric import Metric, Strata
+from evaluation.core.metric import IntervalMethod, Metric, Strata
 from evaluation.metrics.intervals import bootstrap_weights
 
 CLUSTER_COLUMN = "cluster"
@@ -29,6 +25,7 @@ class Resampling:
 
     Units are cases, or clusters where ``clusters`` gives that of every case by name (empty: the case alone).
     ``interval_maximum`` replaces the metrics' own numbers of cases above which they are not resampled.
+    ``methods`` are the interval methods by "task.metric" that replace the defaults.
     """
 
     seed: int
@@ -36,56 +33,81 @@ class Resampling:
     interval_minimum: int
     interval_maximum: int | None = None
     clusters: Mapping[str, str] | None = None
+    methods: Mapping[str, IntervalMethod] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class Resampled:
-    """Metrics by name, shape (resamples, tables), and for every other one why it was not resampled."""
+class Group:
+    """Metrics of equal strata, which share their draws.
 
-    values: Mapping[str, FloatArray]
-    missing: Mapping[str, str]
+    members: positions of the cases that enter; strata and units: theirs (None: cases are independent).
+    """
+
+    metrics: Mapping[str, Metric]
+    members: NDArray[np.intp]
+    strata: Strata
+    units: Units | None
+
+    def entering(self, table: CaseTable) -> CaseTable:
+        """Return the table of the cases that enter."""
+        return table if len(self.members) == len(table) else table.take(self.members)
+
+    def weights(self, resampling: Resampling) -> Iterator[FloatArray]:
+        """Yield blocks of bootstrap weights of the cases that enter."""
+        return bootstrap_weights(self.strata, self.units, resampling.seed, resampling.resamples)
 
 
 def units_of(clusters: Mapping[str, str] | None, names: Sequence[str]) -> Units | None:
-    """Return the cluster of every case as an integer, shape (cases,); None where cases are independent."""
+    """Return the cluster of every case as an integer, shape (cases,); None where cases are independent.
+
+    Clusters are numbered in the order in which they occur, whatever they are called.
+    """
     if clusters is None:
         return None
-    # An empty cell is a cluster of its own: a person of whom there is one image only.
+    # A case with an empty cell is a cluster of its own: a person of whom there is one image only.
     labels = [clusters[name] or f"\0{name}" for name in names]
-    return np.unique(labels, return_inverse=True)[1].astype(np.int64).reshape(-1)
+    numbers = {label: number for number, label in enumerate(dict.fromkeys(labels))}
+    return np.array([numbers[label] for label in labels], dtype=np.int64)
 
 
-def resample(metrics: Mapping[str, Metric], tables: Sequence[CaseTable], resampling: Resampling) -> Resampled:
-    """Return the bootstrap values of metrics in one or more tables of the same cases and strata.
+def groups_of(
+    metrics: Mapping[str, Metric], table: CaseTable, resampling: Resampling
+) -> tuple[list[Group], dict[str, str]]:
+    """Return the metrics that can be resampled in groups of equal strata, and for each other one why not.
 
-    Left out, with the reason: metrics with fewer units in a stratum than the phase asks for or with more
-    cases than can be resampled in time, and those that do not exist in every resample (a class that few
-    images have).
+    Left out are metrics with fewer units in a stratum than the phase asks for, and those with more cases than
+    can be resampled in time.
     """
-    first = tables[0]
-    units = units_of(resampling.clusters, first.names)
+    units = units_of(resampling.clusters, table.names)
     missing: dict[str, str] = {}
     groups: dict[bytes, dict[str, Metric]] = defaultdict(dict)
     strata_of: dict[bytes, Strata] = {}
     for name, metric in metrics.items():
-        # Strata are not made where there are too many cases: making them takes its time too.
-        reason = _too_many(metric, len(first), resampling)
-        if reason is None:
-            strata = metric.aggregate.strata(first)
-            reason = _too_few(strata, units, resampling)
-        if reason is None:
+        strata = strata_or_reason(metric, table, units, resampling)
+        if isinstance(strata, str):
+            missing[name] = strata
+        else:
             strata_of[strata.tobytes()] = strata
             groups[strata.tobytes()][name] = metric
-        else:
-            missing[name] = reason
-    values: dict[str, FloatArray] = {}
+    found = []
     for key, group in groups.items():
-        for name, column in _resampled(group, tables, strata_of[key], units, resampling).items():
-            if np.isnan(column).any():
-                missing[name] = "it does not exist in every resample"
-            else:
-                values[name] = column
-    return Resampled({name: values[name] for name in metrics if name in values}, missing)
+        strata = strata_of[key]
+        # Cases that do not enter take no part in the draws: leaving them out changes nothing but the time.
+        members = np.flatnonzero(strata >= 0)
+        found.append(Group(group, members, strata[members], None if units is None else units[members]))
+    return found, missing
+
+
+def strata_or_reason(
+    metric: Metric, table: CaseTable, units: Units | None, resampling: Resampling
+) -> Strata | str:
+    """Return the strata of a metric, or the reason why it cannot be resampled."""
+    # Strata are not made where there are too many cases: making them takes its time too.
+    reason = _too_many(metric, len(table), resampling)
+    if reason is not None:
+        return reason
+    strata = metric.aggregate.strata(table)
+    return _too_few(strata, units, resampling) or strata
 
 
 def values_under(
@@ -115,19 +137,3 @@ def _too_few(strata: Strata, units: Units | None, resampling: Resampling) -> str
     if smallest >= resampling.interval_minimum:
         return None
     return f"{smallest} {what} in a stratum, fewer than {resampling.interval_minimum}"
-
-
-def _resampled(
-    metrics: Mapping[str, Metric],
-    tables: Sequence[CaseTable],
-    strata: Strata,
-    units: Units | None,
-    resampling: Resampling,
-) -> dict[str, FloatArray]:
-    if (strata < 0).any():
-        # Cases that do not enter take no part in the draws: leaving them out changes nothing but the time.
-        members = np.flatnonzero(strata >= 0)
-        tables, strata = [table.take(members) for table in tables], strata[members]
-        units = None if units is None else units[members]
-    weights = bootstrap_weights(strata, units, resampling.seed, resampling.resamples)
-    return values_under(metrics, tables, weights)

@@ -14,6 +14,39 @@ from itertools import chain
 from typing import Literal
 
 Combination = Literal["sum", "mean", "median"]
+Ties = Literal["min", "average", "max", "dense"]
+MethodName = Literal[
+    "mean-then-rank",
+    "median-then-rank",
+    "quantile-then-rank",
+    "rank-then-mean",
+    "rank-then-median",
+    "test-then-rank",
+]
+
+
+@dataclass(frozen=True)
+class Method:
+    """How the values of the cases become the ranks of a metric.
+
+    "mean-then-rank" ranks the metric's own value, which is a mean for a metric with one value per case. The
+    other methods apply only to such metrics: the median or a quantile over the cases is ranked; teams are
+    ranked in every case, and the mean or median of these ranks is ranked; or teams are ranked by the number
+    of teams that they beat in a one-sided signed-rank test. ``quantile``: from the worse end. ``alpha``: of
+    the tests. ``adjust``: for the number of tests.
+    Raises ValueError for a quantile or level outside [0, 1].
+    Source: Maier-Hein et al. 2018, Nat. Commun. 9:5217; Wiesenfarth et al. 2021, Sci. Rep. 11:2369.
+    """
+
+    name: MethodName = "mean-then-rank"
+    quantile: float = 0.05
+    alpha: float = 0.05
+    adjust: Literal["holm", "none"] = "holm"
+
+    def __post_init__(self) -> None:
+        for name, value in (("quantile", self.quantile), ("alpha", self.alpha)):
+            if not 0 <= value <= 1:
+                raise ValueError(f"{name}: expected a number from 0 to 1, found {value}")
 
 
 @dataclass(frozen=True)
@@ -47,9 +80,9 @@ Term = Rank | Place | Score
 class Board:
     """A leaderboard: the score is the sum, mean or median of its terms, lower is better.
 
-    The score is ranked; teams with equal scores are ordered by ``ties`` in turn, and share a place where
-    these are equal too. A team that lacks one of the terms has no place; a team that lacks a tie-break comes
-    after those that have it.
+    Teams are ranked by score. Ties are broken by the terms in ``ties``, in order; if all are equal, teams
+    share a place. A team that lacks a term has no place; a team that lacks a tie-break comes after those
+    that have it.
     """
 
     name: str
@@ -62,16 +95,18 @@ class Board:
 class Scheme:
     """The leaderboards of a phase, each built from metrics and earlier ones.
 
-    ``overall`` names the one that decides; None where the challenge has several winners. ``phases`` gives the
-    weight of the overall place in each phase, by its role, where a challenge is decided over several. With
-    ``complete_only`` a team that lacks a metric of the scheme is ranked in none, as on the platform.
-    Raises ValueError for a scheme that cannot be carried out.
+    ``overall`` names the leaderboard that decides; None if the challenge has several winners. ``phases``
+    holds the weight of the overall place in each phase, by role, if several phases decide a challenge. With
+    ``complete_only``, a team that lacks a metric of the scheme has no place on any leaderboard, as on the
+    platform. Raises ValueError for an invalid scheme.
     """
 
     boards: tuple[Board, ...]
     overall: str | None = None
     phases: Mapping[str, Fraction] = field(default_factory=dict)
     complete_only: bool = False
+    method: Method = Method()
+    ties: Ties = "min"
 
     def __post_init__(self) -> None:
         known: set[str] = set()
@@ -99,8 +134,22 @@ class Scheme:
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """The metrics that decide anything, each once, in order of first use."""
+        """All metrics of the scheme without duplicates, in order of first use."""
         return tuple(dict.fromkeys(term.metric for term in self._terms() if isinstance(term, Rank)))
+
+    @property
+    def board_names(self) -> tuple[str, ...]:
+        """The names of the leaderboards, in their order."""
+        return tuple(board.name for board in self.boards)
+
+    def boards_on(self, board_name: str) -> tuple[str, ...]:
+        """Return the leaderboards that depend on a leaderboard, itself included."""
+        found = [board_name]
+        for board in self.boards:
+            terms = (*board.terms, *board.ties)
+            if any(not isinstance(term, Rank) and term.board in found for term in terms):
+                found.append(board.name)
+        return tuple(found)
 
     def metrics_of(self, board_name: str) -> tuple[str, ...]:
         """Return the metrics on which the places of a leaderboard depend, ties included."""

@@ -1,4 +1,4 @@
-"""Where one case's value of one field lies in a submission, found before anything is decoded."""
+"""The location of one case's value of one field in a submission, known before anything is decoded."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class JsonSource:
 
 @dataclass(frozen=True, slots=True)
 class StackSource:
-    """The values of a stack of cases in a list of ``entries``; the form says which entry is whose."""
+    """The values of a stack of cases, a list of ``entries``; the form gives the case of each entry."""
 
     values: Any
     file: str
@@ -48,7 +48,7 @@ class StackSource:
 
 @dataclass(frozen=True, slots=True)
 class JsonFileSource:
-    """A JSON file that is still to be read: one value, or where ``entries`` is given those of a stack."""
+    """A JSON file that is still to be read: one value, or with ``entries`` the values of a stack."""
 
     path: str
     place: str
@@ -74,13 +74,13 @@ class ByteStream(Protocol):
 
 
 class FileAccess(Protocol):
-    """Reads files of one folder; the only way in which fields get at bytes."""
+    """Reads files of one folder; the only access that fields have to files."""
 
     def read(self, path: str, limit_bytes: int, may_be_empty: bool = False) -> memoryview:
         """Return the bytes of a file, valid until the next call. Raises `ReadError`."""
 
     def open(self, path: str, limit_bytes: int) -> AbstractContextManager[ByteStream]:
-        """Return a file to be read in pieces, for what is too large to be held. Raises `ReadError`."""
+        """Return a file that is read in pieces because it may be too large for memory. Raises `ReadError`."""
 
 
 def file_of(source: Source) -> str:

@@ -1,18 +1,30 @@
-"""Predictions that are derived from a reference, to rehearse a phase with."""
+"""Predictions that are derived from a reference to rehearse a phase."""
 
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 
 class Variant(StrEnum):
     """How a prediction differs from the reference that it is derived from.
 
-    Perfect: in nothing. Near-perfect: as little as its kind allows, and at most so much that it is still far
-    better than inverted. Empty: it finds nothing, whatever the reference holds. Inverted: wrong everywhere.
+    Perfect: no difference. Near-perfect: the smallest difference that its kind allows. Empty: nothing is
+    found, whatever the reference is. Inverted: wrong everywhere.
     """
 
     PERFECT = "perfect"
     NEAR = "near-perfect"
     EMPTY = "empty"
     INVERTED = "inverted"
+
+
+def grow_by_a_pixel(image: NDArray[Any], background: int) -> None:
+    """Give the first background pixel to the right of a region the label of that region, if there is one."""
+    ends = (image[:, :-1] != background) & (image[:, 1:] == background)
+    if ends.any():
+        y, x = np.unravel_index(int(ends.argmax()), ends.shape)
+        image[y, x + 1] = image[y, x]

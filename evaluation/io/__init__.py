@@ -1,1 +1,1 @@
-"""Safe opening of files; readers and writers of their formats; kinds of values."""
+"""Safe access to files, readers and writers of their formats, and kinds of values."""

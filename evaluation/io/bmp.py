@@ -1,4 +1,4 @@
-"""Windows bitmaps: the pixels are used where they lie, without a copy where that is possible."""
+"""Windows bitmaps (BMP): 8-bit pixels are used in place, without a copy."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _BLUE_GREEN_RED_MASKS = (0xFF0000, 0xFF00, 0xFF)
 def read_bmp(data: memoryview, size: Size | None) -> NDArray[np.uint8]:
     """Return the grey values (y, x) of an uncompressed bitmap of 1, 4, 8, 24 or 32 bits.
 
-    Eight bits with the identity palette yield a view of `data`; with the rows bottom-up, as usual, its
-    first stride is negative. The unused fourth byte of 32-bit pixels is ignored.
+    With 8 bits and the identity palette the result is a view of `data`; its first stride is negative if the
+    rows are stored bottom-up, as usual. The unused fourth byte of 32-bit pixels is ignored.
 
     Raises `ReadError` (unreadable, wrong size, wrong value or too large).
     """
@@ -66,7 +66,7 @@ def _check_compression(data: memoryview, compression: int, bits: int) -> None:
     if compression == _UNCOMPRESSED:
         return
     if compression == _BIT_FIELDS and bits == 32 and len(data) >= 66:
-        # The masks follow the 40 bytes that all headers share, inside a longer header or behind it.
+        # The masks follow the 40 bytes that all headers share, inside a longer header or after it.
         if struct.unpack_from("<III", data, _FILE_HEADER_BYTES + _INFO_HEADER_BYTES) == _BLUE_GREEN_RED_MASKS:
             return
         raise ReadError(FaultKind.WRONG_VALUE, "channels of 8 bits in the usual order", "other bit fields")

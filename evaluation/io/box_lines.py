@@ -1,12 +1,14 @@
-"""Lists of bounding boxes as text, one object a line: class, confidence and two corners."""
+"""Lists of bounding boxes as text, one object per line: class, confidence and two corners."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
-from evaluation.core.fault import FaultKind, ReadError
+from evaluation.core.fault import FaultKind, ReadError, shorten
 from evaluation.io.pixels import Size
 from evaluation.io.tables import DECIMAL, parse_number
 
@@ -17,17 +19,25 @@ _LINES_PER_BOX = 10
 _MAX_PROBLEMS = 1000
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
+MAX_COORDINATE = 1 << 26
+"""Areas of boxes with whole coordinates up to this are exact."""
+
+Outside = Literal["error", "clip", "keep"]
+"""What happens to a box that leaves its image."""
+
 
 @dataclass(frozen=True)
 class BoxFormat:
-    """What a line holds: one of the classes (index by name), a confidence or not, corners in pixels.
+    """The fields of a line: one of the classes (index by name), an optional confidence, corners in pixels.
 
-    Coordinates lie between 0 and the image's size; with ``clip`` those that do not are moved to the border.
+    Coordinates lie between 0 and the image's size. Others are a fault ("error"), moved to the border ("clip")
+    or kept up to `MAX_COORDINATE` ("keep"). ``remedy`` ends the message of the fault.
     """
 
     classes: Mapping[str, int]
     with_confidence: bool
-    clip: bool = False
+    outside: Outside = "error"
+    remedy: str = ""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -37,15 +47,15 @@ class BoxFormat:
 
 @dataclass(frozen=True, slots=True)
 class BoxLines:
-    """The boxes of a file in the order of its lines, and everything that is wrong with the other lines.
+    """The boxes of a file in the order of its lines, and the problems of all other lines.
 
-    A row is class index, confidence (1 where the format has none), x1, y1, x2, y2. ``clipped`` counts the
-    boxes that were moved.
+    A row is class index, confidence (1 where the format has none), x1, y1, x2, y2. ``outside`` counts the
+    boxes that leave the image.
     """
 
     rows: list[tuple[float, ...]]
     problems: list[ReadError]
-    clipped: int
+    outside: int
 
 
 def read_box_lines(data: memoryview, form: BoxFormat, size: Size, max_boxes: int) -> BoxLines:
@@ -59,13 +69,13 @@ def read_box_lines(data: memoryview, form: BoxFormat, size: Size, max_boxes: int
     if raw.count(b"\n") > most_lines:
         expected = f"at most {most_lines} lines, blank ones included"
         return BoxLines([], [ReadError(FaultKind.TOO_LARGE, expected, "more")], 0)
-    # Bytes beyond ASCII can only be wrong, and are shown as they are.
+    # Bytes beyond ASCII are always faults; they are decoded only to be shown.
     text = raw.decode("ascii") if raw.isascii() else raw.decode("utf-8", "replace")
     match = _LINE_WITH_CONFIDENCE.fullmatch if form.with_confidence else _LINE.fullmatch
     right, bottom = float(size.width), float(size.height)
     rows: list[tuple[float, ...]] = []
     problems: list[ReadError] = []
-    clipped = 0
+    outside = 0
     for number, line in enumerate(text.split("\n"), start=1):
         if len(rows) + len(problems) >= max_boxes and line.strip():
             problems.append(ReadError(FaultKind.TOO_LARGE, f"at most {max_boxes} lines", "more", number))
@@ -91,15 +101,16 @@ def read_box_lines(data: memoryview, form: BoxFormat, size: Size, max_boxes: int
             if found_problems:
                 problems += found_problems
                 continue
-            x1, x2 = min(max(x1, 0.0), right), min(max(x2, 0.0), right)
-            y1, y2 = min(max(y1, 0.0), bottom), min(max(y2, 0.0), bottom)
-            clipped += 1
+            if form.outside == "clip":
+                x1, x2 = min(max(x1, 0.0), right), min(max(x2, 0.0), right)
+                y1, y2 = min(max(y1, 0.0), bottom), min(max(y2, 0.0), bottom)
+            outside += 1
         rows.append((form.classes[name], confidence, x1, y1, x2, y2))
-    return BoxLines(rows, problems, clipped)
+    return BoxLines(rows, problems, outside)
 
 
 def write_box_lines(rows: list[list[float]], form: BoxFormat) -> bytes:
-    """Return boxes, each class index, confidence, x1, y1, x2, y2, as the text that reads back the same."""
+    """Return rows of class index, confidence, x1, y1, x2, y2 as text that `read_box_lines` reads back."""
     names = {index: name for name, index in form.classes.items()}
     lines = []
     for label, confidence, *corners in rows:
@@ -118,7 +129,7 @@ _LINE, _LINE_WITH_CONFIDENCE = _line(4), _line(5)
 
 
 def _problems(line: str, number: int, form: BoxFormat, size: Size) -> list[ReadError]:
-    """Return everything that is wrong with a line, and nothing where clipping makes it right."""
+    """Return all problems of a line; none if it only leaves the image and may."""
     cells = [cell for cell in _BLANKS.split(line) if cell]
     if len(cells) != len(form.columns):
         expected = f"{len(form.columns)} fields ({' '.join(form.columns)})"
@@ -126,7 +137,7 @@ def _problems(line: str, number: int, form: BoxFormat, size: Size) -> list[ReadE
     problems = []
     if cells[0] not in form.classes:
         expected = f"a class ({', '.join(form.classes)})"
-        problems.append(ReadError(FaultKind.WRONG_VALUE, expected, f'"{cells[0]}"', number))
+        problems.append(ReadError(FaultKind.WRONG_VALUE, expected, f'"{shorten(cells[0])}"', number))
     values: dict[str, float] = {}
     for name, cell in zip(form.columns[1:], cells[1:], strict=True):
         try:
@@ -137,11 +148,16 @@ def _problems(line: str, number: int, form: BoxFormat, size: Size) -> list[ReadE
     if not 0.0 <= confidence <= 1.0:
         expected, found = "confidence from 0 to 1", f"{confidence:.12g}"
         problems.append(ReadError(FaultKind.WRONG_VALUE, expected, found, number))
-    for axis, limit in (("x", size.width), ("y", size.height)):
+    for axis, length in (("x", size.width), ("y", size.height)):
+        least, limit = {
+            "error": (0, length),
+            "clip": (-math.inf, math.inf),
+            "keep": (-MAX_COORDINATE, MAX_COORDINATE),
+        }[form.outside]
         low, high = values.get(f"{axis}1"), values.get(f"{axis}2")
         for name, value in ((f"{axis}1", low), (f"{axis}2", high)):
-            if value is not None and not 0 <= value <= limit and not form.clip:
-                expected = f"{name} from 0 to {limit}"
+            if value is not None and not least <= value <= limit:
+                expected = f"{name} from {least} to {limit}{form.remedy}"
                 problems.append(ReadError(FaultKind.WRONG_VALUE, expected, f"{value:.12g}", number))
         if low is not None and high is not None and high < low:
             expected, found = f"{axis}1 ≤ {axis}2", f"{axis}1 = {low:.12g}, {axis}2 = {high:.12g}"

@@ -1,16 +1,13 @@
-"""Reading whole files into one buffer that is used again and again."""
+"""Reads whole files into a reusable buffer, without following links."""
 
 from __future__ import annotations
 
 import errno
 import os
 import stat
-from collections.abc import Sequence
 
 from evaluation.core.fault import FaultKind, ReadError
-
-_FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+from evaluation.io.descriptors import not_regular, open_below, read_into
 
 _EXPECTED_FORMATS = {
     ".bmp": "a BMP image",
@@ -26,9 +23,9 @@ _EXPECTED_FORMATS = {
 
 
 class ReadBuffer:
-    """One growing buffer for the files of one slot.
+    """A growing buffer that is reused for one file after another.
 
-    Fresh memory costs more than reading: its pages are mapped one by one on first touch. A worker
+    Fresh memory costs more time than reading, since its pages are mapped one by one on first touch. A worker
     keeps one buffer for predictions and another for references, since decoded images may be views.
     """
 
@@ -40,8 +37,8 @@ class ReadBuffer:
     ) -> memoryview:
         """Return the bytes of a regular file, read-only and valid until the next call.
 
-        `path` is relative to `root`, with ``/`` between folders; no symbolic link below `root` is
-        followed, nothing but a regular file is read, and nothing is waited for.
+        `path` is relative to `root`, with ``/`` between folders. Symbolic links below `root` are not
+        followed, only regular files are read, and opening a pipe does not block.
 
         Raises `ReadError` (forbidden, too large or unreadable; so is an empty file unless it may be empty).
         """
@@ -60,7 +57,7 @@ class ReadBuffer:
         view = memoryview(self._buffer)[:size]
         filled = 0
         while filled < size:
-            count = os.readv(descriptor, [view[filled:]])
+            count = read_into(descriptor, view[filled:])
             if count == 0:
                 raise ReadError(FaultKind.UNREADABLE, f"{size} bytes", f"{filled} bytes")
             filled += count
@@ -70,7 +67,7 @@ class ReadBuffer:
 def open_regular_file(root: str, path: str, limit_bytes: int, may_be_empty: bool = False) -> tuple[int, int]:
     """Return a descriptor and the size in bytes of a regular file below `root`, see `ReadBuffer.read`."""
     try:
-        descriptor = _open_below(root, path)
+        descriptor = open_below(root, path)
     except OSError as error:
         raise unreadable(path, error) from None
     try:
@@ -88,83 +85,19 @@ def open_regular_file(root: str, path: str, limit_bytes: int, may_be_empty: bool
 
 
 def unreadable(path: str, error: OSError) -> ReadError:
-    """Return the error for a file that the system does not let us read."""
+    """Return the error for a file that cannot be read."""
     return read_error(error, expected_format(path))
 
 
 def expected_format(path: str) -> str:
-    """Return what a file of that extension should be, for example ``a PNG image``."""
+    """Return the format that belongs to the file's extension, for example ``a PNG image``."""
     return _EXPECTED_FORMATS.get(os.path.splitext(path)[1].lower(), "a file")  # noqa: PTH122
-
-
-def not_regular(mode: int) -> ReadError:
-    """Return the error for an entry that is not a regular file; `mode` as in `os.stat_result`."""
-    kinds = (
-        (stat.S_ISLNK, "a symbolic link"),
-        (stat.S_ISDIR, "a folder"),
-        (stat.S_ISFIFO, "a named pipe"),
-        (stat.S_ISSOCK, "a socket"),
-        (stat.S_ISCHR, "a device"),
-        (stat.S_ISBLK, "a device"),
-    )
-    found = next((name for test, name in kinds if test(mode)), "something else")
-    return ReadError(FaultKind.FORBIDDEN, "a regular file", found)
-
-
-def open_folder(root: str, path: str) -> int:
-    """Return a descriptor of a folder below ``root``; no symbolic link on the way is followed.
-
-    Raises `ReadError` for a path out of the folder or through a link, `OSError` where there is none.
-    """
-    return _open_folders(root, _parts(path))
-
-
-def _parts(path: str) -> list[str]:
-    parts = path.split("/")
-    if "\0" in path or any(part in ("", ".", "..") for part in parts):
-        raise ReadError(FaultKind.FORBIDDEN, "a path inside the folder", f'"{path}"')
-    return parts
-
-
-def _open_folders(root: str, names: Sequence[str]) -> int:
-    folder = os.open(root, _FOLDER_FLAGS)
-    try:
-        for name in names:
-            inner = _open_entry(name, _FOLDER_FLAGS | os.O_NOFOLLOW, folder)
-            os.close(folder)
-            folder = inner
-    except (OSError, ReadError):
-        os.close(folder)
-        raise
-    return folder
 
 
 def read_error(error: OSError, expected: str) -> ReadError:
     """Return the error for a file or folder that the system does not open."""
     kind = FaultKind.MISSING if error.errno == errno.ENOENT else FaultKind.UNREADABLE
     return ReadError(kind, expected, _reason(error))
-
-
-def _open_below(root: str, path: str) -> int:
-    """Return a descriptor of the file; every folder on the way is opened relative to the one before."""
-    parts = _parts(path)
-    folder = _open_folders(root, parts[:-1])
-    try:
-        return _open_entry(parts[-1], _FILE_FLAGS, folder)
-    finally:
-        os.close(folder)
-
-
-def _open_entry(name: str, flags: int, folder: int) -> int:
-    try:
-        return os.open(name, flags, dir_fd=folder)
-    except OSError as error:
-        # A link gives ELOOP or ENOTDIR, a socket ENXIO: ask what it is, to say so.
-        if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.ENXIO):
-            mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
-            if not stat.S_ISREG(mode):
-                raise not_regular(mode) from None
-        raise
 
 
 def _reason(error: OSError) -> str:

@@ -1,4 +1,4 @@
-"""Decoding PNG and TIFF data whose headers have been checked."""
+"""Decodes PNG and TIFF data whose headers have been checked."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def decode(
 ) -> NDArray[Any]:
     """Return the pixels of an image whose header promises that shape: (y, x) or (y, x, channel).
 
-    SimpleITK decodes PNG seven times as fast as Pillow does, but only from a path: the bytes are handed
-    over in a file without a name, so that no other bytes than the checked ones are decoded. Where the
-    system has none (macOS), for what SimpleITK does not know and for TIFF, Pillow decodes.
+    SimpleITK decodes PNG seven times as fast as Pillow, but only from a path: it gets the bytes in an
+    anonymous file in memory, so that exactly the checked bytes are decoded. Pillow decodes TIFF, the PNG
+    types that SimpleITK does not support, and everything on systems without such files (macOS).
 
     Raises `ReadError` (unreadable) for data that are cut short or damaged.
     """
@@ -38,7 +38,7 @@ def decode(
     except MemoryError:
         raise
     except Exception:
-        # On damaged data both libraries raise almost anything; their words hold addresses and paths.
+        # On damaged data both libraries raise many types; their messages contain addresses and paths.
         raise damaged(image, "damaged or incomplete image data") from None
     if pixels.shape != shape or (image_format == "PNG" and pixels.dtype != np.uint8):
         raise damaged(image, "image data that contradict the header")
@@ -66,7 +66,7 @@ def _from_memory_file(data: bytes) -> NDArray[np.uint8]:
 
 
 class _PixelsOf:
-    """Keeps an image alive as long as the array that is made of this object, so that no pixel is copied."""
+    """Keeps an image alive as long as the array made from it, so that no pixel is copied."""
 
     def __init__(self, image: object, view: NDArray[np.uint8]) -> None:
         self._image = image
@@ -77,17 +77,17 @@ def _with_pillow(data: bytes, image_format: ImageFormat) -> NDArray[Any]:
     from PIL import Image  # as above
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about metadata that nobody asked for
+        warnings.simplefilter("ignore")  # about metadata, which is not used
         image = Image.open(io.BytesIO(data), formats=[image_format])
-        # The values of a bit are 0 and 255 in PNG.
+        # In PNG, 1-bit values mean 0 and 255.
         return np.asarray(image.convert("L") if image.mode == "1" and image_format == "PNG" else image)
 
 
 @contextmanager
 def silenced_libraries() -> Iterator[None]:
-    """Point descriptor 2 at nothing: libpng and libtiff print there what they think of the data."""
+    """Discard what libpng and libtiff print to descriptor 2."""
     saved = os.dup(2)
-    nothing = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
+    nothing = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, 2)
     os.close(nothing)
     try:

@@ -40,10 +40,10 @@ _known_empty: dict[tuple[bytes, Size, int], None] = {}
 
 
 def read_cropped(data: memoryview, path: str, size: Size, background: int) -> Crop:
-    """Return the bounding box of what is not background in an image, with values of its own.
+    """Return an image cropped to what is not background; its values are a copy.
 
-    Most masks of many phases show nothing, and those of one author and size are the same bytes. Small files
-    that were seen to be empty are remembered, so that each such content is decoded once.
+    In many phases most masks are empty, and the empty masks of one author and size are the same bytes. Small
+    files that turned out to be empty are remembered, so that each such content is decoded once.
 
     Raises `ReadError` as `read_grey` does.
     """
@@ -62,9 +62,8 @@ def read_cropped(data: memoryview, path: str, size: Size, background: int) -> Cr
 def read_grey(data: memoryview, path: str, size: Size | None) -> NDArray[np.uint8]:
     """Return the grey values (y, x) of a BMP, PNG, TIFF or MetaImage file, possibly as a view of `data`.
 
-    The content decides on the format, whatever the extension of `path`: only the pixels count. The size
-    in the header is compared with `size` before any pixel is decoded; without one, a fixed number of
-    pixels is the limit.
+    The format is recognised by the content, not by the extension of `path`. The size in the header is
+    compared with `size` before any pixel is decoded; without a `size`, the number of pixels is limited.
 
     Raises `ReadError` (unreadable, wrong size, wrong value, malformed or too large).
     """
@@ -96,7 +95,7 @@ def write_grey(image: NDArray[np.uint8], extension: str) -> bytes:
         return write_with_simpleitk(image, extension)
     if extension != ".bmp":
         return write_tiff(image[np.newaxis])
-    from PIL import Image  # what only writers need
+    from PIL import Image  # needed by writers only
 
     file = io.BytesIO()
     Image.fromarray(image).save(file, "BMP")
@@ -106,9 +105,9 @@ def write_grey(image: NDArray[np.uint8], extension: str) -> bytes:
 def write_with_simpleitk(values: NDArray[Any], extension: str, **place: Sequence[float]) -> bytes:
     """Return an image (y, x) or a volume (z, y, x) as a compressed file of a format that SimpleITK writes.
 
-    ``place`` holds spacing, origin and direction in the order x, y, z, where the file is to say them.
+    ``place`` holds the spacing, origin and direction to write, in the order x, y, z.
     """
-    import SimpleITK  # what only writers need
+    import SimpleITK  # needed by writers only
 
     image = SimpleITK.GetImageFromArray(values)
     for name, numbers in place.items():

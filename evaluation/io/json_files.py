@@ -1,4 +1,4 @@
-"""Strict JSON: what two readers could take differently is refused."""
+"""Strict JSON: whatever two parsers could read differently is refused."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 import re
 from typing import Any, Never
 
-from evaluation.core.fault import FaultKind, ReadError
+from evaluation.core.fault import FaultKind, ReadError, shorten
 
 _MAX_NESTING = 64
 _MAX_DIGITS = 400
@@ -21,10 +21,10 @@ def parse_json(
 ) -> object:
     """Return the value of a JSON document in UTF-8, with or without a byte order mark.
 
-    Refused are repeated keys, NaN and Infinity, numbers beyond the range of a float or of more than
-    400 digits, lone surrogates and nesting deeper than 64 levels. Without ``finite``, NaN and numbers beyond
-    a float are left to the reader of the values, who can say which one it is. More than ``max_values`` commas
-    and brackets are refused before anything is parsed.
+    Refused are duplicate keys, NaN and Infinity, numbers beyond the range of a float or of more than 400
+    digits, lone surrogates and nesting deeper than 64 levels. Without ``finite``, NaN and numbers beyond the
+    range of a float are accepted, so that the reader of the values can report where they are.
+    More than ``max_values`` commas and brackets are refused before anything is parsed.
 
     Raises `ReadError` (unreadable, malformed or too large), with the line where one is known.
     """
@@ -77,7 +77,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         seen: set[str] = set()
         for key, _ in pairs:
             if key in seen:
-                raise ReadError(FaultKind.DUPLICATE, "every key once", f'"{key}" twice')
+                raise ReadError(FaultKind.DUPLICATE, "every key once", f'"{shorten(key)}" twice')
             seen.add(key)
     return found
 
@@ -108,13 +108,13 @@ def _refuse_lone_surrogates(value: object) -> None:
 
 
 def json_kind(value: object) -> str:
-    """Return what a JSON value is, in JSON's own words."""
+    """Return a description of a JSON value in JSON's terms."""
     if value is None:
         return "null"
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        return f"the text {value!r}"
+        return f"the text {shorten(value)!r}"
     if isinstance(value, list):
         return f"a list of {len(value)}"
     if isinstance(value, dict):

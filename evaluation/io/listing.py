@@ -1,4 +1,4 @@
-"""What lies in a folder that a stranger has filled."""
+"""Lists the files of an untrusted folder."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from evaluation.core.fault import Fault, FaultKind, ReadError
-from evaluation.io.buffer import not_regular, open_folder, read_error
+from evaluation.io.buffer import read_error
+from evaluation.io.descriptors import list_below, not_regular
 
 MAX_ENTRIES = 100_000
 MAX_FOLDER_DEPTH = 8
@@ -33,9 +34,9 @@ class _TooLargeError(Exception):
 def list_files(root: str | os.PathLike[str]) -> Listing:
     """Return the files below `root` (which may itself be a symbolic link), in one walk.
 
-    What operating systems leave behind is skipped. Links, devices, pipes and sockets are faults and are
-    neither followed nor opened; so are folders that cannot be listed. A tree of more than 100,000
-    entries or eight levels of folders yields that fault and no files, whatever the order on disk.
+    Files that operating systems create are skipped. Links, devices, pipes, sockets and unreadable folders
+    are faults; none is followed or opened. A tree of more than 100,000 entries or eight levels of folders
+    gives that fault and no files, whatever the order on disk.
     """
     resolved = os.path.realpath(root)
     files: list[str] = []
@@ -77,30 +78,26 @@ def list_files(root: str | os.PathLike[str]) -> Listing:
 def list_folder(root: str, path: str) -> list[str]:
     """Return the sorted names of the regular files in one folder below ``root``; links are not followed.
 
-    What operating systems leave behind is skipped. Raises `ReadError` (missing, forbidden, unreadable or too
-    large), also for an entry that is no regular file.
+    Files that operating systems create are skipped. Raises `ReadError` (missing, forbidden, unreadable or too
+    large), also for an entry that is not a regular file.
     """
     try:
-        folder = open_folder(root, path)
+        entries = {name: mode for name, mode in list_below(root, path) if not _ignored(name)}
     except OSError as error:
         raise read_error(error, "a folder") from None
-    try:
-        names = sorted(name for name in os.listdir(folder) if not _ignored(name))  # noqa: PTH208
-        if len(names) > MAX_ENTRIES:
-            raise ReadError(FaultKind.TOO_LARGE, f"at most {MAX_ENTRIES} files", "more")
-        for name in names:
-            mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
-            if not stat.S_ISREG(mode):
-                raise not_regular(mode)
-    finally:
-        os.close(folder)
+    if len(entries) > MAX_ENTRIES:
+        raise ReadError(FaultKind.TOO_LARGE, f"at most {MAX_ENTRIES} files", "more")
+    names = sorted(entries)
+    for name in names:
+        if not stat.S_ISREG(entries[name]):
+            raise not_regular(entries[name])
     return names
 
 
 def strip_common_folder(listing: Listing, known: Collection[str]) -> Listing:
-    """Return the listing from inside the one folder that holds everything, if there is such a folder.
+    """Return the listing relative to the one folder that contains everything, if there is such a folder.
 
-    Nothing changes if that folder's name is in `known` (letter case ignored): then the format wants it.
+    The listing is unchanged if the folder's name is in `known` (ignoring case): it is part of the format.
     """
     places = [*listing.files, *(fault.file for fault in listing.faults)]
     top = {place.partition("/")[0] for place in places}

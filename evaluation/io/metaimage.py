@@ -19,34 +19,44 @@ _IMAGE = "a MetaImage"
 _GREY = "MET_UCHAR"
 _LONGEST_HEADER = 1 << 16
 _LAST_KEY = "ElementDataFile"
+_FLAGS = ("BinaryData", "CompressedData", "BinaryDataByteOrderMSB", "ElementByteOrderMSB")
+_NO_SCALE = {"ElementToIntensityFunctionSlope": "1", "ElementToIntensityFunctionOffset": "0"}
 
 
 @dataclass(frozen=True, slots=True)
 class MetaImageHeader:
-    """What a header says: ``size`` is (x, y) or (x, y, z), ``element_type`` such as "MET_UCHAR".
+    """The content of a header: ``size`` is (x, y) or (x, y, z), ``element_type`` for example "MET_UCHAR".
 
-    ``deflated`` tells whether the values are a zlib stream; ``keys`` holds every line.
+    With ``deflated`` the values are a zlib stream. ``keys`` holds every line, ``image`` names the file in
+    messages.
     """
 
     size: tuple[int, ...]
     element_type: str
     deflated: bool
     keys: Mapping[str, str]
+    image: str
 
-    def first(self, *names: str) -> str:
-        """Return the value of the first of these keys that is there, else an empty text."""
-        return next((self.keys[name] for name in names if name in self.keys), "")
+    def one_of(self, *names: str) -> str:
+        """Return the value of keys that mean the same, an empty text without any.
+
+        Raises `ReadError` if several exist and differ.
+        """
+        values = {self.keys[name] for name in names if name in self.keys}
+        if len(values) > 1:
+            raise damaged(self.image, f"a header with contradictory {' and '.join(names)}")
+        return values.pop() if values else ""
 
 
 def read_metaimage(data: memoryview, size: Size | None) -> NDArray[np.uint8]:
-    """Return the grey values (y, x) of an 8-bit MetaImage of one plane; plain pixels yield a view of `data`.
+    """Return the grey values (y, x) of an 8-bit MetaImage of one plane; a view of `data` if not compressed.
 
     Two dimensions, or three of which the last is 1; pixels in the same file, plain or deflated.
 
     Raises `ReadError` (unreadable, wrong size, wrong value, forbidden or too large).
     """
     stream = io.BytesIO(data[:_LONGEST_HEADER])
-    header = read_header(stream.read, _IMAGE)
+    header = read_header(stream.read, len(data), _IMAGE)
     if any(count != 1 for count in header.size[2:]):
         raise ReadError(FaultKind.WRONG_VALUE, "an image of one plane", f"{header.size[2]} planes")
     found = Size(header.size[0], header.size[1])
@@ -65,17 +75,25 @@ def read_metaimage(data: memoryview, size: Size | None) -> NDArray[np.uint8]:
     return np.frombuffer(content, np.uint8).reshape(found.height, found.width)
 
 
-def read_header(read: Callable[[int], bytes], image: str) -> MetaImageHeader:
-    """Return the header of a file whose values follow it in the same file, one for each element.
+def read_header(read: Callable[[int], bytes], file_bytes: int, image: str) -> MetaImageHeader:
+    """Return the header of a file with one channel whose values follow in the same file.
 
-    ``read`` gives the next bytes of the file and is left at the first value; ``image`` says what it is, for
-    example "a MetaImage". Raises `ReadError` (unreadable, forbidden or wrong value).
+    ``read`` returns the next of the ``file_bytes`` bytes of the file; afterwards it is at the first value.
+    ``image`` names the file in messages, for example "a MetaImage". A header that readers could understand
+    differently is refused. Raises `ReadError` (unreadable, forbidden or wrong value).
     """
-    keys = _read_keys(read, image)
+    keys, header_bytes = _read_keys(read, image)
+    if keys.get("ObjectType") != "Image":
+        raise damaged(image, "an invalid header")
     if keys[_LAST_KEY].upper() != "LOCAL":
         raise ReadError(FaultKind.FORBIDDEN, "values in the same file", "a reference to another file")
-    if not _is_true(keys, "BinaryData", "True") or keys.get("HeaderSize", "0") not in ("0", "-1"):
+    # Some readers look at the first letter of a flag only.
+    if any(keys.get(flag, "True").casefold() not in ("true", "false") for flag in _FLAGS):
+        raise damaged(image, "a header with a flag that is neither True nor False")
+    if not _is_true(keys, "BinaryData", "True") or keys.get("HeaderSize", "0") != "0":
         raise damaged(image, "values written as text or at an offset")
+    if any(keys.get(key, neutral) != neutral for key, neutral in _NO_SCALE.items()):
+        raise ReadError(FaultKind.WRONG_VALUE, "values without a scale", "a scale of the intensity")
     channels = keys.get("ElementNumberOfChannels", "1")
     if channels != "1":
         raise ReadError(FaultKind.WRONG_VALUE, "one channel", f"{channels} channels")
@@ -83,24 +101,31 @@ def read_header(read: Callable[[int], bytes], image: str) -> MetaImageHeader:
     if len(counts) < 2 or keys.get("NDims") != str(len(counts)) or not all(map(_is_count, counts)):
         raise damaged(image, "an invalid header")
     deflated = _is_true(keys, "CompressedData")
-    return MetaImageHeader(tuple(map(int, counts)), keys.get("ElementType", "none"), deflated, keys)
+    found_bytes = file_bytes - header_bytes if deflated else 0
+    if keys.get("CompressedDataSize", "0") != str(found_bytes):
+        raise damaged(image, f"{found_bytes} compressed bytes, unlike its CompressedDataSize")
+    return MetaImageHeader(tuple(map(int, counts)), keys.get("ElementType", "none"), deflated, keys, image)
 
 
-def _read_keys(read: Callable[[int], bytes], image: str) -> dict[str, str]:
+def _read_keys(read: Callable[[int], bytes], image: str) -> tuple[dict[str, str], int]:
+    """Return the keys and the number of bytes of the header."""
     keys: dict[str, str] = {}
+    seen: set[str] = set()
     line = bytearray()
-    for _ in range(_LONGEST_HEADER):
+    for position in range(1, _LONGEST_HEADER + 1):
         byte = read(1)
         if byte not in (b"", b"\n"):
             line += byte
             continue
         key, equals, value = line.decode("latin-1").partition("=")
         key = key.strip()
-        if not equals or not byte or key in keys:
+        # A colon ends a key as well in the library that most programs read these files with.
+        if not equals or not byte or ":" in key or key.casefold() in seen:
             break
+        seen.add(key.casefold())
         keys[key] = value.strip()
         if key == _LAST_KEY:
-            return keys
+            return keys, position
         line.clear()
     raise damaged(image, "an invalid header")
 

@@ -1,4 +1,4 @@
-"""What the readers of grey images share: size, limits, palettes and channels."""
+"""Size, limits, palettes and channels: shared by the readers of grey images."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evaluation.core.fault import FaultKind, ReadError
 from evaluation.metrics.crop import distinct_values
 
 MAX_PIXELS = 1 << 26
-"""The most pixels an image may have where the phase does not know its size."""
+"""The largest number of pixels of an image whose size the phase does not give."""
 
 _OPAQUE = 255
 _MAX_VALUES_NAMED = 5
@@ -31,7 +31,7 @@ class Size:
 
 
 def check_size(found: Size, expected: Size | None) -> None:
-    """Compare the size in a header with the phase's, before a single pixel is decoded.
+    """Compare the size in a header with the expected one, before any pixel is decoded.
 
     Raises `ReadError` (wrong size, or too large where no size is expected).
     """
@@ -55,25 +55,25 @@ def _hint_of_size(found: Size, expected: Size) -> str | None:
 
 
 def values_in_words(values: Sequence[int]) -> str:
-    """Return the first five of some values, and how many more there are."""
+    """Return the first five values as text, and how many more there are."""
     more = len(values) - _MAX_VALUES_NAMED
     named = ", ".join(map(str, values[:_MAX_VALUES_NAMED]))
     return f"{named} and {more} more" if more > 0 else named
 
 
 def require_bits(found: int, allowed: tuple[int, ...]) -> None:
-    """Raise `ReadError` unless the number of bits per channel is one that the reader can decode."""
+    """Raise `ReadError` unless the number of bits per channel is supported."""
     if found not in allowed:
         raise ReadError(FaultKind.WRONG_VALUE, "8 bits per channel", str(found))
 
 
 def damaged(image: str, reason: str) -> ReadError:
-    """Return the error for an image (``"a PNG image"``) whose bytes do not hold together."""
+    """Return the error for a damaged image (``"a PNG image"``)."""
     return ReadError(FaultKind.UNREADABLE, image, reason)
 
 
 def not_upright(orientation: int) -> ReadError:
-    """Return the error for an image whose metadata asks for a rotation, which tools apply or not."""
+    """Return the error for an image whose metadata asks for a rotation, which only some tools apply."""
     return ReadError(
         FaultKind.WRONG_VALUE, "an image stored upright (orientation 1)", f"orientation {orientation}"
     )
@@ -82,8 +82,8 @@ def not_upright(orientation: int) -> ReadError:
 def grey_of_palette(indices: NDArray[np.uint8], palette: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Return the grey values of palette indices (y, x); `palette` is (entries, 3).
 
-    The indices themselves are returned, without a copy, where every entry is its own grey value.
-    Raises `ReadError` where a pixel has no entry or one that is not grey.
+    With the identity palette the indices are returned without a copy. Raises `ReadError` if a pixel has no
+    entry or one that is not grey.
     """
     grey = (palette == palette[:, :1]).all(axis=1)
     if len(palette) == 256 and grey.all() and (palette[:, 0] == np.arange(256)).all():
@@ -103,7 +103,7 @@ def grey_of_palette(indices: NDArray[np.uint8], palette: NDArray[np.uint8]) -> N
 def grey_of_channels(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Return the grey values (y, x) of pixels (y, x, channel): grey, grey + alpha, RGB or RGBA.
 
-    Raises `ReadError` where the colour channels differ or a pixel is not opaque.
+    Raises `ReadError` if the colour channels differ or a pixel is not opaque.
     """
     channels = pixels.shape[2]
     if channels in (2, 4) and not (pixels[..., -1] == _OPAQUE).all():

@@ -1,4 +1,4 @@
-"""PNG images: own check of the structure, then a decoder that sees nothing but the pixels."""
+"""PNG images: the structure is checked here, then a decoder gets the pixels only."""
 
 from __future__ import annotations
 
@@ -26,11 +26,15 @@ MAGIC = b"\x89PNG\r\n\x1a\n"
 
 _IMAGE = "a PNG image"
 _MAX_CHUNKS = 100_000
+_HEADER_BYTES = 13
 _GREY, _COLOUR, _PALETTE, _GREY_ALPHA, _COLOUR_ALPHA = 0, 2, 3, 4, 6
 _CHANNELS = {_GREY: 1, _COLOUR: 3, _GREY_ALPHA: 2, _COLOUR_ALPHA: 4}
 _DEPTHS = {_GREY: (1, 2, 4, 8), _PALETTE: (1, 2, 4, 8)}
 _UP = 2
-_KEPT_CHUNKS = (b"IHDR", b"PLTE", b"tRNS", b"IDAT", b"eXIf")
+_CRITICAL = (b"IHDR", b"PLTE", b"IDAT", b"IEND")
+_ONCE = (b"IHDR", b"PLTE", b"tRNS", b"eXIf", b"sBIT")
+_BEFORE_PIXELS = (b"IHDR", b"PLTE", b"tRNS", b"sBIT")
+_KEPT_CHUNKS = (*_ONCE, b"IDAT")
 
 _Chunks = dict[bytes, list[memoryview]]
 
@@ -39,20 +43,28 @@ def read_png(data: memoryview, size: Size | None) -> NDArray[np.uint8]:
     """Return the grey values (y, x) of a PNG image of at most 8 bits per channel.
 
     Grey of fewer bits is spread over 0–255, as PNG defines it; a palette, RGB and alpha are accepted as
-    far as they show opaque grey. Metadata, animation and trailing bytes are ignored.
+    far as they show opaque grey. Metadata, animation and trailing bytes are ignored. Whatever decoders could
+    read differently is refused: chunks in an order or number that the standard forbids, unknown critical
+    chunks, and transparency that does not fit the image.
 
     Raises `ReadError` (unreadable, wrong size, wrong value or too large).
     """
     try:
-        width, height, depth, colour_type, _, _, interlace = values = struct.unpack_from(">IIBBBBB", data, 16)
+        values = struct.unpack_from(">IIBBBBB", data, 16)
     except struct.error:
         raise damaged(_IMAGE, "an incomplete header") from None
-    if bytes(data[12:16]) != b"IHDR" or colour_type not in (*_CHANNELS, _PALETTE) or interlace > 1:
+    width, height, depth, colour_type, compression, filtering, interlace = values
+    valid = compression == filtering == 0 and interlace <= 1 and colour_type in (*_CHANNELS, _PALETTE)
+    if not valid or bytes(data[8:16]) != struct.pack(">I4s", _HEADER_BYTES, b"IHDR"):
         raise damaged(_IMAGE, "an invalid header")
     found = Size(width, height)
     check_size(found, size)
     require_bits(depth, _DEPTHS.get(colour_type, (8,)))
     chunks = _read_chunks(data)
+    _check_palette(chunks, depth, colour_type)
+    _check_transparency(chunks, depth, colour_type)
+    if any(bits != depth for bits in _first(chunks, b"sBIT")):
+        raise ReadError(FaultKind.WRONG_VALUE, f"all {depth} bits significant (sBIT)", "fewer")
     _require_upright(chunks)
 
     # A palette image is decoded as grey, which yields its indices; no other chunk reaches the decoder.
@@ -99,9 +111,10 @@ def _file(header: bytes, image_data: bytes) -> bytes:
 
 
 def _read_chunks(data: memoryview) -> _Chunks:
-    """Return the kept chunks before IEND, by kind; raise `ReadError` where one is cut short or damaged."""
+    """Return the kept chunks before IEND, by kind. Raises `ReadError` for what the standard forbids."""
     chunks: _Chunks = {}
     start = len(MAGIC)
+    before = b""
     for _ in range(_MAX_CHUNKS):
         if start + 12 > len(data):
             raise damaged(_IMAGE, "a file that ends before its end mark")
@@ -110,14 +123,56 @@ def _read_chunks(data: memoryview) -> _Chunks:
         stop = start + 8 + length
         if stop + 4 > len(data):
             raise damaged(_IMAGE, "a file that ends before its end mark")
+        if zlib.crc32(data[start + 4 : stop]) != struct.unpack_from(">I", data, stop)[0]:
+            raise damaged(_IMAGE, "a wrong checksum")
+        _check_order(kind, before, chunks)
         if kind == b"IEND":
             return chunks
         if kind in _KEPT_CHUNKS:
-            if zlib.crc32(data[start + 4 : stop]) != struct.unpack_from(">I", data, stop)[0]:
-                raise damaged(_IMAGE, "a wrong checksum")
             chunks.setdefault(kind, []).append(data[start + 8 : stop])
-        start = stop + 4
+        start, before = stop + 4, kind
     raise ReadError(FaultKind.TOO_LARGE, f"at most {_MAX_CHUNKS} chunks", "more")
+
+
+def _check_order(kind: bytes, before: bytes, chunks: _Chunks) -> None:
+    """Raise `ReadError` for a chunk that must not follow those before it."""
+    name = kind.decode("latin-1")
+    if not (kind.isalpha() and (kind in _CRITICAL or kind[:1].islower())):
+        raise damaged(_IMAGE, f"an unknown critical chunk {name}")
+    if kind in _ONCE and kind in chunks:
+        raise damaged(_IMAGE, f"several chunks {name}")
+    if b"IDAT" in chunks and kind in _BEFORE_PIXELS:
+        raise damaged(_IMAGE, f"a chunk {name} after the pixels")
+    if kind == b"PLTE" and b"tRNS" in chunks:
+        raise damaged(_IMAGE, "a chunk tRNS before the palette")
+    if kind == b"IDAT" and kind in chunks and before != kind:
+        raise damaged(_IMAGE, "pixels that other chunks interrupt")
+    if kind == b"IEND" and b"IDAT" not in chunks:
+        raise damaged(_IMAGE, "no pixels")
+
+
+def _check_palette(chunks: _Chunks, depth: int, colour_type: int) -> None:
+    """Raise `ReadError` for a palette that does not belong to the type of the image."""
+    entries, rest = divmod(len(_first(chunks, b"PLTE")), 3)
+    allowed = {_PALETTE: 1 << depth, _COLOUR: 256, _COLOUR_ALPHA: 256}.get(colour_type, 0)
+    needed = colour_type == _PALETTE or b"PLTE" in chunks
+    if rest or (needed and not 1 <= entries <= allowed):
+        raise damaged(_IMAGE, "no valid palette")
+
+
+def _check_transparency(chunks: _Chunks, depth: int, colour_type: int) -> None:
+    """Raise `ReadError` for transparency whose length or values do not fit the type of the image."""
+    if b"tRNS" not in chunks:
+        return
+    content = chunks[b"tRNS"][0]
+    if colour_type == _PALETTE:
+        valid = 1 <= len(content) <= len(_first(chunks, b"PLTE")) // 3
+    else:
+        channels = {_GREY: 1, _COLOUR: 3}.get(colour_type, 0)
+        valid = channels > 0 and len(content) == 2 * channels
+        valid = valid and all(value >> depth == 0 for value in np.frombuffer(content, ">u2").tolist())
+    if not valid:
+        raise damaged(_IMAGE, "no valid transparency")
 
 
 def _first(chunks: _Chunks, kind: bytes) -> memoryview:
@@ -130,15 +185,13 @@ def _require_upright(chunks: _Chunks) -> None:
     try:
         orientation = read_page(chunks[b"eXIf"][0], (ORIENTATION,)).one(ORIENTATION, 1)
     except ReadError:
-        return  # Metadata that cannot be read rotate nothing.
+        return  # unreadable metadata is ignored
     if orientation != 1:
         raise not_upright(orientation)
 
 
 def _through_palette(pixels: NDArray[np.uint8], depth: int, chunks: _Chunks) -> NDArray[np.uint8]:
     palette = np.frombuffer(_first(chunks, b"PLTE"), dtype=np.uint8)
-    if not 3 <= len(palette) <= 768 or len(palette) % 3:
-        raise damaged(_IMAGE, "no valid palette")
     opacity = np.frombuffer(_first(chunks, b"tRNS"), dtype=np.uint8)
     indices = pixels // np.uint8(255 // ((1 << depth) - 1)) if depth < 8 else pixels
     if (opacity < 255).any() and (np.append(opacity, np.full(256, 255, np.uint8))[indices] < 255).any():
@@ -153,5 +206,5 @@ def _require_opaque(pixels: NDArray[np.uint8], depth: int, chunks: _Chunks) -> N
         return
     planes = pixels[..., np.newaxis] if pixels.ndim == 2 else pixels
     values = declared * (255 // ((1 << depth) - 1))
-    if len(values) == planes.shape[2] and (planes == values).all(axis=2).any():
+    if (planes == values).all(axis=2).any():
         raise ReadError(FaultKind.WRONG_VALUE, "opaque pixels", "transparent ones")

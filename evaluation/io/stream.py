@@ -1,4 +1,4 @@
-"""Reading a file from its start to its end, in pieces, and digests of what has been read."""
+"""Reads a file once from start to end, in pieces; SHA-256 digests."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from pathlib import Path
 from types import TracebackType
 
 from evaluation.io.buffer import open_regular_file, unreadable
+from evaluation.io.descriptors import read_into
 
 _PIECE = 1 << 20
 
 
 class FileStream:
-    """A regular file below a folder, opened as `ReadBuffer` opens it and read once; a context manager.
+    """A regular file below a folder that is opened like those of `ReadBuffer`; a context manager.
 
-    ``observe`` is called with all bytes that are read, in order, for example to compute a digest.
+    ``observe`` is called with all bytes in the order of reading, for example to compute a digest.
     """
 
     def __init__(
@@ -41,11 +42,11 @@ class FileStream:
         os.close(self._descriptor)
 
     def readinto(self, view: memoryview) -> int:
-        """Fill a view of bytes as far as the file goes and return how many it were. Raises `ReadError`."""
+        """Fill a view with the next bytes, as many as there are; return their number. Raises `ReadError`."""
         filled = 0
         while filled < len(view):
             try:
-                count = os.readv(self._descriptor, [view[filled:]])
+                count = read_into(self._descriptor, view[filled:])
             except OSError as error:
                 raise unreadable(self._path, error) from None
             if count == 0:
@@ -56,12 +57,12 @@ class FileStream:
         return filled
 
     def read(self, count: int) -> bytes:
-        """Return the next bytes, at most so many. Raises `ReadError`."""
+        """Return at most ``count`` bytes. Raises `ReadError`."""
         data = bytearray(count)
         return bytes(memoryview(data)[: self.readinto(memoryview(data))])
 
     def drain(self) -> None:
-        """Read the rest of the file, for whoever observes it."""
+        """Read the rest of the file, so that ``observe`` gets all of it."""
         while self.read(_PIECE):
             pass
 
@@ -72,7 +73,7 @@ def sha256_of(data: bytes | bytearray | memoryview) -> str:
 
 
 def sha256_of_file(path: Path) -> str:
-    """Return the digest of a file, of which little is held at a time. Raises `OSError`."""
+    """Return the digest of a file, which is read in pieces. Raises `OSError`."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -1,4 +1,4 @@
-"""Tables (csv) and numbers as participants write them."""
+"""Tables (csv) and numbers that participants write."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
-from evaluation.core.fault import FaultKind, ReadError
+from evaluation.core.fault import FaultKind, ReadError, shorten
 
 DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _MAX_NUMBER_LENGTH = 100
-_MAX_LINE_LENGTH = 1 << 18
+_MAX_CELLS = 10_000
 _MAX_LINES = 2_000_000
 _DELIMITERS = (",", ";", "\t")
 _REPLACED = "\ufffd"
@@ -23,19 +24,19 @@ _REPLACED = "\ufffd"
 
 @dataclass(frozen=True, slots=True)
 class ColumnSpec:
-    """A wanted column: the name in its header and other names it may go by."""
+    """A wanted column: its name in the header and alternative names."""
 
     name: str
     aliases: tuple[str, ...] = ()
 
     def is_called(self, header: str) -> bool:
-        """Return whether a header cell names this column; case, spaces and underscores do not count."""
-        return _plain(header) in {_plain(name) for name in (self.name, *self.aliases)}
+        """Return whether a header cell names this column, ignoring case, spaces and underscores."""
+        return any(_plain(header) == _plain(name) for name in (self.name, *self.aliases))
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The cells of the wanted columns, in their order, and the line of the file on which the row begins."""
+    """The cells of the wanted columns, in their order, and the first line of the row in the file."""
 
     line: int
     cells: tuple[str, ...]
@@ -43,7 +44,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The rows that could be read, and everything that is wrong with the others."""
+    """The rows that could be read, and the problems of the others."""
 
     rows: tuple[Row, ...]
     problems: tuple[ReadError, ...]
@@ -51,7 +52,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """Where the wanted cells stand in a row, and how many cells a row may have."""
+    """The positions of the wanted cells in a row, and how many cells a row may have."""
 
     positions: tuple[int, ...]
     max_cells: int
@@ -60,13 +61,13 @@ class _Layout:
 def read_table(data: memoryview, columns: Sequence[ColumnSpec], *, max_rows: int) -> Table:
     """Return the wanted columns of a csv file in UTF-8, or in UTF-16 with a byte order mark.
 
-    The delimiter is a comma; where the first line has none, a semicolon or a tab. Columns are found by
-    header. Where no cell of the first row is a wanted column, they are found by position, and the first
-    row is data if its second cell (the only one, if one column is wanted) is a number, else an unknown
-    header. Blank rows are skipped; cells are stripped of spaces and never interpreted.
+    The delimiter is a comma, or a semicolon or a tab if the first line has no comma. Columns are found by
+    header. If no cell of the first row names a wanted column, columns are found by position; then the first
+    row is data if its second cell (the first, if one column is wanted) is a number, else an unknown header.
+    Blank rows are skipped; cells are stripped of spaces and not interpreted.
 
-    Every problem is collected, nothing is raised; reading ends after `max_rows` rows and where
-    quotation marks leave no way to tell where a row ends.
+    Problems are collected and not raised. Reading ends after `max_rows` rows, and at a quotation mark that
+    leaves the end of a row unclear.
     """
     rows: list[Row] = []
     problems: list[ReadError] = []
@@ -78,7 +79,7 @@ def read_table(data: memoryview, columns: Sequence[ColumnSpec], *, max_rows: int
                 if cells[0].casefold().startswith("sep="):
                     names = "the names of the columns"
                     hint = "only spreadsheets understand this line: remove it"
-                    raise ReadError(FaultKind.MALFORMED, names, f'"{cells[0]}"', line, hint)
+                    raise ReadError(FaultKind.MALFORMED, names, f'"{shorten(cells[0])}"', line, hint)
                 layout, is_header = _find_layout(cells, columns, line)
                 if is_header:
                     continue
@@ -107,7 +108,7 @@ class _HeaderError(Exception):
 
 
 class _Lines:
-    """The physical lines of a text, counted; a line that is not text is a problem and counts as blank."""
+    """The counted lines of a text; a line that is not text is a problem and is read as blank."""
 
     def __init__(self, data: memoryview, problems: list[ReadError], max_problems: int) -> None:
         utf_16 = bytes(data[:2]) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -118,6 +119,8 @@ class _Lines:
         self._problems, self._max_problems = problems, max_problems
         self._first = ""
         self.taken = 0
+        self.delimiter = ","
+        self._cells = 0
 
     def first(self) -> str:
         """Return the first line that is not blank, without taking it; empty if there is none."""
@@ -126,18 +129,22 @@ class _Lines:
             self.taken -= 1
         return self._first
 
+    def start_row(self) -> None:
+        """Begin to count the cells of the next row, which quotation marks may spread over several lines."""
+        self._cells = 0
+
     def __iter__(self) -> Iterator[str]:
-        if self._first:
-            self.taken += 1
-            yield self._first
-        yield from self._read()
+        first = [self._first] if self._first else []
+        self.taken += len(first)
+        for line in chain(first, self._read()):
+            self._cells += line.count(self.delimiter)
+            if self._cells >= _MAX_CELLS:
+                raise ReadError(FaultKind.TOO_LARGE, f"fewer than {_MAX_CELLS} cells", "more", self.taken)
+            yield line
 
     def _read(self) -> Iterator[str]:
         for line in self._text:
             self.taken += 1
-            if len(line) > _MAX_LINE_LENGTH:
-                expected = f"lines of at most {_MAX_LINE_LENGTH} characters"
-                raise ReadError(FaultKind.TOO_LARGE, expected, f"{len(line)} characters", self.taken)
             if self.taken > _MAX_LINES:
                 expected = f"at most {_MAX_LINES} lines, blank ones included"
                 raise ReadError(FaultKind.TOO_LARGE, expected, "more", self.taken)
@@ -157,10 +164,11 @@ def _read_cells(
     """Yield the first line and the stripped cells of every row that is not blank."""
     lines = _Lines(data, problems, max_problems)
     first = lines.first()
-    delimiter = next((mark for mark in _DELIMITERS if mark in first), ",")
-    reader = csv.reader(iter(lines), delimiter=delimiter, skipinitialspace=True, strict=True)
+    lines.delimiter = next((mark for mark in _DELIMITERS if mark in first), ",")
+    reader = csv.reader(iter(lines), delimiter=lines.delimiter, skipinitialspace=True, strict=True)
     while True:
         start = lines.taken + 1
+        lines.start_row()
         try:
             cells = [cell.strip() for cell in next(reader)]
         except StopIteration:
@@ -190,7 +198,7 @@ def _find_layout(cells: Sequence[str], columns: Sequence[ColumnSpec], line: int)
                 )
             )
         elif not positions:
-            found = ", ".join(f'"{cell}"' for cell in cells)
+            found = shorten(", ".join(f'"{shorten(cell)}"' for cell in cells))
             problems.append(ReadError(FaultKind.MISSING, f'column "{column.name}"', found, line))
     if problems:
         raise _HeaderError(problems)
@@ -213,8 +221,8 @@ def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[str]], 
 def parse_number(text: str) -> float:
     """Return a finite decimal number, for example ``-0.5``, ``.5``, ``3.`` or ``1e-7``.
 
-    Spaces around it are allowed; everything else that Python would take (``nan``, ``1_000``, other
-    scripts' digits) is not, nor is a number beyond the range of a float or of more than 100 characters.
+    Surrounding spaces are allowed. Other notations of Python (``nan``, ``1_000``, digits of other scripts),
+    numbers beyond the range of a float and texts of more than 100 characters are not.
 
     Raises `ReadError` (malformed).
     """
@@ -223,7 +231,7 @@ def parse_number(text: str) -> float:
         value = float(stripped)
         if math.isfinite(value):
             return value
-    raise ReadError(FaultKind.MALFORMED, "a finite number", f'"{text}"' if stripped else "nothing")
+    raise ReadError(FaultKind.MALFORMED, "a finite number", f'"{shorten(text)}"' if stripped else "nothing")
 
 
 def is_number(text: str) -> bool:

@@ -1,4 +1,4 @@
-"""TIFF images of 8 bits: grey ones of one page, and several channels in any layout."""
+"""8-bit TIFF images: grey images of one page, and several channels in any layout."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from evaluation.io.tiff_pages import PAGE_TAGS, Tags, check_page, check_pages, r
 
 
 def read_tiff(data: memoryview, size: Size | None) -> NDArray[np.uint8]:
-    """Return the grey values (y, x) of an 8-bit TIFF image of one page; raw grey yields a view of `data`.
+    """Return the grey values (y, x) of an 8-bit TIFF image of one page, a view of `data` if not compressed.
 
     Accepted are grey and RGB with equal channels, each with or without an opaque alpha channel; strips or
     tiles; uncompressed, LZW, deflate or PackBits.
@@ -39,31 +39,33 @@ def read_tiff(data: memoryview, size: Size | None) -> NDArray[np.uint8]:
 
 
 def read_channels(data: memoryview, channels: int, size: Size) -> NDArray[np.uint8]:
-    """Return the values (channel, y, x) of an 8-bit TIFF image, however its channels are laid out.
+    """Return the values (channel, y, x) of an 8-bit TIFF image with channels in any layout.
 
-    Uncompressed, LZW, deflate or PackBits. Number of channels, size, depth and encoding are compared with
-    what is expected before any pixel is decoded.
+    Uncompressed, LZW, deflate or PackBits. Number of channels, size, depth and encoding are checked before
+    any pixel is decoded.
 
     Raises `ReadError` (unreadable, wrong size, wrong value or too large).
     """
     photometrics = (tiff.BLACK_IS_ZERO, tiff.RGB, tiff.SEPARATED)
-    first, pages = check_pages(data, photometrics, most_pages=max(channels, size.height))
+    first, pages = check_pages(data, photometrics, max_pages=max(channels, size.height))
     _require_bytes(first)
     samples = first.one(tiff.SAMPLES, 1)
-    # An array (y, x, channel) may have been written as if it were pages of rows.
+    # An array (y, x, channel) may have been written as if y were the pages.
     rows_as_pages = samples == 1 and pages == size.height and first.size == Size(channels, size.width) != size
     if not rows_as_pages:
         check_size(first.size, size)
         if channels not in (samples, pages) or 1 not in (samples, pages):
             raise ReadError(FaultKind.WRONG_VALUE, f"{channels} channels", str(samples * pages))
-    decoded = [decode_page(data, tags) for tags in read_pages(data, PAGE_TAGS)]
-    pixels = np.stack(decoded)[..., 0] if rows_as_pages else np.concatenate(decoded, axis=-1)
-    return np.ascontiguousarray(np.moveaxis(pixels, -1, 0))
+    # Kept channel by channel: interleaving them first would take longer than decoding.
+    decoded = [np.moveaxis(decode_page(data, tags), -1, 0) for tags in read_pages(data, PAGE_TAGS)]
+    if rows_as_pages:
+        return np.ascontiguousarray(np.moveaxis(np.concatenate(decoded), -1, 0))
+    return np.ascontiguousarray(decoded[0] if len(decoded) == 1 else np.concatenate(decoded))
 
 
 def write_tiff(pages: NDArray[Any]) -> bytes:
     """Return pages (page, y, x) of 8 or 32 bits as a deflated file; the same array gives the same bytes."""
-    from PIL import Image  # what only writers need
+    from PIL import Image  # needed by writers only
 
     first, *others = map(Image.fromarray, pages)
     file = io.BytesIO()

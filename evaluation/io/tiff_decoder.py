@@ -1,7 +1,7 @@
-"""The values of a TIFF page whose tags have been checked.
+"""Decodes the values of a TIFF page whose tags have been checked.
 
-Plain and deflated strips are taken as they lie in the file. Everything else is decoded by Pillow, out of a
-new file that holds nothing but the encoded bytes: what they mean, it does not know.
+Uncompressed strips are used in place and deflated ones are inflated here. Pillow decodes everything else
+from a new file that contains only the encoded bytes, without tags that it could interpret differently.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ _LONG, _LARGEST_LONG = 4, 0xFFFFFFFF
 
 
 def decode_page(data: memoryview, tags: Tags) -> NDArray[Any]:
-    """Return the values (y, x, channel) of a page, a view of `data` where they lie there in one piece.
+    """Return the values (y, x, channel) of a page, a view of `data` if they are contiguous there.
 
-    ``tags`` holds all of `PAGE_TAGS`; several channels have 8 bits each. Raises `ReadError` (unreadable or
-    wrong value).
+    ``tags`` holds all of `PAGE_TAGS`; several channels must have 8 bits each. Raises `ReadError` (unreadable
+    or wrong value).
     """
     channels = tags.one(tiff.SAMPLES, 1)
     if channels == 1 or tags.one(tiff.PLANAR, 1) == 1:
         return _decode(data, tags, channels, slice(None))
     count = len(tags.values.get(tags.places[0], ())) // channels
     parts = [slice(plane * count, (plane + 1) * count) for plane in range(channels)]
-    return np.concatenate([_decode(data, tags, 1, part) for part in parts], axis=-1)
+    return np.moveaxis(np.stack([_decode(data, tags, 1, part)[..., 0] for part in parts]), 0, -1)
 
 
 def _decode(data: memoryview, tags: Tags, channels: int, part: slice) -> NDArray[Any]:
@@ -108,7 +108,7 @@ def _pieces(data: memoryview, offsets: Sequence[int], lengths: Sequence[int]) ->
 
 
 def _inflated(strip: memoryview, length: int) -> bytes:
-    """Return the bytes that a strip should hold; one more at most is inflated."""
+    """Return the expected bytes of a strip; at most one more byte is inflated."""
     inflater = zlib.decompressobj()
     try:
         found = inflater.decompress(strip, length + 1)
@@ -120,7 +120,7 @@ def _inflated(strip: memoryview, length: int) -> bytes:
 
 
 def _bare_file(pieces: Sequence[memoryview], tags: Tags, columns: int, pixel_bytes: int) -> bytes:
-    """Return a file of one page that holds the encoded strips or tiles, each byte as a pixel of its own."""
+    """Return a file of one page with the encoded strips or tiles, in which each byte is a pixel."""
     order = "<" if tags.little_endian else ">"
     body = bytearray(8)
     starts = []

@@ -1,4 +1,4 @@
-"""The pages of a TIFF file (and EXIF metadata, of the same form): their tags, checked before any pixel."""
+"""The tags of the pages of a TIFF file (and of EXIF metadata), checked before any pixel is decoded."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ PAGE_TAGS = KIND_TAGS | {STRIP_OFFSETS, STRIP_BYTES, TILE_OFFSETS, TILE_BYTES}
 NONE, LZW, DEFLATE, OLD_DEFLATE, PACK_BITS = 1, 5, 8, 32946, 32773
 BLACK_IS_ZERO, RGB, SEPARATED = 1, 2, 5
 
-_MAX_VALUES = 1_000_000
+_MAX_VALUES = 4_000_000
+"""The largest number of values of all tags and pages of a file together."""
 _TYPE_LETTERS = {1: "B", 3: "H", 4: "I", 16: "Q"}
 _PHOTOMETRICS = {0: "inverted grey (white is zero)", 2: "RGB", 3: "a palette", 5: "CMYK", 6: "YCbCr"}
 _TYPES = {(1, 1): "u1", (1, 8): "u1", (1, 16): "u2", (1, 32): "u4", (2, 8): "i1", (2, 16): "i2"}
@@ -40,7 +41,7 @@ _TYPES |= {(2, 32): "i4", (3, 32): "f4", (3, 64): "f8"}
 
 @dataclass(frozen=True, slots=True)
 class Tags:
-    """The wanted tags of a page, and where the next page's begin (0 after the last page)."""
+    """The wanted tags of a page, and the position of the next page (0 after the last page)."""
 
     values: Mapping[int, tuple[int, ...]]
     following: int
@@ -62,22 +63,23 @@ class Tags:
 
     @property
     def size(self) -> Size:
-        """Width and height; 0 where the page has none."""
+        """Width and height; 0 if the tag is missing."""
         return Size(self.one(WIDTH, 0), self.one(HEIGHT, 0))
 
     @property
     def dtype(self) -> np.dtype[Any] | None:
-        """The type of the values, byte order included; None for one that is not read."""
+        """The type of the values, byte order included; None if it is not supported."""
         bits, formats = (set(self.values.get(tag, (1,))) for tag in (BITS, SAMPLE_FORMAT))
         code = _TYPES.get((formats.pop(), bits.pop())) if len(bits) == len(formats) == 1 else None
         return np.dtype(code).newbyteorder("<" if self.little_endian else ">") if code else None
 
 
-def read_page(data: memoryview, wanted: Collection[int], start: int | None = None) -> Tags:
-    """Return the wanted integer tags of the page whose tags begin at ``start``, by default of the first.
+def read_page(
+    data: memoryview, wanted: Collection[int], start: int | None = None, max_values: int = _MAX_VALUES
+) -> Tags:
+    """Return the wanted integer tags of the page at ``start``, by default of the first page.
 
-    Classic and big TIFF. Raises `ReadError` (unreadable or too large) where the structure points outside the
-    data.
+    Classic and big TIFF. Raises `ReadError` (unreadable or too large), also for positions outside the data.
     """
     if bytes(data[:4]) not in MAGICS:
         raise damaged(IMAGE, "an invalid header" if bytes(data[:2]) in (b"II", b"MM") else "other content")
@@ -98,14 +100,15 @@ def read_page(data: memoryview, wanted: Collection[int], start: int | None = Non
                 continue
             if tag in values or kind not in _TYPE_LETTERS or count < 1:
                 raise damaged(IMAGE, f"an invalid tag {tag}")
-            if count > _MAX_VALUES:
-                raise ReadError(FaultKind.TOO_LARGE, f"at most {_MAX_VALUES} values in a tag", str(count))
+            max_values -= count
+            if max_values < 0:
+                raise ReadError(FaultKind.TOO_LARGE, f"at most {_MAX_VALUES} values of tags", "more")
             layout = f"{order}{count}{_TYPE_LETTERS[kind]}"
             place = position + entry_bytes - struct.calcsize(f"={offset}")
             if struct.calcsize(layout) > struct.calcsize(f"={offset}"):
                 (place,) = struct.unpack_from(f"{order}{offset}", data, place)
             values[tag] = struct.unpack_from(layout, data, place)
-        # A file may end without saying that no page follows.
+        # A file may end without the position of the next page.
         end = bytes(data[start + entries * entry_bytes :][: struct.calcsize(f"={offset}")])
     except (struct.error, OverflowError, IndexError):
         raise damaged(IMAGE, "a header that points outside the file") from None
@@ -113,23 +116,22 @@ def read_page(data: memoryview, wanted: Collection[int], start: int | None = Non
 
 
 def read_pages(data: memoryview, wanted: Collection[int]) -> Iterator[Tags]:
-    """Yield the wanted tags of every page. Raises `ReadError`, also where pages go round in a circle."""
+    """Yield the wanted tags of every page. Raises `ReadError`, also if the pages form a cycle."""
     seen: set[int] = set()
     start: int | None = None
+    max_values = _MAX_VALUES
     while start != 0:
-        page = read_page(data, wanted, start)
+        page = read_page(data, wanted, start, max_values)
+        max_values -= sum(map(len, page.values.values()))
         yield page
         start = page.following
         if start in seen:
-            raise damaged(IMAGE, "pages that follow one another in a circle")
+            raise damaged(IMAGE, "pages that form a cycle")
         seen.add(start)
 
 
 def check_page(tags: Tags, photometrics: Collection[int]) -> None:
-    """Refuse what is not exact, what other programs could show differently and what is too large.
-
-    Raises `ReadError`.
-    """
+    """Raise `ReadError` for a page that is lossy, too large, or that programs could show differently."""
     compression, photometric = tags.one(COMPRESSION, NONE), tags.one(PHOTOMETRIC, BLACK_IS_ZERO)
     if compression not in (NONE, LZW, DEFLATE, OLD_DEFLATE, PACK_BITS):
         expected = "no compression, LZW, deflate or PackBits"
@@ -145,20 +147,20 @@ def check_page(tags: Tags, photometrics: Collection[int]) -> None:
         raise not_upright(tags.one(ORIENTATION, 1))
 
 
-def check_pages(data: memoryview, photometrics: Collection[int], most_pages: int) -> tuple[Tags, int]:
-    """Return the tags of the first page and the number of pages, which are checked and alike.
+def check_pages(data: memoryview, photometrics: Collection[int], max_pages: int) -> tuple[Tags, int]:
+    """Return the tags of the first page and the number of pages, after checking that all are alike.
 
     Raises `ReadError`.
     """
     first: Tags | None = None
     number = 0
     for number, page in enumerate(read_pages(data, KIND_TAGS), start=1):
+        if number > max_pages:
+            raise ReadError(FaultKind.TOO_LARGE, f"at most {max_pages} pages", "more")
         check_page(page, photometrics)
         first = first or page
         if any(page.values.get(tag) != first.values.get(tag) for tag in _ALIKE):
             raise ReadError(FaultKind.WRONG_VALUE, "pages of one size and type", f"another at page {number}")
-        if number > most_pages:
-            raise ReadError(FaultKind.TOO_LARGE, f"at most {most_pages} pages", "more")
     if first is None:
         raise damaged(IMAGE, "no page")
     return first, number

@@ -1,1 +1,95 @@
-"""Metrics: pure functions on arrays, without files and without policy."""
+"""Metrics: pure functions on arrays, without files and without policy.
+
+The names listed in ``__all__`` are the public ones: they take plain arrays and return floats, for use in a
+notebook or another evaluation. They call the same code that `evaluate` runs. The prediction is always the
+first argument and the reference the second one.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from evaluation.metrics.agreement import cohen_kappa, fleiss_kappa
+    from evaluation.metrics.distance import euclidean_distance
+    from evaluation.metrics.intervals import wilson_interval
+    from evaluation.metrics.plain_boxes import (
+        box_average_precision,
+        box_iou,
+        mean_average_precision,
+        mean_detection_iou,
+    )
+    from evaluation.metrics.plain_classification import (
+        auc,
+        average_precision,
+        roc_curve,
+        sensitivity_at_specificity,
+    )
+    from evaluation.metrics.plain_decisions import f1_score, hamming_distance
+    from evaluation.metrics.plain_lesions import detection_ratio, false_components
+    from evaluation.metrics.plain_segmentation import (
+        cup_to_disc_ratio,
+        dice,
+        f_beta,
+        jaccard,
+        precision,
+        recall,
+        weighted_dice,
+    )
+    from evaluation.metrics.plain_surfaces import (
+        average_symmetric_surface_distance,
+        hausdorff_distance,
+        modified_hausdorff_distance,
+    )
+
+__all__ = [
+    "auc",
+    "average_precision",
+    "average_symmetric_surface_distance",
+    "box_average_precision",
+    "box_iou",
+    "cohen_kappa",
+    "cup_to_disc_ratio",
+    "detection_ratio",
+    "dice",
+    "euclidean_distance",
+    "f1_score",
+    "f_beta",
+    "false_components",
+    "fleiss_kappa",
+    "hamming_distance",
+    "hausdorff_distance",
+    "jaccard",
+    "mean_average_precision",
+    "mean_detection_iou",
+    "modified_hausdorff_distance",
+    "precision",
+    "recall",
+    "roc_curve",
+    "sensitivity_at_specificity",
+    "weighted_dice",
+    "wilson_interval",
+]
+
+# Imported on first use: `evaluate` needs none of these modules at its start.
+_MODULES = {
+    "agreement": "cohen_kappa fleiss_kappa",
+    "distance": "euclidean_distance",
+    "intervals": "wilson_interval",
+    "plain_boxes": "box_average_precision box_iou mean_average_precision mean_detection_iou",
+    "plain_classification": "auc average_precision roc_curve sensitivity_at_specificity",
+    "plain_decisions": "f1_score hamming_distance",
+    "plain_lesions": "detection_ratio false_components",
+    "plain_segmentation": "cup_to_disc_ratio dice f_beta jaccard precision recall weighted_dice",
+    "plain_surfaces": ("average_symmetric_surface_distance hausdorff_distance modified_hausdorff_distance"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    for module, names in _MODULES.items():
+        if name in names.split():
+            return getattr(import_module(f"{__name__}.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

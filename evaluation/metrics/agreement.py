@@ -1,4 +1,4 @@
-"""Chance-corrected agreement of readers on categories."""
+"""Chance-corrected agreement of annotators on categories."""
 
 from __future__ import annotations
 
@@ -9,11 +9,40 @@ from dataclasses import dataclass
 
 
 def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float:
-    """Return Cohen's kappa of two readers over the same cases, at most 1.
+    """Return Cohen's kappa of two annotators over the same cases.
 
-    NaN for no case, and where both always chose one and the same category (agreement by chance is certain).
-    Source: Cohen, Educational and Psychological Measurement 20:37, 1960.
+    Parameters
+    ----------
+    first, second : sequence of hashable, length cases
+        The category that each annotator gave every case.
+
+    Returns
+    -------
+    float
+        At most 1, higher is better; 0 is the agreement by chance.
+
+    Raises
+    ------
+    ValueError
+        For lengths that differ.
+
+    Notes
+    -----
+    NaN for empty input, and if both always chose one and the same category: then agreement by chance is
+    certain.
+
+    References
+    ----------
+    J. Cohen, "A coefficient of agreement for nominal scales", Educational and Psychological Measurement
+    20:37–46, 1960.
+
+    Examples
+    --------
+    >>> cohen_kappa(["a", "a", "b", "b"], ["a", "a", "b", "a"])
+    0.5
     """
+    if len(first) != len(second):
+        raise ValueError(f"expected as many categories of both, found {len(first)} and {len(second)}")
     if len(set(first) | set(second)) < 2:
         return math.nan
     from sklearn.metrics import cohen_kappa_score
@@ -23,10 +52,32 @@ def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float:
 
 
 def fleiss_kappa(ratings: Sequence[Sequence[Hashable]]) -> float:
-    """Return Fleiss' kappa; ratings holds for every case the categories that its readers chose.
+    """Return Fleiss' kappa of any number of annotators.
 
-    Cases with fewer than two readers do not enter; the number of readers may differ between cases. NaN where
-    no case enters or only one category occurs. Source: Fleiss, Psychological Bulletin 76:378, 1971.
+    Parameters
+    ----------
+    ratings : sequence of sequences of hashable
+        For every case, the categories that its annotators chose. Their number may differ between cases;
+        cases with fewer than two annotators do not enter.
+
+    Returns
+    -------
+    float
+        At most 1, higher is better; 0 is the agreement by chance.
+
+    Notes
+    -----
+    NaN if no case enters, so also for empty input, and if only one category occurs.
+
+    References
+    ----------
+    J. L. Fleiss, "Measuring nominal scale agreement among many raters", Psychological Bulletin 76:378–382,
+    1971.
+
+    Examples
+    --------
+    >>> round(fleiss_kappa([["a", "a", "a"], ["b", "b", "b"], ["a", "a", "b"]]), 4)
+    0.55
     """
     cases = [Counter(case_ratings) for case_ratings in ratings if len(case_ratings) > 1]
     total: Counter[Hashable] = Counter()
@@ -41,13 +92,13 @@ def fleiss_kappa(ratings: Sequence[Sequence[Hashable]]) -> float:
 
 
 def _share_of_agreeing_pairs(counts: Counter[Hashable]) -> float:
-    readers = counts.total()
-    return sum(count * (count - 1) for count in counts.values()) / (readers * (readers - 1))
+    annotators = counts.total()
+    return sum(count * (count - 1) for count in counts.values()) / (annotators * (annotators - 1))
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """One figure of agreement; ``second`` is empty where it is one of all readers together."""
+    """One figure of agreement; ``second`` is empty for a figure of all annotators together."""
 
     field: str
     measure: str

@@ -21,7 +21,7 @@ def weighted_mean(values: ArrayLike, weights: ArrayLike) -> NDArray[np.float64]:
     """Mean of a per-case column under each row of weights.
 
     values: shape (cases,), finite, or NaN where the metric is undefined for the case: such a case leaves
-    numerator and denominator. weights: shape (resamples, cases), at least 0; float64 in C order is quickest.
+    numerator and denominator. weights: shape (resamples, cases), at least 0; fastest as float64 in C order.
     Returns shape (resamples,); NaN in a row where no defined case has weight.
     Raises ValueError for an infinite value and where the shapes do not fit.
     """
@@ -46,11 +46,11 @@ def weighted_mean(values: ArrayLike, weights: ArrayLike) -> NDArray[np.float64]:
 def weighted_deviation(values: ArrayLike, weights: ArrayLike) -> NDArray[np.float64]:
     """Return the standard deviation (ddof = 0) of a per-case column under each row of weights.
 
-    Shapes, NaN cases and errors as of `weighted_mean`; 0 where one case has all the weight.
+    Shapes, NaN cases and errors as in `weighted_mean`; 0 if one case has all the weight.
     """
     column = np.asarray(values, dtype=np.float64)
     defined = column[~np.isnan(column)]
-    # Centred first, since the difference of two large means would lose digits.
+    # Centred first: the difference of two large means would lose digits.
     centred = column - (defined.mean() if defined.size else 0.0)
     variance = weighted_mean(centred * centred, weights) - weighted_mean(centred, weights) ** 2
     return np.sqrt(np.maximum(variance, 0.0))

@@ -1,4 +1,4 @@
-"""Boxes: how much two overlap, and which reference box each detection claims, for many images at once."""
+"""Boxes: their overlap, and greedy matching of detections with reference boxes for many images at once."""
 
 from dataclasses import dataclass
 
@@ -13,11 +13,11 @@ _PAIRS_AT_ONCE = 1 << 20  # some 100 MB of intermediate arrays
 
 @dataclass(frozen=True, slots=True)
 class BoxMatches:
-    """What each detection is worth at every threshold, two arrays of shape (detections,) in [0, 1].
+    """Which detections are true positives at which threshold: two arrays of shape (detections,) in [0, 1].
 
-    ``iou``: with its best-overlapping reference box of its group, 0 where there is none. ``claimed``: the
-    largest such IoU among the more confident detections that have the same best box, 0 without any. The box
-    is still free at a threshold t if claimed < t, so the detection is a true positive where
+    ``iou``: the IoU of the detection with the best-overlapping reference box of its group, 0 without one.
+    ``claimed``: the largest such IoU among the more confident detections with the same best box, 0 without
+    any. The box is still free at a threshold t if claimed < t. So the detection is a true positive if
     claimed < t ≤ iou, and a false positive at every other threshold in (0, 1].
     """
 
@@ -51,9 +51,9 @@ def match_boxes(
     """Match detections greedily by descending confidence with the reference boxes of their groups.
 
     corners: shape (detections, 4), pixels; groups: shape (detections,), one number per image and class;
-    confidence: shape (detections,), ties by position; the same of the references, whose ties in overlap are
-    resolved by position too. A detection looks at its best-overlapping box only: where that is taken it is a
-    false positive, although another free box might do. Empty input gives empty output.
+    confidence: shape (detections,). Ties in confidence and in overlap are resolved by position. Only the
+    best-overlapping box of a detection counts: if it is taken, the detection is a false positive even if
+    another free box overlaps. Empty input gives empty output.
     Source: Everingham et al. 2010, Int. J. Comput. Vis. 88:303, section 4.2, and the development kit's code.
     """
     by_group = np.argsort(reference_groups, kind="stable")

@@ -1,8 +1,8 @@
-"""Connected components of a volume that arrives plane by plane, and what each of them touches.
+"""Connected components of a volume that is read plane by plane, and whether each touches another mask.
 
-Every plane is cut into runs (pixels side by side in one row). Runs that touch are joined, first within the
-plane, then with the components that reach up to it from the plane before; a component that does not go on is
-counted and forgotten. So memory is that of the runs of two planes, whatever the volume.
+Every plane is divided into runs (adjacent pixels of one row). Runs that touch are joined, first within the
+plane, then with the components of the plane before. A component that does not continue is counted and
+discarded. So the memory is that of the runs of two planes, whatever the size of the volume.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class _Runs:
-    """Runs by position in a plane whose rows have one more pixel that stays empty: no run leaves its row."""
+    """Runs by position in a plane whose rows have one extra empty pixel, so that no run crosses two rows."""
 
     starts: Integers
     ends: Integers
@@ -33,8 +33,8 @@ _NO_RUNS = _Runs(*np.zeros((2, 0), dtype=np.int64))
 class ComponentCounter:
     """Counts the connected components of a mask by their highest level and by whether they are touched.
 
-    ``width`` is that of a row in pixels. With ``across_planes`` a voxel has 26 neighbours, otherwise the 8 in
-    its plane, and every plane is a volume of its own.
+    ``width`` is the length of a row in pixels. With ``across_planes`` a voxel has 26 neighbours. Otherwise it
+    has the 8 neighbours in its plane, and every plane is counted separately.
     """
 
     def __init__(self, width: int, across_planes: bool) -> None:
@@ -53,9 +53,9 @@ class ComponentCounter:
         corner: tuple[int, int],
         levels: NDArray[Any] | None = None,
     ) -> None:
-        """Add the next plane, cut to a box with the given corner (top, left); empty planes count as well.
+        """Add the next plane, cropped to a box with the corner (top, left); empty planes must be added too.
 
-        ``touching`` is what can touch a component, ``levels`` the level of every pixel (none: 0).
+        ``touching`` is the mask that components may touch, ``levels`` the level of every pixel (default 0).
         """
         marked = np.flatnonzero(mask)  # several times as fast as finding rows and columns
         if not len(marked):
@@ -77,18 +77,18 @@ class ComponentCounter:
             self._end()
 
     def counts(self) -> Integers:
-        """Return the numbers of components, shape (level, not touched | touched); nothing is added after."""
+        """Return the numbers of components, shape (level, not touched | touched); to be called last."""
         self._end()
         return self._counts
 
     def _end(self) -> None:
-        """Let no component go on beyond the last plane."""
+        """End all components at the last plane."""
         self._finish(np.ones(len(self._highest), dtype=np.bool_))
         self._runs = _NO_RUNS
         self._component_of_run = np.zeros(0, dtype=np.int64)
 
     def _join(self, runs: _Runs, highest: Integers, touched: NDArray[np.bool_]) -> None:
-        """Join the runs of a plane among themselves and with the components that reach up to it."""
+        """Join the runs of a plane with each other and with the components of the plane before."""
         from scipy.sparse import coo_array  # 0.25 s that only volumes need
         from scipy.sparse.csgraph import connected_components
 
@@ -115,13 +115,13 @@ class ComponentCounter:
         self._component_of_run = (np.cumsum(going_on) - 1)[component[before:]]
 
     def _finish(self, done: NDArray[np.bool_]) -> None:
-        """Count components and forget them."""
+        """Count components and discard them."""
         np.add.at(self._counts, (self._highest[done], self._touched[done].astype(np.int64)), 1)
         self._highest, self._touched = self._highest[~done], self._touched[~done]
 
 
 def _touching_runs(first: _Runs, second: _Runs, shift: int) -> tuple[Integers, Integers]:
-    """Return the pairs of runs that touch, corners included, once ``first`` is moved by ``shift``."""
+    """Return the pairs of runs that touch, corners included, after moving ``first`` by ``shift``."""
     begin = np.searchsorted(second.ends, first.starts + shift, side="left")
     count = np.searchsorted(second.starts, first.ends + shift, side="right") - begin
     total = int(count.sum())

@@ -1,4 +1,4 @@
-"""Images cut down to the box that holds something, so that empty space costs neither memory nor time."""
+"""Images cropped to the box of their content, which saves memory and time for empty space."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A rectangle of an image, ``top ≤ y < bottom``, ``left ≤ x < right``; empty where it has no pixel."""
+    """A rectangle of an image, ``top ≤ y < bottom``, ``left ≤ x < right``; it may be empty."""
 
     top: int
     bottom: int
@@ -59,9 +59,9 @@ NOTHING = Box(0, 0, 0, 0)
 
 @dataclass(frozen=True, slots=True)
 class Crop:
-    """The values (y, x) of an image inside a box whose corner is (top, left); outside is the background.
+    """The values (y, x) of an image inside a box with the corner (top, left); outside is the background.
 
-    An image of nothing but background has values of shape (0, 0) at (0, 0).
+    An image that is all background has values of shape (0, 0) at (0, 0).
     """
 
     values: NDArray[Any]
@@ -70,7 +70,7 @@ class Crop:
 
     @property
     def box(self) -> Box:
-        """Where the values lie in the image."""
+        """The position of the values in the image."""
         height, width = self.values.shape
         return Box(self.top, self.top + height, self.left, self.left + width)
 
@@ -96,7 +96,7 @@ EMPTY = Crop(np.zeros((0, 0), dtype=np.uint8))
 def crop(image: NDArray[np.uint8], background: int) -> Crop:
     """Return the bounding box of the pixels (y, x) that differ from `background`.
 
-    The values are a view of `image`: nothing is copied, whatever the strides.
+    The values are a view of `image`; nothing is copied.
     """
     rows = np.flatnonzero(_differs(image, background, axis=1))
     if not len(rows):
@@ -110,7 +110,7 @@ def crop(image: NDArray[np.uint8], background: int) -> Crop:
 def _differs(image: NDArray[np.uint8], background: int, axis: int) -> NDArray[np.bool_]:
     """Return per row (axis 1) or column (axis 0) whether any pixel differs from the background.
 
-    The two usual backgrounds need one vectorised reduction and no intermediate image.
+    For the two usual backgrounds, one vectorised reduction suffices, without an intermediate image.
     """
     found: NDArray[np.bool_]
     if background == 0:
@@ -123,9 +123,9 @@ def _differs(image: NDArray[np.uint8], background: int, axis: int) -> NDArray[np
 
 
 def box_of_content(plane: NDArray[Any]) -> Box:
-    """Return the smallest box of a plane (y, x) of any type outside of which every bit is 0.
+    """Return the smallest box of a plane (y, x) of any type outside which every bit is 0.
 
-    The bits are looked at rather than the values: one vectorised pass, for NaN and −0.0 as well.
+    Comparing bits instead of values takes one vectorised pass and treats NaN and −0.0 as content.
     """
     return crop(plane.view(f"u{plane.dtype.itemsize}"), 0).box
 
@@ -133,8 +133,8 @@ def box_of_content(plane: NDArray[Any]) -> Box:
 def distinct_values(values: NDArray[np.uint8]) -> tuple[int, ...]:
     """Return the values that occur, ascending; none for an empty array.
 
-    Masks consist of runs, so almost every group of eight pixels equals the one before it; only the
-    groups that do not are counted.
+    Masks consist of runs, so almost every group of eight pixels equals the one before it. Only groups that
+    differ are counted.
     """
     flat = values.ravel()
     if not len(flat):
@@ -151,7 +151,7 @@ def distinct_values(values: NDArray[np.uint8]) -> tuple[int, ...]:
 def intersection_of(prediction: Crop, reference: Crop) -> int:
     """Return in how many pixels two boolean crops of one image are both true.
 
-    Only the intersection of the two boxes is looked at.
+    Only the intersection of the two boxes is read.
     """
     shared = prediction.box.intersection(reference.box)
     if shared.is_empty:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evaluation.metrics.box_matching import BoxMatches, Floats, Integers
 
+AveragePrecision = Literal["all_points", "101_points", "11_points"]
+"""Where a precision–recall curve is read: at all its points, or at equally spaced levels of recall."""
+
+_LEVELS: dict[AveragePrecision, int] = {"101_points": 101, "11_points": 11}
 _ENTRIES_AT_ONCE = 1 << 17  # 1 MB of float64, which stays in the processor's cache
 
 
@@ -26,12 +31,12 @@ class PrecisionRecall:
 
 
 class DetectionTable:
-    """Matched detections of all images, sorted once; every figure of detection is a function of it.
+    """Matched detections of all images, sorted once; the basis of every detection metric.
 
-    images, classes, confidence: shape (detections,), in the order that resolves ties; matches of
-    `match_boxes`. reference_counts: shape (images, classes), boxes of each class. thresholds: shape
-    (thresholds,), in (0, 1]. missed_predictions: None, or shape (images, classes): detections that were never
-    made, which `mean_iou` counts with IoU 0 (an image without a result).
+    images, classes, confidence: shape (detections,); ties in confidence keep this order. matches: the
+    result of `match_boxes`. reference_counts: shape (images, classes), boxes of each class. thresholds: shape
+    (thresholds,), in (0, 1]. missed_predictions: None, or shape (images, classes): additional
+    predictions that `mean_iou` counts with IoU 0 (for an image without a result).
     """
 
     def __init__(
@@ -89,17 +94,21 @@ class DetectionTable:
         number = np.bincount(cell, minlength=size).astype(np.float64)
         return overlap.reshape(-1, segments), number.reshape(-1, segments)
 
-    def average_precision(self, weights: NDArray[np.number]) -> Floats:
-        """Area under the precision–recall curve with its envelope, at all unique recall values.
+    def average_precision(self, weights: NDArray[np.number], rule: AveragePrecision = "all_points") -> Floats:
+        """Return the area under the precision–recall curve with its envelope.
 
-        weights: shape (resamples, images), whole numbers; an image of weight w counts as w copies. Returns
-        shape (resamples, classes, thresholds) in [0, 1]; NaN where a class has no reference box of weight.
-        Source: EDD2020, Eq. 3 (PASCAL VOC from 2010 on).
+        weights: shape (resamples, images), whole numbers; an image of weight w counts as w copies. rule:
+        "all_points" is the area at all unique values of recall (PASCAL VOC from 2010 on; EDD2020, Eq. 3), the
+        others the mean precision at equally spaced levels of recall from 0 to 1, 0 where no threshold reaches
+        a level: "101_points" (COCO, with the rounding of pycocotools) and "11_points" (PASCAL VOC to 2009).
+        Returns shape (resamples, classes, thresholds) in [0, 1]; NaN where a class has no reference box of
+        weight.
         """
         matrix = np.asarray(weights, dtype=np.float64)
         position, segment = self.true_positives
         rows = max(1, _ENTRIES_AT_ONCE // max(1, self.confidence.size + position.size))
         area = np.zeros((matrix.shape[0], self.shape[0] * self.shape[1]))
+        boxes = matrix @ self.reference_counts
         if position.size:
             starts = np.flatnonzero(np.diff(segment, prepend=-1))
             for top in range(0, matrix.shape[0], rows):
@@ -108,10 +117,15 @@ class DetectionTable:
                     # The envelope: the best precision at this recall or any higher one.
                     backwards = precision[:, start:end][:, ::-1]
                     np.maximum.accumulate(backwards, axis=1, out=backwards)
-                sums = np.add.reduceat(precision * weight, starts, axis=1)
+                if rule == "all_points":
+                    widths = weight
+                else:
+                    boxes_of_positive = boxes[top : top + rows][:, segment // self.shape[1]]
+                    widths = _levels_passed(_running_sum(weight, starts), boxes_of_positive, starts, rule)
+                sums = np.add.reduceat(precision * widths, starts, axis=1)
                 area[top : top + rows, segment[starts]] = sums
-        boxes = matrix @ self.reference_counts
-        return _ratio(area.reshape(-1, *self.shape), boxes[:, :, None])
+        total = boxes if rule == "all_points" else np.where(boxes > 0, float(_LEVELS[rule]), 0.0)
+        return _ratio(area.reshape(-1, *self.shape), total[:, :, None])
 
     def mean_iou(self, weights: NDArray[np.number], with_missed: bool) -> Floats:
         """Mean IoU of the detections, false positives counting 0; shape (resamples, classes, thresholds).
@@ -134,7 +148,7 @@ class DetectionTable:
     def precision_recall(
         self, weights: NDArray[np.number], class_index: int, threshold_index: int
     ) -> PrecisionRecall:
-        """Points of one curve under one row of weights, shape (images,); none without a reference box."""
+        """Return the points of one curve under weights of shape (images,); none without reference boxes."""
         position, segment = self.true_positives
         starts = np.flatnonzero(np.diff(segment, prepend=-1))
         matrix = np.asarray(weights, dtype=np.float64)[None]
@@ -163,8 +177,25 @@ def mean_over_classes(values: Floats) -> Floats:
     return _ratio(np.where(existing, values, 0.0).sum(axis=-2), existing.sum(axis=-2).astype(np.float64))
 
 
+def _levels_passed(found: Floats, boxes: Floats, starts: Integers, rule: AveragePrecision) -> Floats:
+    """Return at how many levels of recall each true positive is the first that reaches them.
+
+    found: weight of the true positives up to each, shape (rows, true positives); boxes: of its class.
+    """
+    if rule == "101_points":
+        # The levels and the comparison are those of pycocotools, also where rounding decides.
+        recall = np.divide(found, boxes, out=np.zeros_like(found), where=boxes > 0)
+        reached = np.searchsorted(np.linspace(0, 1, _LEVELS[rule]), recall, side="right")
+    else:
+        steps = _LEVELS[rule] - 1
+        reached = 1 + np.floor_divide(steps * found, boxes, out=np.zeros_like(found), where=boxes > 0)
+    passed: Floats = np.diff(reached, axis=1, prepend=0).astype(np.float64)
+    passed[:, starts] = reached[:, starts]
+    return passed
+
+
 def _running_sum(values: Floats, starts: Integers) -> Floats:
-    """Return the sums along axis 1, beginning anew at every start; exact for whole numbers."""
+    """Return cumulative sums along axis 1 that restart at every start; exact for whole numbers."""
     total = np.cumsum(values, axis=1)
     before = total[:, starts] - values[:, starts]
     lengths = np.diff(starts, append=values.shape[1])

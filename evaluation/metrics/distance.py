@@ -7,11 +7,35 @@ from numpy.typing import ArrayLike, NDArray
 
 
 def euclidean_distance(a: ArrayLike, b: ArrayLike) -> NDArray[np.float64]:
-    """Euclidean distance between the points of two arrays.
+    """Return the Euclidean distances between the points of two arrays.
 
-    a, b: shape (…, 2), one point per last axis, in the same order and unit; leading axes broadcast.
-    Returns shape (…) in that unit, at least 0; NaN where a coordinate is NaN.
-    Raises ValueError for another last axis.
+    Parameters
+    ----------
+    a, b : array_like of float, shape (..., 2)
+        Points (x, y) in one unit, for example pixels; leading axes broadcast.
+
+    Returns
+    -------
+    numpy.ndarray of float, shape (...)
+        At least 0, in the unit of the points, lower is better.
+
+    Raises
+    ------
+    ValueError
+        For another last axis.
+
+    Notes
+    -----
+    NaN if a coordinate is NaN. Empty input, shape (0, 2), gives empty output.
+
+    References
+    ----------
+    Euclid's norm, as in `scipy.spatial.distance.euclidean`.
+
+    Examples
+    --------
+    >>> euclidean_distance([[0, 0], [1, 1]], [3, 4]).round(4).tolist()
+    [5.0, 3.6056]
     """
     first, second = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     if first.shape[-1:] != (2,) or second.shape[-1:] != (2,):

@@ -34,9 +34,9 @@ def bootstrap_weights(
 ) -> Iterator[NDArray[np.float64]]:
     """Yield case weights of a stratified bootstrap, block by block: shape (rows, cases), whole numbers.
 
-    Each row holds multinomial counts: within every stratum as many draws with replacement as it has cases, so
-    that its counts sum to its size. The rows depend on nothing but strata, clusters and seed: not on the size
-    of the blocks, and fewer resamples are the first rows of more.
+    Each row holds multinomial counts: in every stratum there are as many draws with replacement as cases, so
+    its counts sum to its size. The rows depend on strata, clusters and seed only, not on the block size or
+    the number of resamples.
 
     strata: integers, shape (cases,); cases of stratum −1 are not in the metric and have weight 0.
     clusters: None, or integers of shape (cases,), such as the person an eye belongs to. Then clusters are
@@ -83,10 +83,41 @@ def percentile_interval(values: ArrayLike, level: float = 0.95) -> Interval:
 
 
 def wilson_interval(successes: float, total: float, level: float = 0.95) -> Interval:
-    """Wilson score interval of a proportion, within [0, 1].
+    """Return the Wilson score interval of a proportion.
 
-    Raises ValueError unless 0 ≤ successes ≤ total and total > 0, and for a level outside (0, 1).
-    Source: Wilson 1927, J. Am. Stat. Assoc. 22:209.
+    Parameters
+    ----------
+    successes : float
+        The number of successes, from 0 to ``total``.
+    total : float
+        The number of trials, above 0.
+    level : float, optional
+        The confidence level, in (0, 1).
+
+    Returns
+    -------
+    Interval
+        ``lower`` and ``upper``, in [0, 1].
+
+    Raises
+    ------
+    ValueError
+        Unless 0 ≤ successes ≤ total and total > 0, or for a level outside (0, 1).
+
+    Notes
+    -----
+    There is no interval of zero trials: a ``total`` of 0 is an error.
+
+    References
+    ----------
+    E. B. Wilson, "Probable inference, the law of succession, and statistical inference", Journal of the
+    American Statistical Association 22:209–212, 1927.
+
+    Examples
+    --------
+    >>> interval = wilson_interval(8, 10)
+    >>> round(interval.lower, 4), round(interval.upper, 4)
+    (0.4902, 0.9433)
     """
     _check_level(level)
     if not (total > 0 and 0 <= successes <= total):
@@ -98,10 +129,38 @@ def wilson_interval(successes: float, total: float, level: float = 0.95) -> Inte
     shrinkage = 1 + z * z / total
     centre = (proportion + z * z / (2 * total)) / shrinkage
     half = z / shrinkage * math.sqrt(proportion * (1 - proportion) / total + (z / (2 * total)) ** 2)
-    # With no success, or nothing else, the end is 0 or 1 exactly; rounding may miss it by one digit.
+    # With no success or no failure, the bound is exactly 0 or 1; rounding could miss it by one digit.
     lower = 0.0 if successes == 0 else max(0.0, centre - half)
     upper = 1.0 if successes == total else min(1.0, centre + half)
     return Interval(lower, upper)
+
+
+def wilson_bootstrap_interval(
+    values: ArrayLike, value: float, successes_of: int, level: float = 0.95
+) -> Interval:
+    """Wilson interval of a proportion whose variance is that of its bootstrap; it contains the value.
+
+    For a proportion that is more than a count of independent cases: a sensitivity whose threshold is found on
+    the same cases, or cases that belong together. The score interval is taken about the mean of the bootstrap
+    values, with as many cases as would give their variance, at most those that there are; the variance of a
+    single case is taken at the proportion shrunk by z²/2 successes and failures (Agresti and Coull 1998).
+
+    values: shape (resamples,), in [0, 1]. value: the proportion. successes_of: the number of cases of which
+    it is the share. Raises ValueError for NaN, no value, and a level outside (0, 1).
+    """
+    _check_level(level)
+    column = np.asarray(values, dtype=np.float64)
+    if not column.size or np.isnan(column).any():
+        raise ValueError(f"values: expected numbers, found {int(np.isnan(column).sum())} NaN")
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    centre = min(1.0, max(0.0, float(column.mean())))
+    shrunk = (successes_of * centre + z * z / 2) / (successes_of + z * z)
+    variance = float(column.var(ddof=1)) if column.size > 1 else 0.0
+    effective = float(successes_of)
+    if variance > 0:
+        effective = min(effective, shrunk * (1 - shrunk) / variance)
+    found = wilson_interval(centre * effective, effective, level)
+    return Interval(min(found.lower, value), max(found.upper, value))
 
 
 def _cluster_groups(
@@ -110,7 +169,7 @@ def _cluster_groups(
     """Return each cluster's group (one per set of strata that its cases have) and each case's cluster."""
     names, unit_of_case = np.unique(cluster, return_inverse=True)
     kinds, kind_of_case = np.unique(stratum, return_inverse=True)
-    # Marked by what it lacks, clusters of one stratum are grouped in the order of their strata.
+    # Marked by the strata they lack, clusters of one stratum are sorted in the order of their strata.
     lacks = np.ones((names.size, kinds.size), dtype=np.bool_)
     lacks[unit_of_case, kind_of_case] = False
     group = np.unique(lacks, axis=0, return_inverse=True)[1] if names.size else np.zeros(0, dtype=np.int64)
@@ -129,7 +188,7 @@ def _blocks(
     units = group.size
     by_group = np.argsort(group, kind="stable")
     _, first, size = np.unique(group[by_group], return_index=True, return_counts=True)
-    # Counts are made for the units by group, where the units of one group lie side by side.
+    # Units are sorted by group for drawing, so that those of one group are adjacent.
     group_first, group_size = np.repeat(first, size), np.repeat(size, size).astype(np.float64)
     place = np.empty(units, dtype=np.intp)
     place[by_group] = np.arange(units)

@@ -1,10 +1,13 @@
 """Overlap of two regions: Dice, Jaccard, precision, recall and F-beta from one triple of pixel counts."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
+
+from evaluation.metrics.crop import Crop, intersection_of
 
 Integers = NDArray[np.integer]
 Floats = NDArray[np.float64]
@@ -13,7 +16,7 @@ Count = TypeVar("Count", int, Integers)
 
 @dataclass(frozen=True, slots=True)
 class OverlapCounts(Generic[Count]):
-    """Numbers of pixels (or of anything else): in both regions, in the predicted, in the reference one.
+    """Numbers of pixels: in both regions, in the predicted region, in the reference region.
 
     Either integers or integer arrays of one shape, for example one entry per image or per class.
     """
@@ -36,6 +39,23 @@ def count_overlap(prediction: NDArray[np.bool_], reference: NDArray[np.bool_]) -
         intersection=int(np.count_nonzero(prediction & reference)),
         prediction=int(np.count_nonzero(prediction)),
         reference=int(np.count_nonzero(reference)),
+    )
+
+
+def region_of(mask: Crop, labels: Sequence[int]) -> Crop:
+    """Return the pixels of a mask that carry any of the labels, as booleans."""
+    pixels = mask.values == labels[0]
+    for label in labels[1:]:
+        pixels |= mask.values == label
+    return Crop(pixels, mask.top, mask.left)
+
+
+def overlap_of(prediction: Crop, reference: Crop) -> OverlapCounts[int]:
+    """Return the pixel counts of two regions of one image."""
+    return OverlapCounts(
+        intersection=intersection_of(prediction, reference),
+        prediction=int(np.count_nonzero(prediction.values)),
+        reference=int(np.count_nonzero(reference.values)),
     )
 
 
@@ -66,9 +86,9 @@ def precision(counts: OverlapCounts[int], *, both_empty: float) -> float: ...
 @overload
 def precision(counts: OverlapCounts[Integers], *, both_empty: float) -> Floats: ...
 def precision(counts: OverlapCounts[int] | OverlapCounts[Integers], *, both_empty: float) -> float | Floats:
-    """Share of the predicted pixels that are right, in [0, 1].
+    """Share of the predicted pixels that are in the reference, in [0, 1].
 
-    0 where nothing is predicted although the reference has something; `both_empty` where both are empty.
+    0 if only the prediction is empty; `both_empty` if both are empty.
     """
     return _ratio(counts.intersection, counts.prediction, counts, both_empty)
 
@@ -80,7 +100,7 @@ def recall(counts: OverlapCounts[Integers], *, both_empty: float) -> Floats: ...
 def recall(counts: OverlapCounts[int] | OverlapCounts[Integers], *, both_empty: float) -> float | Floats:
     """Share of the reference's pixels that are predicted (sensitivity), in [0, 1].
 
-    0 where the reference is empty although something is predicted; `both_empty` where both are empty.
+    0 if only the reference is empty; `both_empty` if both are empty.
     """
     return _ratio(counts.intersection, counts.reference, counts, both_empty)
 
@@ -94,8 +114,8 @@ def f_beta(
 ) -> float | Floats:
     """F-beta, the harmonic mean of precision and recall with recall weighted beta² times, in [0, 1].
 
-    (1 + beta²)·|A∩B| / (beta²·|reference| + |prediction|): 0 where one region is empty or nothing overlaps,
-    `both_empty` where both are empty. Source: van Rijsbergen, Information Retrieval, 1979, chapter 7.
+    (1 + beta²)·|A∩B| / (beta²·|reference| + |prediction|): 0 if one region is empty or nothing overlaps,
+    `both_empty` if both are empty. Source: van Rijsbergen, Information Retrieval, 1979, chapter 7.
     """
     squared = beta * beta
     numerator = (1.0 + squared) * counts.intersection

@@ -1,9 +1,9 @@
 """Receiver operating characteristic: area under the curve, and sensitivity at a required specificity.
 
-The scores of a phase are sorted once (`roc_table`); every figure is then a function of that table and of a
-matrix of case weights with shape (resamples, cases), and gives one value per row.
+The scores of a phase are sorted once (`roc_table`). Every metric is then a function of that table and of a
+matrix of case weights with shape (resamples, cases), and returns one value per row.
 
-A missing likelihood enters as −inf for a positive and as +inf for a negative, the worst in either direction.
+A missing likelihood enters as −inf for a positive and as +inf for a negative, the worst value for each.
 """
 
 from dataclasses import dataclass
@@ -15,15 +15,15 @@ from numpy.typing import ArrayLike, NDArray
 
 @dataclass(frozen=True, slots=True)
 class RocTable:
-    """What sorting the scores tells about the cases, whatever their weights.
+    """The order of the cases by score, independent of their weights.
 
     score, positive: shape (cases,), as given.
     positive_order: cases of the positives by ascending score, those at −inf left out (`missing_positives`).
     negative_order: cases of the negatives by ascending score.
-    segment_starts: where in `negative_order` a new segment starts; between the ends of a segment no positive
-        has its score, so that the weights of the negatives are only ever needed summed by segment.
+    segment_starts: where in `negative_order` a new segment starts. No positive scores between the ends of a
+        segment, so the weights of the negatives are needed only as sums over segments.
     segments_below, segments_up_to: for each of `positive_order`, the number of segments whose negatives score
-        lower than it, and lower or equal; they differ where negatives are tied with it.
+        lower, and lower or equal; they differ if negatives are tied with it.
     """
 
     score: NDArray[np.float64]
@@ -38,7 +38,7 @@ class RocTable:
 
 @dataclass(frozen=True, slots=True)
 class RocPoints:
-    """Points of the curve from "nothing is positive" on, with falling threshold; each of shape (points,)."""
+    """Points of the curve by descending threshold, from "nothing is positive" on; each of shape (points,)."""
 
     threshold: NDArray[np.float64]
     false_positive_rate: NDArray[np.float64]
@@ -119,8 +119,8 @@ def sensitivity_at_specificity(
     """
     _check_target(target)
     counts = _counts(table, weights)
-    # Specificity never falls as t rises, so at the best t exactly those positives are detected
-    # whose own score would be a good enough threshold.
+    # Specificity never falls as t rises. So at the best t, exactly those positives are detected whose own
+    # score, taken as the threshold, reaches the target.
     needed = target.numerator * counts.negatives
     detected = target.denominator * counts.below >= needed[:, np.newaxis]
     return _ratio(np.einsum("ij,ij->i", counts.positive, detected), _where_both(counts))
@@ -140,8 +140,8 @@ def sensitivity_at_specificity_interpolated(
     """
     _check_target(target)
     counts = _counts(table, weights)
-    # For each positive: of the false positives that are allowed, those left for its tied group once all
-    # negatives with a higher score are spent, and the negatives in that group; both times the denominator.
+    # For each positive: the allowed false positives that remain for its tied group after all negatives with a
+    # higher score, and the negatives in that group; both multiplied by the denominator.
     needed = target.numerator * counts.negatives
     left = target.denominator * counts.up_to - needed[:, np.newaxis]
     tied = target.denominator * (counts.up_to - counts.below)
@@ -182,9 +182,9 @@ def _ascending(score: NDArray[np.float64], chosen: NDArray[np.bool_]) -> NDArray
 
 
 def weighted_counts(table: RocTable, weights: ArrayLike) -> WeightedCounts:
-    """Return what every figure of the curve needs of a matrix of weights of shape (resamples, cases).
+    """Return the sums that every ROC metric needs of a matrix of weights of shape (resamples, cases).
 
-    Where several figures are wanted under the same weights, they can all be given this in place of them.
+    Several metrics under the same weights can share the result: they take it in place of the weights.
     """
     matrix = np.asarray(weights)
     if matrix.ndim != 2 or matrix.shape[1] != table.score.size:
@@ -208,7 +208,7 @@ def _counts(table: RocTable, weights: ArrayLike | WeightedCounts) -> WeightedCou
 
 
 def _columns(matrix: NDArray[np.generic], order: NDArray[np.intp]) -> NDArray[np.float64]:
-    # With mode "clip" numpy skips a second pass for the bounds; the orders are within them by construction.
+    # Mode "clip" avoids a second pass that checks the bounds; all positions are valid by construction.
     return np.take(matrix, order, axis=1, mode="clip").astype(np.float64, copy=False)
 
 

@@ -1,26 +1,28 @@
-"""Distances between the surfaces of two regions of a volume, in mm."""
+"""Distances between the surfaces of two regions of a volume, in mm, under the conventions in use.
+
+They are exact at any size. Memory is that of the two surfaces, and for millions of surface voxels some ten
+bytes for each voxel of the box around half of them.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.metrics.crop import Box, Crop
+from evaluation.metrics.nearest import Spacing, nearest_distances
+from evaluation.metrics.surface_elements import element_areas, element_planes
 
-MAX_WINDOW_VOXELS = 1 << 20
-"""Up to here the library's dense distance transform is used; it needs some 60 bytes a voxel."""
+Surface = Literal["voxels", "elements"]
+Percentile = Literal["index", "linear"]
+Directions = Literal["directed", "pooled"]
 
-MAX_SURFACE_VOXELS = 1 << 22
-"""A prediction with more surface than this is noise: it takes the worst distance, the diagonal."""
-
-MAX_MEASURED = 1 << 18
-"""Of larger surfaces every k-th voxel in the order (z, y, x) is measured, against the whole other surface."""
-
-_PERCENTILE = 0.95
+_SHARE = 0.95
 _NEIGHBOURS = (
     (slice(None, -2), slice(1, -1)),
     (slice(2, None), slice(1, -1)),
@@ -28,15 +30,38 @@ _NEIGHBOURS = (
     (slice(1, -1), slice(2, None)),
 )
 
-Bools = NDArray[np.bool_]
+
+@dataclass(frozen=True, slots=True)
+class SurfaceConvention:
+    """How surfaces are compared; the definitions in use differ in these three choices.
+
+    surface: "voxels" is the region's voxels of which one of the 6 neighbours is outside of the region or of
+    the volume, each of weight 1 (grand_challenge_metrics, MedPy, MONAI, SimpleITK). "elements" lie between 2
+    × 2 × 2 voxels and are weighted by their area (google-deepmind/surface-distance; Nikolov et al. 2021).
+
+    percentile: "index" is the value at position ⌊0.95 (n − 1)⌋ of the sorted distances, counted from 0
+    (grand_challenge_metrics); of elements, the first at which the cumulated area reaches 95 %
+    (surface-distance). "linear" interpolates between two positions (NumPy, MedPy, MONAI), which elements do
+    not have.
+
+    directions: "directed" is the larger of the figures of both directions, "pooled" the figure of all
+    distances of both directions together (percentile: MedPy; mean: the average symmetric surface distance).
+
+    Raises ValueError for "elements" with "linear".
+    """
+
+    surface: Surface = "voxels"
+    percentile: Percentile = "index"
+    directions: Directions = "directed"
+
+    def __post_init__(self) -> None:
+        if self.surface == "elements" and self.percentile == "linear":
+            raise ValueError("percentile: expected 'index' for surface 'elements', found 'linear'")
 
 
 @dataclass(frozen=True, slots=True)
 class SurfaceDistances:
-    """Both figures in mm, each the larger of the two directions.
-
-    ``hausdorff_95``: 95th percentile of the distances from one surface to the other; ``mean``: their mean.
-    """
+    """95th percentile (Hausdorff distance, 95 %) and mean of the surface distances, in mm."""
 
     hausdorff_95: float
     mean: float
@@ -45,101 +70,100 @@ class SurfaceDistances:
 def surface_distances(
     prediction: Sequence[Crop],
     reference: Sequence[Crop],
-    spacing_mm: tuple[float, float, float],
+    spacing_mm: Spacing,
     diagonal_mm: float,
+    convention: SurfaceConvention = SurfaceConvention(),
 ) -> SurfaceDistances:
     """Return the surface distances of two regions given as boolean planes; spacing is (z, y, x).
 
-    A voxel is of the surface if one of its 6 neighbours is outside of the region or of the volume. The
-    definition is that of grand_challenge_metrics (`hausdorff_distance_measures`: percentile and modified
-    distance), which computes small volumes; larger ones, for which its distance transform would need
-    gigabytes, are searched with a k-d tree of the surface voxels: exactly up to a quarter of a million of
-    them, from more at every second, third, … voxel of the surface.
-
-    An empty reference has no distance (NaN); an empty prediction, or one of more than 4 million surface
-    voxels, has the volume's diagonal.
+    NaN for an empty reference; the volume's diagonal for an empty prediction. The default convention is that
+    of grand_challenge_metrics (`hausdorff_distance_measures`: percentile and modified distance).
     """
-    predicted, true = _extent(prediction), _extent(reference)
-    if true.is_empty:
+    if not _any(reference):
         return SurfaceDistances(math.nan, math.nan)
-    if predicted.is_empty:
+    if not _any(prediction):
         return SurfaceDistances(diagonal_mm, diagonal_mm)
-    box = predicted.union(true)
-    occupied = [
-        z for z in range(len(reference)) if not (prediction[z].box.is_empty and reference[z].box.is_empty)
+    outline = element_planes if convention.surface == "elements" else surface_planes
+    surfaces = (outline(prediction), outline(reference))
+    measured = [
+        _Distances(nearest_distances(here, there, spacing_mm), _areas(here, spacing_mm, convention))
+        for here, there in (surfaces, surfaces[::-1])
     ]
-    planes = slice(occupied[0], occupied[-1] + 1)
-    window = (planes.stop - planes.start) * (box.bottom - box.top) * (box.right - box.left)
-    if window <= MAX_WINDOW_VOXELS:
-        return _dense(
-            np.stack([plane.within(box) for plane in prediction[planes]]),
-            np.stack([plane.within(box) for plane in reference[planes]]),
-            spacing_mm,
-        )
-    first = surface_voxels(prediction, MAX_SURFACE_VOXELS)
-    if len(first) > MAX_SURFACE_VOXELS:
-        return SurfaceDistances(diagonal_mm, diagonal_mm)
-    return nearest_distances(first, surface_voxels(reference), spacing_mm)
-
-
-def _dense(prediction: Bools, reference: Bools, spacing_mm: tuple[float, float, float]) -> SurfaceDistances:
-    from grand_challenge_metrics.stats import hausdorff_distance_measures  # imports SciPy
-
-    measures = hausdorff_distance_measures(prediction, reference, spacing_mm, percentile=_PERCENTILE)
-    return SurfaceDistances(float(measures.percentile_distance), float(measures.modified_distance))
-
-
-def nearest_distances(
-    first: NDArray[np.int32], second: NDArray[np.int32], spacing_mm: tuple[float, float, float]
-) -> SurfaceDistances:
-    """Return the distances between two sets of voxels (n, 3), neither of them empty."""
-    from scipy.spatial import KDTree  # 0.3 s that only volumes need
-
-    scaled = [voxels * np.asarray(spacing_mm) for voxels in (first, second)]
-    directed = []
-    for here, there in (scaled, scaled[::-1]):
-        distances, _ = KDTree(there).query(here[:: -(-len(here) // MAX_MEASURED)])
-        directed.append(np.sort(distances))
+    if convention.directions == "pooled":
+        measured = [_pooled(*measured)]
     return SurfaceDistances(
-        max(float(distances[int((len(distances) - 1) * _PERCENTILE)]) for distances in directed),
-        max(float(distances.mean()) for distances in directed),
+        max(distances.percentile(convention.percentile) for distances in measured),
+        max(distances.mean() for distances in measured),
     )
 
 
-def surface_voxels(planes: Sequence[Crop], most: float = math.inf) -> NDArray[np.int32]:
-    """Return the surface voxels (z, y, x) of a region given as boolean planes, in order, shape (n, 3).
+@dataclass(frozen=True, slots=True)
+class _Distances:
+    """Distances of one direction or of both, and their weights (None: equal)."""
 
-    The search ends at the first plane with which there are more than ``most``.
-    """
-    box = _extent(planes)
+    values: NDArray[Any]
+    weights: NDArray[np.float64] | None
+
+    def mean(self) -> float:
+        return float(np.average(self.values.astype(np.float64, copy=False), weights=self.weights))
+
+    def percentile(self, definition: Percentile) -> float:
+        if self.weights is not None:
+            order = np.lexsort((self.weights, self.values))
+            share = np.cumsum(self.weights[order]) / self.weights.sum()
+            position = min(int(np.searchsorted(share, _SHARE)), order.size - 1)
+            return float(self.values[order[position]])
+        if definition == "linear":
+            return float(np.percentile(self.values, 100 * _SHARE))
+        position = int((self.values.size - 1) * _SHARE)
+        return float(np.partition(self.values, position)[position])
+
+
+def _pooled(first: _Distances, second: _Distances) -> _Distances:
+    weights = (
+        None
+        if first.weights is None or second.weights is None
+        else np.concatenate((first.weights, second.weights))
+    )
+    return _Distances(np.concatenate((first.values, second.values)), weights)
+
+
+def _areas(
+    surface: Sequence[Crop], spacing_mm: Spacing, convention: SurfaceConvention
+) -> NDArray[np.float64] | None:
+    if convention.surface == "voxels":
+        return None
+    areas = element_areas(spacing_mm)
+    return np.concatenate([areas[plane.values[plane.values != 0]] for plane in surface])
+
+
+def _any(planes: Sequence[Crop]) -> bool:
+    return any(plane.values.any() for plane in planes)
+
+
+def surface_planes(planes: Sequence[Crop]) -> list[Crop]:
+    """Return the surface voxels of a region given as boolean planes, as boolean planes."""
+    nothing = Crop(np.zeros((0, 0), dtype=np.bool_))
+    padded = [nothing, *planes, nothing]
+    return [_surface_plane(*padded[z : z + 3]) for z in range(len(planes))]
+
+
+def _surface_plane(before: Crop, here: Crop, after: Crop) -> Crop:
+    box = here.box
+    if box.is_empty:
+        return here
     around = Box(box.top - 1, box.bottom + 1, box.left - 1, box.right + 1)
-    inner = (slice(1, -1), slice(1, -1))
-    empty = np.zeros((box.bottom - box.top, box.right - box.left), dtype=np.bool_)
-    found = []
-    before, padded = empty, None
-    for z, plane in enumerate(planes):
-        if plane.box.is_empty:
-            before, padded = empty, None
-            continue
-        here = plane.within(around) if padded is None else padded
-        has_next = z + 1 < len(planes) and not planes[z + 1].box.is_empty
-        padded = planes[z + 1].within(around) if has_next else None
-        enclosed = before & (empty if padded is None else padded[inner])
-        for neighbour in _NEIGHBOURS:
-            enclosed &= here[neighbour]
-        rows, columns = np.divmod(np.flatnonzero(here[inner] & ~enclosed), empty.shape[1])
-        voxels = np.empty((len(rows), 3), dtype=np.int32)
-        voxels[:, 0], voxels[:, 1], voxels[:, 2] = z, rows + box.top, columns + box.left
-        found.append(voxels)
-        if sum(map(len, found)) > most:
-            break
-        before = here[inner]
-    return np.concatenate(found) if found else np.zeros((0, 3), dtype=np.int32)
+    padded = here.within(around)
+    enclosed = _cut(before, box) & _cut(after, box)
+    for neighbour in _NEIGHBOURS:
+        enclosed &= padded[neighbour]
+    return Crop(here.values & ~enclosed, box.top, box.left)
 
 
-def _extent(planes: Sequence[Crop]) -> Box:
-    """Return the smallest box around the boxes of all planes."""
-    box = Box(0, 0, 0, 0)
-    for plane in planes:
-        box = box.union(plane.box)
-    return box
+def _cut(plane: Crop, box: Box) -> NDArray[np.bool_]:
+    """Return the values of a plane in a box that it need not cover; around it they are false."""
+    whole = plane.box.union(box)
+    values: NDArray[np.bool_] = plane.within(whole)[
+        box.top - whole.top : box.bottom - whole.top, box.left - whole.left : box.right - whole.left
+    ]
+    return values

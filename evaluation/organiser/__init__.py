@@ -1,1 +1,1 @@
-"""What an organiser does with a phase before anybody submits to it."""
+"""The organiser's tools: validate, rehearse and audit a phase, and derive its settings on the platform."""

@@ -1,145 +1,210 @@
 """How much of a phase's labels its published figures give to someone who submits many times.
 
 Every published number answers a question about the labels that the submission puts. A number that can take n
-values gives at most log2(n) bits, so that k bits of labels need at least k / log2(n) submissions. That is a
-bound and no attack: what nobody can reach in fewer submissions than the bound is safe, the rest is not shown.
+values gives at most log2(n) bits, so that k bits of labels need at least k / log2(n) submissions. All
+published numbers count against every label: whether a figure of one task tells of a label of another,
+nobody has to show. That is a bound; what an attack really needs, `evaluation.organiser.attack` tries.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from evaluation.core.aggregation import Estimate, estimate
+from evaluation.core.aggregation import ConfidenceInterval
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Task
-from evaluation.core.metric import Metric, Resolution
+from evaluation.core.metric import Metric
 from evaluation.evaluate import scores_of_nothing
+from evaluation.organiser.labels import Labels, bits_of_counts, hidden_labels, label_column
 from evaluation.phase.phase import Phase
-from evaluation.phase.subgroups import subgroup_masks
+from evaluation.phase.public_digits import Digits, digits_of
+from evaluation.phase.scores import Scores
 from evaluation.platform.result_file import SIGNIFICANT_DIGITS
-from evaluation.summary import resampling_of
+from evaluation.summary import figures_of, public_subgroups
 
 VALUE = "value"
 _FULL: int = 10**SIGNIFICANT_DIGITS
 
 
 @dataclass(frozen=True)
-class Figure:
-    """One or more numbers that are published of a metric of a task.
+class Size:
+    """Another number of 0/1 labels than the phase's own."""
 
-    ``extent`` is the width of the range of each; ``resolution`` is there for a value of 0/1 labels.
+    positives: int
+    cases: int
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One or more numbers that are published of a metric ("task.metric").
+
+    ``extent`` is the width of the range of each, ``digits`` the number of its decimals. ``labels`` names the
+    labels of which the metric is made, ``exact`` is how many values it can take before it is rounded.
     """
 
-    task: str
     metric: str
     what: str
     numbers: int
     extent: float
-    resolution: Resolution | None = None
+    digits: int
+    labels: str | None = None
+    exact: int | None = None
 
-    def values(self, digits: int | None) -> int:
-        """Return how many values each number can take, all digits published or so many decimals."""
-        steps: int = _FULL
-        if digits is not None and math.isfinite(self.extent):
-            steps = min(steps, round(self.extent * 10**digits) + 1)
-        exact = self.resolution.values if self.resolution else None
-        return steps if exact is None else min(steps, exact)
+    def values(self, digits: int | None = None) -> int:
+        """Return how many values each number can take, as published or with at most so many decimals."""
+        decimals = self.digits if digits is None else min(self.digits, digits)
+        steps = round(self.extent * 10**decimals) + 1 if math.isfinite(self.extent) else _FULL
+        return min(steps, _FULL, _FULL if self.exact is None else self.exact)
 
-    def bits(self, digits: int | None) -> float:
-        """Return the bits that one submission is given by these numbers, at most."""
+    def bits(self, digits: int | None = None) -> float:
+        """Return the bits that one submission is told by these numbers, at most."""
         return self.numbers * math.log2(self.values(digits))
 
 
 @dataclass(frozen=True)
-class Labels:
-    """The hidden 0/1 labels of which figures of a task tell; their numbers are taken as known."""
+class HiddenLabels:
+    """Labels that are to stay hidden: how many cases are of each class, which is taken as known."""
 
-    task: str
-    positives: int
-    negatives: int
+    name: str
+    counts: tuple[int, ...]
 
     @property
     def bits(self) -> float:
-        """Return the logarithm of the number of ways to deal these labels out to the cases."""
-        counts = (self.positives + self.negatives, self.positives, self.negatives)
-        total, positives, negatives = (math.lgamma(count + 1) for count in counts)
-        return (total - positives - negatives) / math.log(2)
+        """The logarithm of the number of ways to deal these labels out to the cases."""
+        return bits_of_counts(self.counts)
+
+    def submissions(self, bits_of_one: float) -> float:
+        """Return how many submissions are needed at least where each is told so many bits."""
+        return math.ceil(self.bits / bits_of_one) if bits_of_one else math.inf
 
 
 @dataclass(frozen=True)
 class Disclosure:
-    """The published figures of a phase, and the labels of which some of them tell."""
+    """All published figures of a phase and all its hidden labels."""
 
     figures: tuple[Figure, ...]
-    labels: tuple[Labels, ...]
-    digits: Mapping[str, int]
+    labels: tuple[HiddenLabels, ...]
 
-    def telling_of(self, labels: Labels) -> list[Figure]:
-        """Return the figures that tell of these labels."""
-        return [
-            figure
-            for figure in self.figures
-            if figure.resolution is not None
-            and labels == Labels(figure.task, figure.resolution.positives, figure.resolution.negatives)
-        ]
-
-    def bits(self, figures: Iterable[Figure], digits: int | None = None) -> float:
-        """Return the bits that one submission is given by these figures together, at most.
-
-        ``digits`` stands in for the phase's own rounding where that is finer or where there is none.
-        """
-        return sum(self._bits_of(figure, digits) for figure in figures)
-
-    def _bits_of(self, figure: Figure, digits: int | None) -> float:
-        own = self.digits.get(f"{figure.task}.{figure.metric}")
-        given = [number for number in (own, digits) if number is not None]
-        return figure.bits(min(given, default=None))
+    def made_of(self, labels: HiddenLabels) -> tuple[Figure, ...]:
+        """Return the values of the metrics that are made of these labels."""
+        return tuple(
+            figure for figure in self.figures if figure.labels == labels.name and figure.what == VALUE
+        )
 
 
-def audit(phase: Phase, workers: int) -> Disclosure:
-    """Return what the results of a phase disclose. Raises `PhaseError` where its reference cannot be read."""
-    tables = scores_of_nothing(phase, phase.tasks, workers).tables
-    figures = tuple(figure for task in phase.tasks for figure in _figures(phase, task, tables[task.name]))
-    labels = dict.fromkeys(
-        Labels(figure.task, figure.resolution.positives, figure.resolution.negatives)
-        for figure in figures
-        if figure.resolution
-    )
-    return Disclosure(figures, tuple(labels), phase.config.digits)
+def bits_of(figures: Iterable[Figure], digits: int | None = None) -> float:
+    """Return the bits that one submission is told by all these figures, at most."""
+    return sum(figure.bits(digits) for figure in figures)
 
 
-def _figures(phase: Phase, task: Task, table: CaseTable) -> Iterator[Figure]:
-    """Yield all figures of a task; of numbers that follow from others, such as a half-width, none."""
-    config = phase.config
-    estimates = estimate(task, table, resampling_of(phase), config.public_detail == "full")
-    groups = sum(len(subgroup_masks(subgroup, phase.cases, table.names)) for subgroup in config.subgroups)
-    for metric in task.metrics:
-        if metric.name not in estimates:
-            continue
-        metric_estimate = estimates[metric.name]
-        resolution = metric.aggregate.resolution
-        found = resolution(table) if resolution else None
-        extent = _extent(metric, metric_estimate.value)
-        spread = None if found is None else Resolution(found.positives, found.negatives, None)
-        yield Figure(task.name, metric.name, VALUE, 1, extent, found)
-        for what, numbers in _further(metric_estimate, groups).items():
-            yield Figure(task.name, metric.name, what, numbers, extent, spread)
-        if config.publish_cases:
-            yield Figure(task.name, metric.name, "per case", len(table), extent, spread)
+def audit(phase: Phase, workers: int, sizes: Mapping[str, Size] | None = None) -> Disclosure:
+    """Return what the results of a phase disclose.
+
+    ``sizes`` gives the 0/1 labels of tasks, by name, another number. Raises `PhaseError` where the reference
+    cannot be read.
+    """
+    scores = scores_of_nothing(phase, phase.tasks, workers)
+    labels = hidden_labels(phase, scores.tables)
+    figures = tuple(_figures(scores, labels, sizes or {}))
+    return Disclosure(figures, tuple(_counted(label, sizes or {}) for label in labels))
 
 
-def _further(estimate: Estimate, groups: int) -> dict[str, int]:
+def _counted(labels: Labels, sizes: Mapping[str, Size]) -> HiddenLabels:
+    task, _, column = labels.name.partition(".")
+    counts = tuple(labels.counts.values())
+    if column and task in sizes:
+        counts = (sizes[task].positives, sizes[task].cases - sizes[task].positives)
+    return HiddenLabels(labels.name, counts)
+
+
+def _figures(scores: Scores, labels: Sequence[Labels], sizes: Mapping[str, Size]) -> Iterator[Figure]:
+    """Yield all published figures; of numbers that follow from others, such as a half-width, none."""
+    phase = scores.phase
+    figures = figures_of(scores)
+    groups = public_subgroups(figures.subgroups, phase.config)
+    for task in scores.tasks:
+        table = scores.tables[task.name]
+        for metric in task.metrics:
+            estimate = figures.aggregates[task.name].get(metric.name)
+            if estimate is None:
+                continue
+            name = f"{task.name}.{metric.name}"
+            digits = digits_of(phase.config, name)
+            extent = _extent(metric, estimate.value)
+            label = _label_of(task, metric, table, labels)
+            exact = _exact_values(metric, _sized(metric, table, sizes.get(task.name)))
+            yield Figure(name, VALUE, 1, extent, digits.value, label, exact)
+            for what, numbers in _further(estimate).items():
+                yield Figure(name, what, numbers, extent, digits.spread, label)
+            members = sum(metric.name in of_group.get(task.name, {}) for of_group in _each(groups))
+            if members:
+                yield Figure(name, "subgroups", members, extent, digits.value, label)
+        if phase.config.publish_cases:
+            yield _cases(task, table, Digits(phase.config.value_digits, phase.config.spread_digits))
+
+
+def _label_of(task: Task, metric: Metric, table: CaseTable, labels: Sequence[Labels]) -> str | None:
+    """Return the labels that a metric compares with, or that say which cases enter it."""
+    column = label_column(metric)
+    if column is not None:
+        return next((label.name for label in labels if f"{task.name}.{column}" in label.names), None)
+    column = metric.aggregate.share_column or metric.aggregate.spread_column
+    if column is None:
+        return None
+    enters = zip(table.names, table[column].tolist(), strict=True)
+    entering = {name for name, value in enters if not math.isnan(value)}
+    return next((label.name for label in labels if entering in label.members.values()), None)
+
+
+def _each(subgroups: Mapping[str, Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    for column in subgroups.values():
+        yield from column.values()
+
+
+def _further(estimate: Any) -> dict[str, int]:
     """Return what else is published of a metric, and how many numbers it is."""
-    quartiles = (estimate.median, estimate.first_quartile, estimate.third_quartile)
     further = {
-        "interval": 2 if estimate.confidence_interval else 0,
-        "standard deviation": int(estimate.standard_deviation is not None),
-        "quartiles": sum(quartile is not None for quartile in quartiles),
-        "subgroups": groups,
+        field.name.replace("_", " "): _numbers(getattr(estimate, field.name))
+        for field in dataclasses.fields(estimate)
+        if field.name != VALUE
     }
     return {what: numbers for what, numbers in further.items() if numbers}
+
+
+def _numbers(figure: Any) -> int:
+    """Return how many numbers a published figure holds; a half-width follows from the others."""
+    if isinstance(figure, ConfidenceInterval):
+        return 2
+    if isinstance(figure, Mapping):
+        return sum(map(_numbers, figure.values()))
+    return int(isinstance(figure, float))
+
+
+def _cases(task: Task, table: CaseTable, digits: Digits) -> Figure:
+    return Figure(task.name, "per case", len(table) * len(table.column_names), math.inf, digits.value)
+
+
+def _exact_values(metric: Metric, table: CaseTable) -> int | None:
+    """Return how many values a metric can take for these labels; None where they are not counted."""
+    aggregate = metric.aggregate
+    if aggregate.resolution:
+        return aggregate.resolution(table).values
+    if aggregate.share_column:
+        return sum(not math.isnan(value) for value in table[aggregate.share_column].tolist()) + 1
+    return None
+
+
+def _sized(metric: Metric, table: CaseTable, size: Size | None) -> CaseTable:
+    """Return the table, or one of other numbers of labels, of which it holds nothing else."""
+    column = label_column(metric)
+    if size is None or column is None:
+        return table
+    rows = [{column: float(number < size.positives)} for number in range(size.cases)]
+    return CaseTable([str(number) for number in range(size.cases)], rows)
 
 
 def _extent(metric: Metric, worst: float) -> float:

@@ -1,6 +1,6 @@
-"""The rehearsal of a phase: submissions derived from its own reference, scored as any other.
+"""The rehearsal of a phase: scores submissions derived from its own reference.
 
-Every figure that they get is held against `evaluation.organiser.rehearsal_rules` before an image is built.
+Every figure is checked against `evaluation.organiser.rehearsal_rules` before an image is built.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ Predictions = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """The figures by metric ("task.metric") or composite and submission, and what is wrong with them.
+    """The figures by metric ("task.metric") or composite and by submission, and the broken rules.
 
-    ``cases`` of the phase's cases took part.
+    ``cases`` is the number of cases that were used.
     """
 
     cases: int
@@ -45,7 +45,7 @@ class Rehearsal:
 
     @property
     def untried(self) -> tuple[str, ...]:
-        """The metrics that exist for none of these cases."""
+        """The metrics that are undefined for all of these cases."""
         return tuple(
             name
             for name, figures in self.figures.items()
@@ -54,9 +54,9 @@ class Rehearsal:
 
 
 def rehearse(phase: Phase, progress: Progress = no_progress) -> Rehearsal:
-    """Return the rehearsal of a phase, of a large one on cases spread over the table.
+    """Return the rehearsal of a phase; of a large phase, cases spread over the table are used.
 
-    Raises `PhaseError` where the reference cannot be read or a submission cannot be scored.
+    Raises `PhaseError` if the reference cannot be read or a submission cannot be scored.
     """
     chosen = _choose(phase.cases.forms, fields_of(phase.tasks))
     jobs = [CaseJob(phase.cases.forms[i], phase.rows[i]) for i in chosen]
@@ -85,7 +85,7 @@ def rehearse(phase: Phase, progress: Progress = no_progress) -> Rehearsal:
 
 
 def _choose(cases: Sequence[CaseForm], fields: Sequence[Field]) -> list[int]:
-    """Return positions spread evenly, as many as keep within the limits of cases and pixels."""
+    """Return evenly spread positions within the limits of cases and pixels."""
     pixels = sum(field.kind.pixels(case) for case in cases for field in fields if field.cases(case))
     count = max(2, min(_MAX_CASES, len(cases) * _MAX_PIXELS // max(1, pixels)))
     if count >= len(cases):
@@ -98,7 +98,7 @@ class _Stage:
 
     def __init__(self, phase: Phase) -> None:
         self._fields = fields_of(phase.tasks)
-        # Nothing of a run time can be derived from a reference.
+        # A run time cannot be derived from a reference.
         self._scorer = CaseScorer(phase.reference, [task for task in phase.tasks if task.fields])
         self._reference = OpenReference(phase.reference, references_of(phase.tasks))
 
@@ -148,7 +148,7 @@ class _Stage:
 
 
 def _partners(cases: Sequence[CaseForm]) -> list[int]:
-    """Return for every case the next one of the same size and columns, the last one's being the first."""
+    """Return for every case the next one of the same size and columns, for the last one the first."""
     groups: dict[object, list[int]] = defaultdict(list)
     for position, case in enumerate(cases):
         columns = {name: cell for name, cell in case.columns.items() if name not in (STACK_NAME, STACK_INDEX)}
@@ -161,7 +161,7 @@ def _partners(cases: Sequence[CaseForm]) -> list[int]:
 
 
 def _is_derived(task: Task, submission: str, outcomes: Mapping[str, Sequence[Scored]]) -> bool:
-    """Return whether a submission holds what it should of a task: not where a kind lacks the variant."""
+    """Return whether a submission is complete in a task; it is not if a kind of value lacks the variant."""
     whole = next((variant for variant, half in HALF_MISSING.items() if half == submission), submission)
     return whole == MISSING or all(task.name not in outcome.worst for outcome in outcomes[whole])
 

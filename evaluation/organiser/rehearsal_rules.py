@@ -1,4 +1,4 @@
-"""What must hold for the figures of a rehearsal, whatever the challenge."""
+"""The rules for the figures of a rehearsal, the same for every challenge."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ _TOLERANCE = 1e-9
 
 Figures = Mapping[str, float]
 
-# (at least as good, not better). Empty and shuffled stand against perfect only: an empty prediction is right
-# in what measures false alarms alone, and a shuffled one where cases are alike.
+# (at least as good, not better). Empty and shuffled are compared with perfect only: an empty prediction is
+# right for metrics of false alarms alone, and a shuffled one is right if cases are alike.
 _ORDER = (
     (Variant.PERFECT, Variant.NEAR),
     (Variant.PERFECT, Variant.EMPTY),
     (Variant.PERFECT, Variant.INVERTED),
     (Variant.PERFECT, SHUFFLED),
     (Variant.NEAR, Variant.INVERTED),
-    # Missing never beats present. A shuffled prediction may hold more false objects than a case has true
-    # ones, which a missing one cannot.
+    # Missing is never better than present. Not so for shuffled predictions, which may have more false objects
+    # than a case has true ones.
     *((variant, MISSING) for variant in Variant),
     *((variant, HALF_MISSING[variant]) for variant in Variant),
 )
@@ -36,7 +36,7 @@ _ORDER = (
 
 @dataclass(frozen=True)
 class Scale:
-    """The bounds of a metric or composite, and whether its value alone tells good from useless."""
+    """The bounds of a metric or composite, and whether a better value means a better submission."""
 
     best: float
     worst: float
@@ -44,7 +44,7 @@ class Scale:
 
 
 def problems_of(name: str, scale: Scale, figures: Figures) -> Iterator[str]:
-    """Yield what is wrong with a metric's figures by submission; nothing where no case enters it.
+    """Yield the rules that a metric's figures (by submission) break; none if no case enters the metric.
 
     A submission that could not be derived has no figure.
     """

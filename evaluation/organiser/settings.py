@@ -1,4 +1,4 @@
-"""The settings of a phase on the platform that go with its `metrics.json`, ready to be pasted."""
+"""The settings of a phase on the platform, derived from its configuration and its `metrics.json`."""
 
 from __future__ import annotations
 
@@ -13,25 +13,29 @@ from pydantic import ValidationError
 
 from evaluation.core.fault import PhaseError
 from evaluation.evaluate import scores_of_nothing
+from evaluation.organiser.platform_ranking import notes_on_ranking, platform_ranking
 from evaluation.phase.config import describe_validation
-from evaluation.phase.leaderboard_metrics import platform_metrics
+from evaluation.phase.leaderboard_metrics import needed_metrics, platform_metrics, unranked_metrics
 from evaluation.phase.phase import Phase
+from evaluation.phase.public_digits import digits_of
 from evaluation.platform.phase_settings import PhaseSettings
-from evaluation.platform.result_file import SIGNIFICANT_DIGITS, render
+from evaluation.platform.result_file import render
+from evaluation.ranking.schemes import PlatformMethod, scheme_of
 from evaluation.summary import summarise
 
-_DECIMAL_PLACES = 4
 _ORDER = {"higher": "desc", "lower": "asc"}
+_METHOD = {"absolute": "abs", "mean": "avg", "median": "med"}
+_SHOWN = {"best": "bst", "last": "rec"}
 
 
 def metrics_of_empty_submission(phase: Phase, workers: int) -> dict[str, Any]:
-    """Return the `metrics.json` of a submission that holds nothing: the keys that every submission's has.
+    """Return the `metrics.json` of an empty submission; every submission to these tasks has its keys.
 
-    Which figures and intervals exist, the reference alone decides. Raises `PhaseError` where it cannot be
-    read.
+    The tasks are those that no submission may leave out, or all if there is none. Only the reference decides
+    which figures and intervals exist. Raises `PhaseError` if it cannot be read.
     """
-    tasks = tuple(task for task in phase.tasks if task.name not in phase.form.optional_tasks)
-    metrics = summarise(scores_of_nothing(phase, tasks, workers))
+    compulsory = tuple(task for task in phase.tasks if task.name not in phase.form.optional_tasks)
+    metrics = summarise(scores_of_nothing(phase, compulsory or phase.tasks, workers))
     content: dict[str, Any] = json.loads(render(dataclasses.asdict(metrics)))
     return content
 
@@ -39,12 +43,11 @@ def metrics_of_empty_submission(phase: Phase, workers: int) -> dict[str, Any]:
 def platform_settings(phase: Phase, least: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings by the platform's names; ``least`` is what `metrics_of_empty_submission` returns.
 
-    Ranked is by the score alone: weighted ranks and ranks over several tasks do not exist on the platform.
-    Raises `PhaseError` for what the platform would not take.
+    Raises `PhaseError` for values that the platform would reject.
     """
     known = _columns(phase, least)
     score, *ranked = [known[name] for name in platform_metrics(phase.config, phase.challenge, phase.tasks)]
-    unranked = [known[name] for name in phase.config.unranked_columns if name != score.name]
+    unranked = [known[name] for name in unranked_metrics(phase.config, phase.challenge, phase.tasks)]
     titles = Counter(column.title for column in (score, *ranked, *unranked))
     try:
         settings = PhaseSettings.model_validate(
@@ -53,7 +56,7 @@ def platform_settings(phase: Phase, least: Mapping[str, Any]) -> dict[str, Any]:
                 "score_jsonpath": score.path,
                 "score_error_jsonpath": score.error_path,
                 "score_default_sort": _ORDER[score.better],
-                "score_decimal_places": phase.config.digits.get(score.name, _DECIMAL_PLACES),
+                "score_decimal_places": digits_of(phase.config, score.name).value,
                 "extra_results_columns": [
                     {
                         "title": column.titled(titles),
@@ -64,8 +67,8 @@ def platform_settings(phase: Phase, least: Mapping[str, Any]) -> dict[str, Any]:
                     }
                     for column in (*ranked, *unranked)
                 ],
-                "scoring_method_choice": "abs",
-                "result_display_choice": "bst",
+                "scoring_method_choice": _METHOD[_scoring_method(phase)],
+                "result_display_choice": _SHOWN[phase.config.counts or phase.challenge.counts],
                 "display_all_metrics": True,
             }
         )
@@ -76,10 +79,11 @@ def platform_settings(phase: Phase, least: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def warnings_of(phase: Phase, settings: Mapping[str, Any]) -> list[str]:
-    """Return what an organiser should know of settings that the platform takes all the same."""
+    """Return warnings about settings that the platform accepts."""
     places = settings["score_decimal_places"]
-    names = [*platform_metrics(phase.config, phase.challenge, phase.tasks), *phase.config.unranked_columns]
-    finer = [name for name in names if phase.config.digits.get(name, SIGNIFICANT_DIGITS) > places]
+    ranked = platform_metrics(phase.config, phase.challenge, phase.tasks)
+    names = [*ranked, *unranked_metrics(phase.config, phase.challenge, phase.tasks)]
+    finer = [name for name in names if digits_of(phase.config, name).value > places]
     warnings = []
     if finer:
         warnings.append(
@@ -91,6 +95,32 @@ def warnings_of(phase: Phase, settings: Mapping[str, Any]) -> list[str]:
     titles = Counter([settings["score_title"], *(column["title"] for column in columns)])
     warnings += [f"{count} columns are called {title!r}" for title, count in titles.items() if count > 1]
     return warnings
+
+
+def ranking_notes(phase: Phase, settings: Mapping[str, Any]) -> list[str]:
+    """Return how the platform's leaderboard will differ from the challenge's, in sentences."""
+    columns = settings["extra_results_columns"]
+    titles = [settings["score_title"]]
+    titles += [column["title"] for column in columns if not column.get("exclude_from_ranking")]
+    ranked = platform_metrics(phase.config, phase.challenge, phase.tasks)
+    scheme = scheme_of(phase.challenge, phase.options)
+    notes = notes_on_ranking(scheme, _scoring_method(phase), ranked, titles)
+    needed = {name.partition(".")[0] for name in needed_metrics(phase.config, phase.challenge, phase.tasks)}
+    notes += [
+        f"the platform's leaderboard drops submissions without the optional task {task}; `rank` places them "
+        "on the leaderboards of their own tasks"
+        for task in phase.form.optional_tasks
+        if task in needed
+    ]
+    return notes
+
+
+def _scoring_method(phase: Phase) -> PlatformMethod:
+    if phase.config.scoring_method is not None:
+        return phase.config.scoring_method
+    closest = platform_ranking(scheme_of(phase.challenge, phase.options))
+    ranked = platform_metrics(phase.config, phase.challenge, phase.tasks)
+    return closest.method if set(closest.metrics) == set(ranked) else "absolute"
 
 
 def public_paths(metrics: Mapping[str, Any], prefix: str = "") -> Iterator[str]:

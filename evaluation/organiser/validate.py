@@ -1,4 +1,4 @@
-"""Whether a phase can be hosted: every fault of its folder, and which metrics cannot exist."""
+"""Whether a phase can be hosted: every fault of its folder, and the metrics that are always undefined."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from evaluation.core.challenge import fields_of
 from evaluation.core.fault import PhaseError
 from evaluation.core.outcome import OrganiserFault, Scored, organisers_problems
 from evaluation.evaluate import run_reference, tables_of
+from evaluation.organiser.label_splits import faults_of_splits
 from evaluation.phase.leaderboard_metrics import needed_metrics
 from evaluation.phase.manifest import Manifest
 from evaluation.phase.phase import Phase, load_phase
@@ -24,7 +25,7 @@ from evaluation.workers.reading import Progress, no_progress
 
 @dataclass(frozen=True)
 class Validation:
-    """A phase without faults, and what its organiser should know of it all the same."""
+    """A phase without faults, and notices for its organiser."""
 
     phase: Phase
     notices: tuple[str, ...]
@@ -39,7 +40,7 @@ def validate_phase(
     """
     phase = load_phase(folder, scanned)
     if phase.form.submission == "algorithm" and any(f.socket.stacked for f in fields_of(phase.tasks)):
-        _ = phase.form.stacks  # raises where the mapping does not hold together
+        _ = phase.form.stacks  # raises if the mapping is inconsistent
     outcomes = run_reference(phase, "validate", workers, progress)
     problems = organisers_problems(outcomes)
     problems += [
@@ -55,13 +56,12 @@ def validate_phase(
     missing = _missing_metrics(phase, tables)
     required = needed_metrics(phase.config, phase.challenge, phase.tasks)
     problems = [
-        f"phase.toml: {name} cannot exist: no case of this phase enters it"
-        for name in missing
-        if name in required
+        f"phase.toml: {name} is always undefined: no case enters it" for name in missing if name in required
     ]
+    problems += faults_of_splits(phase, tables)
     if problems:
         raise PhaseError(*problems)
-    notices = [f"{name} does not exist in this phase: no case enters it" for name in missing]
+    notices = [f"{name} is undefined in this phase: no case enters it" for name in missing]
     notices += [
         f"{task.name}: {notice}" for task in phase.tasks for notice in task.notices(tables[task.name])
     ]
@@ -69,7 +69,7 @@ def validate_phase(
 
 
 def _faults_of_keys(phase: Phase) -> list[str]:
-    """Return what cannot become keys of metrics.json, or would share one."""
+    """Return the names that cannot be keys of metrics.json or that would share one."""
     problems = [
         fault for subgroup in phase.config.subgroups for fault in subgroup_faults(subgroup, phase.cases)
     ]
@@ -86,7 +86,7 @@ def _faults_of_keys(phase: Phase) -> list[str]:
 
 
 def _missing_metrics(phase: Phase, tables: Mapping[str, CaseTable]) -> list[str]:
-    """Return the metrics for which no case enters; the reference alone decides that."""
+    """Return the metrics that no case enters; only the reference decides that."""
     return [
         f"{task.name}.{name}"
         for task in phase.tasks

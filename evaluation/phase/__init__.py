@@ -1,1 +1,1 @@
-"""A phase: a folder with its configuration, its case table, its reference and its seal."""
+"""A phase: a folder with configuration, case table, reference and seal."""

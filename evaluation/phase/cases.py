@@ -1,4 +1,4 @@
-"""`cases.csv`: one row a case, read strictly because an organiser wrote it."""
+"""`cases.csv`: one row per case; any doubt is a fault, since an organiser can correct it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def read_cases(folder: Path, form_columns: Sequence[FormColumn]) -> Cases:
         for key, count in Counter(keys).items():
             if count > 1:
                 lines = [str(row.line) for row, other in zip(table.rows, keys, strict=True) if other == key]
-                table.faults.append(f"{FILE_NAME}, lines {', '.join(lines)}: {count} cases named {key!r}")
+                table.faults.append(f"{FILE_NAME}, lines {', '.join(lines)}: duplicate case {key!r}")
     rows = [CaseRow(row.line, row.cells) for row in table.rows]
     order = sorted(range(len(forms)), key=lambda position: forms[position].name)
     return Cases(tuple(forms[i] for i in order), tuple(rows[i] for i in order), table.columns)
@@ -42,7 +42,7 @@ def read_cases(folder: Path, form_columns: Sequence[FormColumn]) -> Cases:
 def _case_form(row: TableRow, form_columns: Sequence[FormColumn]) -> CaseForm:
     name = row.cells["name"]
     if not name or "/" in name or name.startswith(".") or not name.isprintable():
-        row.faults.append(f"{row.place}: {name!r} is not a name for a case")
+        row.faults.append(f"{row.place}, name: expected a file name without folders, found {name!r}")
     sizes = {}
     for column in ("width", "height"):
         text = row.cells.get(column, "0")

@@ -1,151 +1,230 @@
-"""`phase.toml`: what an organiser writes about a phase, checked key by key."""
+"""`phase.toml`: the configuration of a phase, checked key by key."""
 
 from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
 from evaluation.core.challenge import Challenge, Options, Task
 from evaluation.core.fault import PhaseError
+from evaluation.core.form import RunTime
+from evaluation.core.metric import IntervalMethod
+from evaluation.phase.config_tables import Limits, RunTimeConfig, StrictTable, Subgroup
 from evaluation.phase.registry import challenge_named, select_tasks
-from evaluation.platform.machine import MIN_MEMORY_MB
 
 FILE_NAME = "phase.toml"
 
 
-# What a database or a log cannot hold: control characters.
+# Control characters cannot be stored in the platform's database and break its logs.
 _Text = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f]*$")]
 
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+_Digits = Annotated[int, Field(ge=0, le=12)]
 
 
-class Subgroup(_Strict):
-    """Results by the values of a column of the case table.
+class PhaseConfig(StrictTable):
+    """The keys of `phase.toml`; the descriptions here are what `docs/phase.md` is made of."""
 
-    ``bins`` cuts a numeric column: [40, 60] gives "below 40", "40 to 60" and "60 and above". With
-    ``compare = "positives"`` the positives of a subgroup are set against all negatives (ADAM, Table 11).
-    """
-
-    column: str
-    bins: tuple[Annotated[float, Field(allow_inf_nan=False)], ...] = Field(default=(), strict=False)
-    compare: Literal["cases", "positives"] = "cases"
-
-    @field_validator("bins")
-    @classmethod
-    def _ascending(cls, bins: tuple[float, ...]) -> tuple[float, ...]:
-        if any(low >= high for low, high in pairwise(bins)):
-            raise ValueError("bins must ascend")
-        return bins
-
-
-class Limits(_Strict):
-    """Bounds of a run: seconds for the whole and for one case, and memory of one worker in MB.
-
-    ``case_seconds`` defaults to budget × workers / cases, at least 30; ``worker_memory_mb`` to an even
-    share of what the machine grants.
-    """
-
-    budget_seconds: Annotated[int, Field(gt=0)] = 3300
-    case_seconds: Annotated[int, Field(gt=0)] | None = None
-    worker_memory_mb: Annotated[int, Field(ge=MIN_MEMORY_MB)] | None = None
-
-
-class RunTimeConfig(_Strict):
-    """How long algorithms ran becomes a task of its own, ``run_time``; see `core.form.RunTime`.
-
-    ``limit_seconds`` is the time limit of algorithms on the platform; the target and the price of each second
-    beyond it are optional.
-    """
-
-    limit_seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)]
-    target_seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
-    penalty_per_second: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
-
-    @model_validator(mode="after")
-    def _consistent(self) -> RunTimeConfig:
-        if self.target_seconds is None and self.penalty_per_second:
-            raise ValueError("penalty_per_second needs target_seconds")
-        if self.target_seconds is not None and self.target_seconds >= self.limit_seconds:
-            raise ValueError("target_seconds must be below limit_seconds")
-        return self
-
-
-class PhaseConfig(_Strict):
-    """The keys of `phase.toml`.
-
-    ``score`` and ``columns`` name the metrics that the platform's leaderboard shows and ranks by,
-    ``unranked_columns`` those that it only shows; ``titles`` renames them there.
-    ``input_socket`` names the input, or several of which every job has one, that tells a job's case.
-
-    Intervals need ``interval_minimum`` cases in every stratum; ``interval_maximum`` replaces the number of
-    cases above which metrics whose resampling is slow have none.
-    """
-
-    challenge: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
-    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=64)]
-    title: _Text
-    version: _Text = "1"
-    submission: Literal["archive", "algorithm"]
-    tasks: tuple[str, ...] | None = Field(default=None, strict=False)
-    missing: Literal["reject", "worst"] | None = None
-    on_deadline: Literal["fail", "worst"] = "fail"
-    seed: Annotated[int, Field(ge=0)] = 0
-    resamples: Annotated[int, Field(ge=0, le=100_000)] = 1000
-    score: str | None = None
-    columns: tuple[str, ...] | None = Field(default=None, strict=False)
-    unranked_columns: tuple[str, ...] = Field(default=(), strict=False)
-    titles: dict[str, _Text] = {}
-    public_detail: Literal["standard", "full"] = "standard"
-    publish_cases: bool = False
-    digits: dict[str, Annotated[int, Field(ge=0, le=12)]] = {}
-    subgroups: tuple[Subgroup, ...] = Field(default=(), strict=False)
-    interval_minimum: Annotated[int, Field(ge=2)] = 10
-    interval_maximum: Annotated[int, Field(ge=2)] | None = None
-    subgroup_minimum: Annotated[int, Field(ge=1)] = 10
-    sockets: dict[str, str] = {}
-    input_socket: str | Annotated[tuple[str, ...], Field(strict=False)] = ()
-    run_time: RunTimeConfig | None = None
-    options: dict[str, Any] = {}
-    limits: Limits = Limits()
+    challenge: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")] = Field(
+        description="The challenge whose rules apply: the name of a module or folder in "
+        "`evaluation/challenges/`."
+    )
+    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=64)] = Field(
+        description="Short name of the phase, for file names, image tags and messages. "
+        "Lower-case letters, digits and hyphens."
+    )
+    title: _Text = Field(description="Title for people, in one line.")
+    version: _Text = Field(
+        default="1",
+        description="Version of the reference, written to `metrics.json`. Change it whenever a label is "
+        "corrected.",
+    )
+    submission: Literal["archive", "algorithm"] = Field(
+        description="`archive`: participants upload a zip file of predictions. `algorithm`: they submit a "
+        "container, and the platform hands over the outputs of its jobs."
+    )
+    tasks: tuple[str, ...] | None = Field(
+        default=None,
+        strict=False,
+        description="Names of the challenge's tasks to score. Default: all of them.",
+    )
+    missing: Literal["reject", "worst"] | None = Field(
+        default=None,
+        description="What happens if a case has no prediction. `reject`: the submission is rejected. "
+        "`worst`: the case takes the worst value of every metric. Default: the challenge's own rule.",
+    )
+    on_deadline: Literal["fail", "worst"] = Field(
+        default="fail",
+        description="What happens if the time of `limits.budget_seconds` is over. `fail`: the evaluation "
+        "fails and writes no result. `worst`: the cases that are left take their worst values.",
+    )
+    seed: Annotated[int, Field(ge=0)] = Field(
+        default=0,
+        description="Seed of the resampling behind all intervals. The same seed gives the same intervals.",
+    )
+    resamples: Annotated[int, Field(ge=0, le=100_000)] = Field(
+        default=1000, description="Number of bootstrap resamples of an interval. 0: no resampled intervals."
+    )
+    score: str | None = Field(
+        default=None,
+        description="The metric or composite that is the score on the platform's leaderboard, as "
+        '`"task.metric"`. Default: the challenge\'s own score, else the first metric of its ranking.',
+    )
+    columns: tuple[str, ...] | None = Field(
+        default=None,
+        strict=False,
+        description="Metrics in further columns of the leaderboard, which are ranked too. "
+        "Default: the metrics of the challenge's ranking.",
+    )
+    unranked_columns: tuple[str, ...] | None = Field(
+        default=None,
+        strict=False,
+        description="Metrics and composites that the leaderboard shows without ranking by them: the "
+        "platform's `exclude_from_ranking`. `settings` and the platform's schemes of `rank` obey it. The score is "
+        "always ranked. Default: the challenge's composites that are not ranked.",
+    )
+    scoring_method: Literal["absolute", "mean", "median"] | None = Field(
+        default=None,
+        description="How the platform ranks. `absolute`: by the score alone. `mean`, `median`: by the mean "
+        "or median of the ranks in the score and all ranked columns. Default: the challenge's own ranking "
+        "if the platform has it, else `absolute`.",
+    )
+    counts: Literal["best", "last"] | None = Field(
+        default=None,
+        description="Which of a team's submissions is ranked. Default: the challenge's own rule.",
+    )
+    optional_tasks: Literal["all"] | Annotated[tuple[str, ...], Field(strict=False)] | None = Field(
+        default=None,
+        description="Tasks that a submission may leave out as a whole; it must take part in at least one. "
+        "What is left out is absent from the results and has no rank. The platform's leaderboard drops "
+        "submissions without a metric that it ranks. Default: the challenge's optional tasks of which the "
+        "leaderboard ranks no metric.",
+    )
+    titles: dict[str, _Text] = Field(
+        default={},
+        description='Titles of leaderboard columns by `"task.metric"`, in place of the metrics\' own. At '
+        "most 32 characters for the score and 64 for other columns.",
+    )
+    public_detail: Literal["standard", "full"] = Field(
+        default="standard",
+        description="How much `metrics.json` tells about each metric. `standard`: value, interval and "
+        "standard deviation. `full`: also median and quartiles over the cases.",
+    )
+    publish_cases: bool = Field(
+        default=False,
+        description="Whether `metrics.json` holds the figures of every single case. They tell much about "
+        "the labels: run `audit` on the phase before you turn this on.",
+    )
+    value_digits: _Digits = Field(
+        default=4,
+        description="Decimal places of the values in `metrics.json`; the organiser's file has all digits.",
+    )
+    spread_digits: _Digits = Field(
+        default=3, description="Decimal places of intervals, standard deviations and quartiles there."
+    )
+    digits: dict[str, _Digits] = Field(
+        default={},
+        description='Decimal places of single metrics by `"task.metric"`, in place of `value_digits`; their '
+        "intervals and spreads have no more. Fewer digits tell less about the labels.",
+    )
+    subgroups: tuple[Subgroup, ...] = Field(
+        default=(),
+        strict=False,
+        description="Results by the values of a column of `cases.csv`, one `[[subgroups]]` for each column.",
+    )
+    publish_label_subgroups: tuple[str, ...] = Field(
+        default=(),
+        strict=False,
+        description="Columns of public subgroups that follow from a label. `seal` refuses such a subgroup "
+        "unless it is named here, since its figures give the labels away.",
+    )
+    interval_minimum: Annotated[int, Field(ge=2)] = Field(
+        default=10, description="Smallest number of cases in every stratum for which an interval is computed."
+    )
+    interval_maximum: Annotated[int, Field(ge=2)] | None = Field(
+        default=None,
+        description="Largest number of cases for which a metric that is slow to resample has an interval. "
+        "Default: each metric's own limit.",
+    )
+    interval_methods: dict[str, IntervalMethod] = Field(
+        default={},
+        description='How the intervals of single metrics are computed, by `"task.metric"`. Default: the '
+        "method that covers best in simulation, see `docs/intervals.md`.",
+    )
+    subgroup_minimum: Annotated[int, Field(ge=1)] = Field(
+        default=10,
+        description="Smallest number of cases (for an AUC, of each class) of a subgroup that is reported.",
+    )
+    sockets: dict[str, str] = Field(
+        default={},
+        description="For algorithms: the platform's output socket of a field by the field's name, where "
+        "it is not the challenge's own.",
+    )
+    input_socket: str | Annotated[tuple[str, ...], Field(strict=False)] = Field(
+        default=(),
+        description="For algorithms: the input socket whose image or file is named like the case; "
+        "several where jobs have different inputs. Default: the one input that is named like a case.",
+    )
+    run_time: RunTimeConfig | None = Field(
+        default=None, description="For algorithms: scores the run time as a task of its own, `run_time`."
+    )
+    options: dict[str, Any] = Field(
+        default={}, description="Options of the challenge. Each challenge has its own, listed below."
+    )
+    limits: Limits = Field(default=Limits(), description="Limits on the time and memory of one evaluation.")
 
     @property
     def input_sockets(self) -> tuple[str, ...]:
-        """The sockets of ``input_socket``, none where any image or file tells a job's case."""
+        """The sockets of ``input_socket``; empty if any image or file may identify the case of a job."""
         return (self.input_socket,) if isinstance(self.input_socket, str) else self.input_socket
 
+    @property
+    def scored_run_time(self) -> RunTime | None:
+        """How the run time of algorithms is scored, None if it is not."""
+        return None if self.run_time is None else RunTime(**self.run_time.model_dump())
+
     @model_validator(mode="after")
-    def _of_algorithms(self) -> PhaseConfig:
+    def _run_time_of_algorithms(self) -> PhaseConfig:
         if self.run_time is not None and self.submission != "algorithm":
-            raise ValueError("run_time: only algorithms have one, and submission is 'archive'")
+            raise ValueError("run_time needs submission = 'algorithm', found 'archive'")
+        return self
+
+    @model_validator(mode="after")
+    def _score_is_ranked(self) -> PhaseConfig:
+        if self.score in (self.unranked_columns or ()):
+            raise ValueError(f"unranked_columns: the score, {self.score!r}, is always ranked")
+        return self
+
+    @model_validator(mode="after")
+    def _published_subgroups_exist(self) -> PhaseConfig:
+        public = [subgroup.column for subgroup in self.subgroups if subgroup.audience == "public"]
+        if unknown := [column for column in self.publish_label_subgroups if column not in public]:
+            raise ValueError(f"publish_label_subgroups: {', '.join(unknown)} is not a public subgroup")
         return self
 
     @field_validator("subgroups")
     @classmethod
     def _each_column_once(cls, subgroups: tuple[Subgroup, ...]) -> tuple[Subgroup, ...]:
         columns = [subgroup.column for subgroup in subgroups]
-        if twice := sorted({column for column in columns if columns.count(column) > 1}):
-            raise ValueError(f"column {', '.join(twice)} stands more than once")
+        if duplicates := sorted({column for column in columns if columns.count(column) > 1}):
+            raise ValueError(f"duplicate column {', '.join(map(repr, duplicates))}")
         return subgroups
 
 
-def read_config(folder: Path) -> PhaseConfig:
+def read_config(folder: Path, file: str = FILE_NAME) -> PhaseConfig:
     """Return the configuration of a phase folder. Raises `PhaseError` listing every fault."""
-    path = folder / FILE_NAME
+    path = folder / file
     try:
         return PhaseConfig.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
     except FileNotFoundError:
-        raise PhaseError(f"{FILE_NAME}: not found in {folder}") from None
+        raise PhaseError(f"{file}: not found in {folder}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
-        raise PhaseError(f"{FILE_NAME}: cannot be read: {error}") from None
+        raise PhaseError(f"{file}: cannot be read: {error}") from None
     except ValidationError as error:
-        raise PhaseError(*describe_validation(FILE_NAME, error)) from None
+        raise PhaseError(*describe_validation(file, error)) from None
 
 
 def describe_validation(file: str, error: ValidationError, prefix: str = "") -> list[str]:
@@ -160,13 +239,15 @@ def describe_validation(file: str, error: ValidationError, prefix: str = "") -> 
         else:
             message = fault["msg"].removeprefix("Value error, ")
             message = message[0].lower() + message[1:]
-            problems.append(f"{file}: {key}: {message} (got {fault['input']!r})")
+            problems.append(
+                f"{file}: {key}: {message} (got {fault['input']!r})" if key else f"{file}: {message}"
+            )
     return problems
 
 
 @dataclass(frozen=True)
 class Configuration:
-    """What a phase is to be: its keys, its challenge with options, and its tasks."""
+    """The configuration of a phase folder: keys, challenge, options, and the tasks that have fields."""
 
     config: PhaseConfig
     challenge: Challenge
@@ -174,14 +255,15 @@ class Configuration:
     tasks: tuple[Task, ...]
 
 
-def read_configuration(folder: Path, only: str | None = None) -> Configuration:
+def read_configuration(folder: Path, only: str | None = None, file: str = FILE_NAME) -> Configuration:
     """Return the configuration in a folder. Raises `PhaseError`, also for a challenge other than ``only``."""
-    config = read_config(folder)
+    config = read_config(folder, file)
     if only is not None and config.challenge != only:
-        raise PhaseError(f"{FILE_NAME}: challenge: expected {only!r}, found {config.challenge!r}")
+        raise PhaseError(f"{file}: challenge: expected {only!r}, found {config.challenge!r}")
     challenge = challenge_named(config.challenge)
     try:
         options = challenge.options.model_validate(config.options)
     except ValidationError as error:
-        raise PhaseError(*describe_validation(FILE_NAME, error, "options.")) from None
-    return Configuration(config, challenge, options, select_tasks(challenge, options, config.tasks))
+        raise PhaseError(*describe_validation(file, error, "options.")) from None
+    tasks = select_tasks(challenge, options, config.tasks, config.scored_run_time)
+    return Configuration(config, challenge, options, tuple(task for task in tasks if task.fields))

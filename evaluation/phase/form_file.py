@@ -14,14 +14,14 @@ from evaluation.core.fault import PhaseError, ReadError, printable
 from evaluation.core.form import Form, name_key
 from evaluation.io.json_files import parse_json
 from evaluation.phase.config import describe_validation
-from evaluation.phase.registry import challenge_named, phase_tasks
+from evaluation.phase.registry import challenge_named, select_tasks
 
 FORMAT = 1
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid", strict=True))
 class _FormFile:
-    """What the file holds: the number of its format, and the form."""
+    """The content of the file: the version of its format, and the form."""
 
     format: int
     form: Form
@@ -41,7 +41,7 @@ def read_form(path: Path) -> Form:
     name = path.name
     try:
         data = path.read_bytes()
-        # Before the types are checked, since pydantic takes the last of two equal keys.
+        # Rejects duplicate keys, of which pydantic would take the last.
         parse_json(data)
         found = _ADAPTER.validate_json(data.removeprefix(b"\xef\xbb\xbf"))
     except OSError as error:
@@ -58,7 +58,7 @@ def read_form(path: Path) -> Form:
 
 
 def _problems(form: Form) -> list[str]:
-    """Return what the types alone cannot tell: a form that no phase of this package has."""
+    """Return the faults of a form that a check of types does not find."""
     problems = [
         f"{key}: expected {' or '.join(known)}, found {printable(found)!r}"
         for key, known, found in (
@@ -70,19 +70,19 @@ def _problems(form: Form) -> list[str]:
     try:
         challenge = challenge_named(form.challenge)
         options = challenge.options.model_validate(form.options)
-        phase_tasks(challenge, options, form.tasks, form.run_time)
+        select_tasks(challenge, options, form.tasks, form.run_time)
     except PhaseError as error:
         problems += error.problems
     except ValidationError as error:
         problems += describe_validation("options", error)
     for key, count in Counter(name_key(case.name) for case in form.cases).items():
         if count > 1:
-            problems.append(f"{count} cases named {printable(key)!r}")
+            problems.append(f"duplicate case {printable(key)!r} ({count} entries)")
     problems += [
         f"{printable(case.name)}: expected a size in pixels, found {case.width} × {case.height}"
         for case in form.cases
         if case.width < 0 or case.height < 0
     ]
     if not form.cases:
-        problems.append("holds no case")
+        problems.append("expected at least one case, found none")
     return problems

@@ -13,7 +13,7 @@ _MAX_EXAMPLES = 2
 
 
 def format_in_words(form: Form) -> str:
-    """Return, as Markdown, what a submission of a phase must hold; it tells no more than the form does."""
+    """Return, as Markdown, what a submission to a phase must contain; all of it follows from the form."""
     challenge = challenge_named(form.challenge)
     tasks = tasks_of_form(form)
     fields = fields_of(tasks)

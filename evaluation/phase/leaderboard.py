@@ -1,4 +1,4 @@
-"""`leaderboard.csv`: other teams' results, among which a submission is told its place."""
+"""`leaderboard.csv`: results of other teams, among which the place of a submission is reported."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _YES, _NO = ("", "yes", "true", "1"), ("no", "false", "0")
 
 @dataclass(frozen=True)
 class TeamValues:
-    """A team's metrics by name ("task.metric"), without those that it lacks; not eligible: never ranked."""
+    """A team's values by metric ("task.metric"), without missing ones; only eligible teams are ranked."""
 
     team: str
     values: Mapping[str, float]
@@ -29,8 +29,8 @@ def read_leaderboard(path: Path, metrics: Collection[str]) -> tuple[TeamValues, 
     """Return the rows of a leaderboard in their order.
 
     Columns: ``team``, metrics ("task.metric"; an empty cell: the team lacks it), optionally ``eligible`` (yes
-    or no). Other columns, names without a dot or with a space, are remarks. Raises `PhaseError` listing every
-    fault, a metric that is none of ``metrics`` among them.
+    or no). Columns whose name has a space or no dot are remarks. Raises `PhaseError` listing every
+    fault; a metric that is not in ``metrics`` is one.
     """
     with organiser_table(path, ()) as table:
         named = [column for column in table.columns if "." in column and " " not in column]
@@ -50,7 +50,7 @@ def read_leaderboard(path: Path, metrics: Collection[str]) -> tuple[TeamValues, 
                 row.faults.append(f"{row.place}: expected the name of a team, found nothing")
             teams.append(TeamValues(row.cells[TEAM], existing, is_eligible(row)))
         table.faults.extend(
-            f"{table.file}: team {team!r} is in {count} rows"
+            f"{table.file}: duplicate team {team!r} ({count} rows)"
             for team, count in Counter(row.team for row in teams).items()
             if count > 1 and team
         )
@@ -58,7 +58,7 @@ def read_leaderboard(path: Path, metrics: Collection[str]) -> tuple[TeamValues, 
 
 
 def is_eligible(row: TableRow) -> bool:
-    """Return what the column ``eligible`` says, yes where it is empty or absent; else that is a fault."""
+    """Return the value of the column ``eligible``; empty or absent means yes, anything unknown is a fault."""
     cell = row.cells.get(ELIGIBLE, "")
     answer = cell.casefold()
     if answer not in (*_YES, *_NO):

@@ -1,4 +1,4 @@
-"""`manifest.json`: the seal of a phase folder, so that no altered reference is ever scored against."""
+"""`manifest.json`: the seal of a phase folder. An altered reference is never used for scoring."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Manifest:
 
 
 def scan(folder: Path) -> Manifest:
-    """Return the manifest that a phase folder would have now; nothing is written, its digest is empty."""
+    """Return the manifest of a phase folder as it is now, with an empty digest; nothing is written."""
     return Manifest(
         {path: SealedFile(size, sha256_of_file(folder / path)) for path, size in list_phase(folder).items()},
         digest="",
@@ -46,12 +46,12 @@ def scan(folder: Path) -> Manifest:
 
 
 def seal(folder: Path, scanned: Manifest) -> Manifest:
-    """Write the manifest of a scanned phase folder and return it; one that still holds is kept as it is."""
+    """Write the manifest of a scanned phase folder and return it; a manifest that still matches is kept."""
     try:
         if (kept := read_manifest(folder)).files == scanned.files:
             return kept
     except PhaseError:
-        pass  # there is none yet, or one that cannot be read
+        pass  # no manifest yet, or an unreadable one
     content = {
         "nonce": secrets.token_hex(_NONCE_DIGITS // 2),
         "files": {path: {"size": file.size, "sha256": file.sha256} for path, file in scanned.files.items()},
@@ -61,18 +61,19 @@ def seal(folder: Path, scanned: Manifest) -> Manifest:
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Return the manifest of a phase folder. Raises `PhaseError` where there is none or it is damaged."""
+    """Return the manifest of a phase folder. Raises `PhaseError` if it is missing or damaged."""
     try:
         data = (folder / FILE_NAME).read_bytes()
         content = json.loads(data)
         if len(content["nonce"]) < _NONCE_DIGITS:
-            raise ValueError("without its nonce the digest of a manifest would give labels away")
+            raise ValueError("without a nonce, the digest of a manifest could be used to test guessed labels")
         files = {
             path: SealedFile(int(entry["size"]), str(entry["sha256"]))
             for path, entry in content["files"].items()
         }
     except FileNotFoundError:
-        raise PhaseError(f"{FILE_NAME}: not found in {folder}; seal the phase first") from None
+        remedy = f"seal the phase first: python -m evaluation seal {folder}"
+        raise PhaseError(f"{FILE_NAME}: not found in {folder}; {remedy}") from None
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise PhaseError(
             f"{FILE_NAME}: cannot be read ({type(error).__name__}); seal the phase again"
@@ -83,14 +84,14 @@ def read_manifest(folder: Path) -> Manifest:
 def verify(folder: Path, manifest: Manifest) -> None:
     """Compare a phase folder with its manifest: names and sizes of all files, digests of the tables.
 
-    The digests of reference files are compared where they are read. Raises `PhaseError` listing every
+    The digests of reference files are compared when these are read. Raises `PhaseError` listing every
     difference.
     """
     listed = list_phase(folder)
     problems = [f"{path}: is not in the manifest" for path in listed if path not in manifest.files]
     for path, sealed in manifest.files.items():
         if path not in listed:
-            problems.append(f"{path}: is in the manifest and not in the folder")
+            problems.append(f"{path}: is missing, but is in the manifest")
         elif listed[path] != sealed.size:
             problems.append(f"{path}: expected {sealed.size} bytes as sealed, found {listed[path]}")
         elif (
@@ -105,7 +106,7 @@ def verify(folder: Path, manifest: Manifest) -> None:
 def list_phase(folder: Path) -> dict[str, int]:
     """Return the size of every file of a phase folder by its path, sorted.
 
-    The manifest is left out, and what is hidden.
+    The manifest and hidden files are left out.
     """
     sizes: dict[str, int] = {}
     pending = [""]

@@ -1,4 +1,4 @@
-"""Tables (csv) that an organiser wrote or may have edited, read strictly."""
+"""csv tables of an organiser, read strictly."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class TableRow:
         return f"{self.file}, line {self.line}"
 
     def fault(self, column: str, text: str) -> None:
-        """Add what is wrong with a cell."""
+        """Add a fault of a cell."""
         self.faults.append(f"{self.place}, {column}: {text}")
 
     def number(self, column: str) -> float:
-        """Return a cell as a finite number; NaN where it is empty, or is none, which is a fault."""
+        """Return a cell as a finite number; NaN if it is empty. Anything else is a fault and NaN."""
         try:
             return parse_number(self.cells[column]) if self.cells[column] else float("nan")
         except ReadError as error:
@@ -42,7 +42,7 @@ class TableRow:
             return float("nan")
 
     def whole(self, column: str, lowest: int, highest: int) -> int:
-        """Return a cell as a whole number of a range; the lowest where it is none, which is a fault."""
+        """Return a cell as a whole number within a range. Anything else is a fault and the lowest number."""
         text = self.cells[column]
         is_short = text.isascii() and text.isdigit() and len(text) <= len(str(highest))
         if is_short and lowest <= int(text) <= highest:
@@ -53,7 +53,7 @@ class TableRow:
 
 @dataclass(frozen=True)
 class OrganiserTable:
-    """The columns of a table in their order, the rows that could be read, and all faults found so far."""
+    """The columns of a table in order, the rows that could be read, and all faults found so far."""
 
     file: str
     columns: tuple[str, ...]
@@ -70,12 +70,12 @@ def organiser_table(
     holds: str | None = None,
     exported: bool = False,
 ) -> Iterator[OrganiserTable]:
-    """Yield the table in a csv file; the faults that are added within are raised with its own at the end.
+    """Yield the table in a csv file; on leaving, raise its faults and those that were added meanwhile.
 
-    The file may have further columns, without a name too. ``holds`` is what a row is, where there must be at
-    least one ("case"). A file that other software ``exported`` may be delimited by semicolons or tabs, and
-    name required and optional columns in any letter case. Blank rows do not count. Raises `PhaseError` with
-    every fault: columns that are missing or duplicate and rows of a wrong number of cells among them.
+    Further columns are allowed, also without a name. ``holds`` names what a row is ("case") if at least one
+    row is needed. A file ``exported`` by other software may be delimited by semicolons or tabs and may write
+    the names of required and optional columns in any letter case. Blank rows are ignored. Raises `PhaseError`
+    with every fault, such as missing or duplicate columns and rows with a wrong number of cells.
     """
     header, rows = _read(path, exported)
     if exported:
@@ -91,7 +91,7 @@ def organiser_table(
         if len(cells) != len(header)
     ]
     if holds is not None and not rows:
-        faults.append(f"{path.name}: holds no {holds}")
+        faults.append(f"{path.name}: expected at least one {holds}, found none")
     if missing:
         raise PhaseError(*faults)
     found = tuple(

@@ -1,12 +1,11 @@
-"""Folders that are there as a whole or not at all, and the tables and the JSON of reports."""
+"""Folders that are written completely or not at all, and the tables and JSON files of reports."""
 
 from __future__ import annotations
 
 import json
 import math
-import os
+import secrets
 import shutil
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,36 +17,38 @@ from evaluation.io.tables import write_csv
 
 @contextmanager
 def whole_folder(folder: Path) -> Iterator[Path]:
-    """Yield a folder to write into, which takes the place of ``folder`` if nothing is raised.
+    """Yield a folder to write into, which becomes ``folder`` if nothing is raised.
 
-    Raises `PhaseError` where ``folder`` exists and is not empty: nothing is ever overwritten.
+    Raises `PhaseError` if ``folder`` exists and is not empty; nothing is overwritten.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise PhaseError(f"{folder}: expected an empty folder or none, found something in it")
+        raise PhaseError(f"{folder}: expected a new or an empty folder, found one that is not empty")
     folder.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    temporary = folder.with_name(f".{folder.name}-{secrets.token_hex(8)}")
+    temporary.mkdir()
     try:
         yield temporary
-        temporary.chmod(0o777 & ~_umask())
-        temporary.replace(folder)
+        if folder.exists():  # empty, see above; Windows does not replace folders
+            folder.rmdir()
+        temporary.rename(folder)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 
 
 def write_report(path: Path, content: object) -> None:
-    """Write a JSON report; a figure that does not exist (NaN) is null."""
+    """Write a JSON report; an undefined figure (NaN) is null."""
     path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(_without_nan(content), indent=2, ensure_ascii=False, allow_nan=False)
-    path.write_text(text + "\n", encoding="utf-8")
+    path.write_text(text + "\n", encoding="utf-8", newline="\n")
 
 
 def write_rows(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Write a table of a report; a figure that does not exist (NaN) is an empty cell."""
+    """Write a table of a report; an undefined figure (NaN) is an empty cell."""
     write_csv(path, header, ([cell_of(value) for value in row] for row in rows))
 
 
 def cell_of(value: object) -> str:
-    """Return a value as a cell: the shortest text of a number, nothing for NaN or None."""
+    """Return a value as a cell: the shortest text of a number, empty for NaN or None."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     return repr(float(value)) if isinstance(value, float) else str(value)
@@ -59,9 +60,3 @@ def _without_nan(content: Any) -> Any:
     if isinstance(content, list | tuple):
         return [_without_nan(value) for value in content]
     return None if isinstance(content, float) and math.isnan(content) else content
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

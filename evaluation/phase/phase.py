@@ -1,4 +1,4 @@
-"""A phase as it is scored: configuration, tasks, form and the place of its reference."""
+"""A phase as it is scored: configuration, tasks, form and reference files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ from evaluation.core.challenge import (
 )
 from evaluation.core.fault import PhaseError
 from evaluation.core.field import CaseColumns, Files
-from evaluation.core.form import CaseForm, CaseRow, Form, RunTime
+from evaluation.core.form import CaseForm, CaseRow, Form
+from evaluation.core.interval_methods import possible_methods
+from evaluation.core.resampling import CLUSTER_COLUMN
 from evaluation.phase.cases import FILE_NAME as CASES
 from evaluation.phase.cases import Cases, read_cases
 from evaluation.phase.config import FILE_NAME, PhaseConfig, describe_validation, read_config
@@ -30,14 +32,14 @@ from evaluation.phase.leaderboard import TeamValues, read_leaderboard
 from evaluation.phase.leaderboard_metrics import optional_tasks
 from evaluation.phase.manifest import Manifest, read_manifest, verify
 from evaluation.phase.reference import ReferenceFiles
-from evaluation.phase.registry import challenge_named, phase_tasks
+from evaluation.phase.registry import challenge_named, select_tasks
 
 Source = Literal["image", "tarball", "folder"]
 
 
 @dataclass(frozen=True)
 class Phase:
-    """One evaluated set of a challenge; ``source`` is where its folder came from."""
+    """One test set of a challenge with its rules; ``source`` is where its folder came from."""
 
     folder: Path
     config: PhaseConfig
@@ -52,7 +54,7 @@ class Phase:
 
     @cached_property
     def form(self) -> Form:
-        """All that may be known of the phase without its labels."""
+        """What participants may know of the phase; it holds no label."""
         return Form(
             challenge=self.challenge.name,
             phase=self.config.name,
@@ -64,12 +66,12 @@ class Phase:
             cases=self.cases.forms,
             optional_tasks=optional_tasks(self.config, self.challenge, self.tasks),
             input_sockets=self.config.input_sockets,
-            run_time=run_time_of(self.config),
+            run_time=self.config.scored_run_time,
         )
 
     @property
     def missing(self) -> str:
-        """What an incomplete submission is: "reject" or "worst"."""
+        """How an incomplete submission is treated: "reject" or "worst"."""
         return self.config.missing or self.challenge.missing
 
     @property
@@ -84,17 +86,10 @@ class Phase:
         return ReferenceFiles(str(self.folder), digests, self.reference_paths)
 
 
-def run_time_of(config: PhaseConfig) -> RunTime | None:
-    """Return how the configuration has run times scored."""
-    if config.run_time is None:
-        return None
-    return RunTime(**config.run_time.model_dump())
-
-
 def load_phase(folder: Path, manifest: Manifest | None = None, source: Source = "folder") -> Phase:
     """Return the sealed phase in a folder; its seal is verified. Raises `PhaseError` listing every fault.
 
-    ``manifest`` stands in for the one in the folder, for a phase that is about to be sealed.
+    ``manifest`` replaces the one in the folder, for a phase that is about to be sealed.
     """
     if not folder.is_dir():
         raise PhaseError(f"{folder}: is not a folder")
@@ -116,15 +111,17 @@ def load_phase(folder: Path, manifest: Manifest | None = None, source: Source = 
         problems += describe_validation(FILE_NAME, error, "options.")
         options = challenge.options()
     try:
-        tasks = phase_tasks(challenge, options, config.tasks, run_time_of(config))
+        tasks = select_tasks(challenge, options, config.tasks, config.scored_run_time)
     except PhaseError as error:
-        others = _faults_of_cases(folder, challenge.form_columns)
+        others = _faults_of_cases(folder, challenge.form_columns_of(config.submission))
         raise PhaseError(*problems, *_in_config(error), *others) from None
     problems += _unknown_metrics(config, challenge, tasks)
+    problems += _unknown_tasks(config, tasks)
     try:
-        cases = read_cases(folder, challenge.form_columns)
+        cases = read_cases(folder, challenge.form_columns_of(config.submission))
     except PhaseError as error:
         raise PhaseError(*problems, *error.problems) from None
+    problems += _impossible_methods(config, tasks, cases)
     problems += _missing_columns(config, tasks, cases)
     paths = _pair_files(tasks, cases, manifest, problems)
     teams: tuple[TeamValues, ...] = ()
@@ -143,7 +140,7 @@ def _in_config(error: PhaseError) -> list[str]:
 
 
 def _faults_of_cases(folder: Path, form_columns: Sequence[FormColumn] = ()) -> tuple[str, ...]:
-    """Return what is wrong with the case table by itself, to be told beside faults of the configuration."""
+    """Return the faults of the case table alone, to be listed with those of the configuration."""
     try:
         read_cases(folder, form_columns)
     except PhaseError as error:
@@ -156,9 +153,10 @@ def _unknown_metrics(config: PhaseConfig, challenge: Challenge, tasks: tuple[Tas
     named = {
         "score": [config.score] if config.score else [],
         "columns": config.columns or (),
-        "unranked_columns": config.unranked_columns,
+        "unranked_columns": config.unranked_columns or (),
         "titles": config.titles,
         "digits": config.digits,
+        "interval_methods": config.interval_methods,
     }
     return [
         f"{FILE_NAME}: {key}: {name!r} is not a metric of this phase; known are {', '.join(known)}"
@@ -166,6 +164,27 @@ def _unknown_metrics(config: PhaseConfig, challenge: Challenge, tasks: tuple[Tas
         for name in names
         if name not in known
     ]
+
+
+def _unknown_tasks(config: PhaseConfig, tasks: tuple[Task, ...]) -> list[str]:
+    named = () if config.optional_tasks in (None, "all") else config.optional_tasks
+    known = [task.name for task in tasks]
+    return [
+        f"{FILE_NAME}: optional_tasks: {name!r} is not a task of this phase; known are {', '.join(known)}"
+        for name in named or ()
+        if name not in known
+    ]
+
+
+def _impossible_methods(config: PhaseConfig, tasks: tuple[Task, ...], cases: Cases) -> list[str]:
+    metrics, clustered = metrics_of(tasks), CLUSTER_COLUMN in cases.columns
+    problems = []
+    for name, method in config.interval_methods.items():
+        possible = possible_methods(metrics[name], clustered) if name in metrics else (method,)
+        if method not in possible:
+            expected = " or ".join(map(repr, possible))
+            problems.append(f"{FILE_NAME}: interval_methods: {name}: expected {expected}, found {method!r}")
+    return problems
 
 
 def _missing_columns(config: PhaseConfig, tasks: tuple[Task, ...], cases: Cases) -> list[str]:
@@ -182,7 +201,7 @@ def _missing_columns(config: PhaseConfig, tasks: tuple[Task, ...], cases: Cases)
     if needs_size:
         wanted |= dict.fromkeys(("width", "height"), f"the size of the images of {', '.join(needs_size)}")
     problems = [
-        f"{CASES}: column {column!r} is missing, which holds {reason}"
+        f"{CASES}: column {column!r} is missing, expected {reason}"
         for column, reason in wanted.items()
         if column not in cases.columns
     ]
@@ -199,7 +218,7 @@ def _missing_columns(config: PhaseConfig, tasks: tuple[Task, ...], cases: Cases)
 def _pair_files(
     tasks: tuple[Task, ...], cases: Cases, manifest: Manifest, problems: list[str]
 ) -> dict[str, dict[str, str]]:
-    """Return the reference file of every case by field, adding what is missing, duplicate or unmatched."""
+    """Return the reference file of every case by field; missing, duplicate and unmatched ones are faults."""
     paired: dict[str, dict[str, str]] = {}
     for field in references_of(tasks):
         location = field.reference.location
@@ -219,13 +238,13 @@ def _pair_files(
             case = expected.get(path)
             if case is None:
                 if not _belongs_elsewhere(path, field.name, tasks, cases.forms):
-                    problems.append(f"{path}: belongs to no case of cases.csv")
+                    problems.append(f"{path}: matches no case of cases.csv")
             elif case.name in paths:
-                problems.append(f"{path}: a second file for case {case.name}, beside {paths[case.name]}")
+                problems.append(f"{path}: duplicate file for case {case.name}, beside {paths[case.name]}")
             else:
                 paths[case.name] = path
         problems += [
-            f"{location.path(case.name)}: is missing, the reference of case {case.name}"
+            f"{location.path(case.name)}: is missing, expected the reference of case {case.name}"
             for case in cases_of_field
             if case.name not in paths and not field.reference.optional
         ]

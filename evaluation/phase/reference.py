@@ -1,4 +1,4 @@
-"""The hidden reference of a phase, opened case by case and only when scoring asks for it."""
+"""The hidden reference of a phase, opened case by case when scoring needs it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MAX_FILE_BYTES = 1 << 33
 
 @dataclass(frozen=True)
 class ReferenceFiles:
-    """Where the reference files lie: their folder, digest by path, and path by field and case name."""
+    """The reference files: their folder, digests by path, and paths by field and case name."""
 
     folder: str
     digests: Mapping[str, str]
@@ -38,7 +38,7 @@ class OpenReference:
     def read(self, path: str, limit_bytes: int, may_be_empty: bool = False) -> memoryview:
         """Return the bytes of a reference file after comparing them with the sealed digest.
 
-        The limit for participants' files does not hold here. Raises `PhaseError` on a difference.
+        ``limit_bytes``, a limit for participants, is not applied. Raises `PhaseError` if they differ.
         """
         data = self._buffer.read(
             self._files.folder, path, limit_bytes=_MAX_FILE_BYTES, may_be_empty=may_be_empty
@@ -49,9 +49,9 @@ class OpenReference:
 
     @contextmanager
     def open(self, path: str, limit_bytes: int) -> Iterator[FileStream]:
-        """Yield a reference file to be read in pieces, whose digest is computed on the way.
+        """Yield a reference file to be read in pieces, and compute its digest meanwhile.
 
-        What is left unread is read at the end. Raises `PhaseError` there if the digest is not the sealed one.
+        The rest of the file is read on leaving. Raises `PhaseError` then if the digest is not the sealed one.
         """
         digest = hashlib.sha256()
         with FileStream(self._files.folder, path, _MAX_FILE_BYTES, digest.update) as stream:
@@ -61,7 +61,7 @@ class OpenReference:
             raise PhaseError(f"{path}: differs from the sealed file")
 
     def value(self, field: AnyField, case: CaseForm, row: CaseRow) -> Any:
-        """Return one reference value. Raises `PhaseError` with what is wrong with it."""
+        """Return one reference value. Raises `PhaseError` if it is missing or invalid."""
         location = field.reference.location
         try:
             if isinstance(location, Files):
@@ -79,7 +79,7 @@ class OpenReference:
 
 
 class ReferenceValues(Mapping[str, Any]):
-    """The reference values of one case by field name, each read when it is first asked for."""
+    """The reference values of one case by field name, each read on first access."""
 
     def __init__(self, reference: OpenReference, case: CaseForm, row: CaseRow) -> None:
         self._reference, self._case, self._row = reference, case, row

@@ -1,6 +1,6 @@
-"""Challenges found by their names, and the tasks of a phase.
+"""Challenges by name, and the tasks of a phase.
 
-A challenge stands on a higher floor than the phases that name it: it is imported when it is asked for.
+`evaluation.challenges` is above this package, so a challenge is imported by name when it is needed.
 """
 
 from __future__ import annotations
@@ -31,30 +31,27 @@ def challenge_named(name: str) -> Challenge:
     return challenge
 
 
-def select_tasks(challenge: Challenge, options: object, names: Iterable[str] | None) -> tuple[Task, ...]:
-    """Return the tasks of a challenge, all or those named. Raises `PhaseError` for an unknown name."""
+def select_tasks(
+    challenge: Challenge, options: object, names: Iterable[str] | None, run_time: RunTime | None
+) -> tuple[Task, ...]:
+    """Return the tasks of a phase: all of the challenge, or those named, and the run time if it is scored.
+
+    Raises `PhaseError` for an unknown name and for an empty selection.
+    """
     tasks = {task.name: task for task in challenge.tasks(options)}
-    chosen = list(tasks if names is None else names)
-    unknown = [name for name in chosen if name not in tasks]
-    if unknown or not chosen:
-        raise PhaseError(f"tasks {chosen} are not some of {', '.join(tasks)}")
-    return tuple(task for name, task in tasks.items() if name in chosen)
+    wanted = list(tasks if names is None else names)
+    if run_time is not None:
+        wanted = [name for name in wanted if name != RUN_TIME]
+    if unknown := [name for name in wanted if name not in tasks]:
+        raise PhaseError(f"tasks: unknown {', '.join(map(repr, unknown))} (known are {', '.join(tasks)})")
+    if not wanted:
+        raise PhaseError(f"tasks: expected at least one of {', '.join(tasks)}, found none")
+    selected = tuple(task for name, task in tasks.items() if name in wanted)
+    return selected if run_time is None else (*selected, run_time_task(run_time))
 
 
 def tasks_of_form(form: Form) -> tuple[Task, ...]:
-    """Return the tasks of a form. Raises `PhaseError` for unknown names."""
+    """Return the tasks of a form. Raises `PhaseError` for an unknown name."""
     challenge = challenge_named(form.challenge)
     options = challenge.options.model_validate(form.options)
-    return phase_tasks(challenge, options, form.tasks, form.run_time)
-
-
-def phase_tasks(
-    challenge: Challenge, options: object, names: Iterable[str] | None, run_time: RunTime | None
-) -> tuple[Task, ...]:
-    """Return the tasks of a phase: the challenge's, all or those named, and the run time where it is scored.
-
-    Raises `PhaseError` for an unknown name.
-    """
-    chosen = None if names is None else [name for name in names if run_time is None or name != RUN_TIME]
-    tasks = select_tasks(challenge, options, chosen)
-    return tasks if run_time is None else (*tasks, run_time_task(run_time))
+    return select_tasks(challenge, options, form.tasks, form.run_time)

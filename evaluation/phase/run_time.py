@@ -1,4 +1,4 @@
-"""The run time of algorithms as a task of its own, where a phase says so."""
+"""The run time of algorithms as a task of its own, for phases that score it."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ RUN_SECONDS = "run_seconds"
 def run_time_task(run_time: RunTime) -> Task:
     """Return the task that scores the run time.
 
-    Metrics: the mean in seconds a case; where there is a target, the share of cases beyond it; where seconds
-    beyond it cost something, the mean penalty.
+    Metrics: the mean in seconds per case; with a target, the share of cases beyond it; with a penalty per
+    second beyond the target, the mean penalty.
     """
     target = run_time.limit_seconds if run_time.target_seconds is None else run_time.target_seconds
 
@@ -27,7 +27,7 @@ def run_time_task(run_time: RunTime) -> Task:
         penalty = run_time.penalty_per_second * max(0.0, seconds - target)
         return {"seconds": seconds, "slow": float(seconds > target), "penalty": penalty}
 
-    metrics = [mean_metric("seconds", "Run time in seconds", best=0, worst=inf)]
+    metrics = [mean_metric("seconds", "Run time in seconds", best=0, worst=inf, unit="s")]
     if run_time.target_seconds is not None:
         title = f"Share of cases with more than {target:g} s"
         metrics.append(Metric("slow", title, proportion_of("slow"), best=0, worst=1))

@@ -1,4 +1,4 @@
-"""The scores of a submission, and the organiser's file of them, `cases.json`: written and read again."""
+"""The scores of a submission, and how `cases.json`, the organiser's file of them, is written and read."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class RecordedColumns:
 
 @dataclass(frozen=True)
 class RecordedCases:
-    """What `cases.json` holds for a ranking: case tables by task, the phase's case table and resampling."""
+    """The part of `cases.json` that a ranking needs: case tables by task, `cases.csv` and resampling."""
 
     tables: Mapping[str, CaseTable]
     cases: RecordedColumns
@@ -51,8 +51,8 @@ class RecordedCases:
 def case_records(scores: Scores) -> dict[str, Any]:
     """Return the organiser's per-case file: columns of every task and of the case table, and details.
 
-    It holds labels. Infinite values (a missing likelihood) are written as text, undefined ones left out. From
-    it every figure can be computed again, under the resampling of the phase.
+    It contains labels. Infinite values (a missing likelihood) are written as text, undefined ones are left
+    out. Every figure can be computed again from it, with the resampling of the phase.
     """
     phase = scores.phase
     run_seconds = scores.run_seconds or itertools.repeat(None, len(phase.rows))
@@ -66,6 +66,7 @@ def case_records(scores: Scores) -> dict[str, Any]:
             "resamples": phase.config.resamples,
             "interval_minimum": phase.config.interval_minimum,
             "interval_maximum": phase.config.interval_maximum,
+            "methods": phase.config.interval_methods,
         },
         "details": {
             task.name: dict(details)
@@ -90,9 +91,9 @@ def case_records(scores: Scores) -> dict[str, Any]:
 
 
 def read_case_records(content: Any, tasks: Sequence[Task]) -> RecordedCases:
-    """Return what the content of a `cases.json` says of the tasks.
+    """Return the recorded cases of some tasks from the content of a `cases.json`.
 
-    Raises `KeyError`, `TypeError`, `AttributeError` or `ValueError` for anything else.
+    Raises `KeyError`, `TypeError`, `AttributeError` or `ValueError` for any other content.
     """
     cases = content["cases"]
     names = tuple(case["name"] for case in cases)
@@ -117,7 +118,7 @@ def read_case_records(content: Any, tasks: Sequence[Task]) -> RecordedCases:
 
 def _recorded(value: Any) -> Any:
     if isinstance(value, np.ndarray):
-        # An empty list would not tell how many columns it has.
+        # An empty list would lose the number of columns.
         return value.tolist() if value.size else {"shape": list(value.shape)}
     if isinstance(value, float) and not math.isfinite(value):
         return None if math.isnan(value) else str(value)
@@ -125,12 +126,13 @@ def _recorded(value: Any) -> Any:
 
 
 def _rows(recorded: list[Mapping[str, Any]]) -> list[Row]:
-    """Return rows as they were before they were written: undefined values are left out of the file."""
+    """Return the rows of a file, with the undefined values (NaN) that are left out of it."""
     columns = tuple(dict.fromkeys(column for row in recorded for column in row))
-    return [{column: _restored(row.get(column, math.nan)) for column in columns} for row in recorded]
+    return [{column: restored_value(row.get(column, math.nan)) for column in columns} for row in recorded]
 
 
-def _restored(value: Any) -> Any:
+def restored_value(value: Any) -> Any:
+    """Return a value of a case as it was before it was written, see `case_records`."""
     if isinstance(value, str):
         return float(value)
     if isinstance(value, dict) and value.keys() == {"shape"}:

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from evaluation.core.fault import PhaseError, ReadError
 from evaluation.io.tables import is_number, parse_number
 from evaluation.phase.cases import FILE_NAME, Cases
-from evaluation.phase.config import Subgroup
+from evaluation.phase.config_tables import Subgroup
 
 _MAX_NUMBERS = 10
 
 
 def subgroup_masks(subgroup: Subgroup, cases: Cases, names: Sequence[str]) -> dict[str, NDArray[np.bool_]]:
-    """Return for every value (or bin) of a column, as a key of metrics.json, which names belong to it.
+    """Return a mask over ``names`` for each value (or bin) of a column, by its key in metrics.json.
 
     Cases with an empty cell are in no subgroup.
     """
@@ -28,9 +28,9 @@ def subgroup_masks(subgroup: Subgroup, cases: Cases, names: Sequence[str]) -> di
 
 
 def subgroup_faults(subgroup: Subgroup, cases: Cases) -> list[str]:
-    """Return why a column does not part the cases as it should.
+    """Return the faults of a subgroup column.
 
-    A bin of what is not a number, numbers without bins, values that no key tells apart.
+    These are: text where bins need numbers, many numbers without bins, and values that share a key.
     """
     column = subgroup.column
     filled = [(row.line, cell) for row in cases.rows if (cell := row.cells[column])]

@@ -1,1 +1,1 @@
-"""What Grand Challenge dictates and nothing else does: its folders, its messages, its result file."""
+"""The requirements of Grand Challenge: its folders, messages, settings and result file."""

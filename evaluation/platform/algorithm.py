@@ -1,6 +1,6 @@
-"""Algorithm phases: the jobs of `predictions.json`, each of which ran on one image or on a stack of them.
+"""Algorithm phases: the jobs of `predictions.json`, each of which ran on one image or one stack of images.
 
-A file that a job wrote is not opened here but where its cases are scored.
+The files that a job wrote are opened later, when its cases are scored.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from evaluation.core.field import Field
 from evaluation.core.form import STACK_NAME, Form, name_key, stack_key
 from evaluation.core.source import FileSource, JsonFileSource, JsonSource, Source, StackSource
 from evaluation.io.listing import list_folder
-from evaluation.platform.index import Sources, SubmissionIndex, participating
+from evaluation.platform.index import Sources, SubmissionIndex, fault_of_no_task, participating
 from evaluation.platform.jobs import FILE_NAME, Job, JobOutput, read_jobs
 
 _MAX_VALUE_BYTES = 1 << 20
@@ -28,7 +28,7 @@ _VALUES_PER_ENTRY = 400
 
 @dataclass(frozen=True)
 class _Targets:
-    """What one job is about: the positions of its cases by the key of its input's name."""
+    """The positions of the cases of each job, by the key of the name of its input."""
 
     positions: Mapping[str, tuple[int, ...]]
     stacked: bool
@@ -44,8 +44,8 @@ class _Targets:
 def index_algorithm(folder: Path, form: Form, tasks: Sequence[Task]) -> SubmissionIndex:
     """Return the index of an algorithm's jobs; a job's cases are those of its input image or stack.
 
-    Where one field of a challenge is stacked, all of them are. Raises `PhaseError` for a mapping of stacks
-    that does not hold together.
+    If one field of a challenge is stacked, all of them are. Raises `PhaseError` for an inconsistent mapping
+    of stacks.
     """
     root = os.path.realpath(folder)
     fields = fields_of(tasks)
@@ -74,7 +74,9 @@ def index_algorithm(folder: Path, form: Form, tasks: Sequence[Task]) -> Submissi
     present = participating(form, tasks, sources)
     if form.missing == "reject" and (jobs.jobs or not faults):
         faults += _missing(present, form, targets, job_of, sources, {fault.field for fault in faults})
-    names = tuple(task.name for task in present)
+    if not faults:
+        faults += fault_of_no_task(FILE_NAME, tasks, present)
+    names = tuple(task.name for task in present or tasks)
     return SubmissionIndex(root, sources, names, tuple(faults), run_seconds=run_seconds)
 
 
@@ -94,10 +96,10 @@ def _name(form: Form, targets: _Targets, key: str) -> str:
 
 
 def _target(job: Job, form: Form, targets: _Targets) -> str:
-    """Return the key of what a job ran on: the name of its input image or else of its input file.
+    """Return the key of the case of a job: the name of its input image, or else of its input file.
 
-    Jobs of one phase may have different sets of inputs. Where an input has several images, those count whose
-    socket the phase names, else those that bear the name of a case.
+    Jobs of one phase may have different sets of inputs. Of several input images, those count whose socket
+    the phase names, else those named like a case.
     """
     wanted = [item for item in job.inputs if not form.input_sockets or item.slug in form.input_sockets]
     named = [(item.slug, item.image) for item in wanted if item.image is not None] or [
@@ -135,7 +137,7 @@ def _place(job: Job, form: Form, field: Field) -> str:
 def _sources(
     job: Job, root: str, form: Form, fields: Sequence[Field], cases: int, faults: list[Fault]
 ) -> dict[str, Source]:
-    """Return where the values of a job's outputs lie by field; all cases of a stack share them."""
+    """Return the sources of a job's outputs by field; all cases of a stack share them."""
     sources: dict[str, Source] = {}
     for field in fields:
         output = job.outputs.get(_slug(form, field))
@@ -164,7 +166,7 @@ def _source(output: JobOutput, root: str, field: Field, cases: int, place: str) 
 
 
 def _image(output: JobOutput, root: str, place: str) -> FileSource | None:
-    """Return the one file in the folder of an image output, None where there is none."""
+    """Return the one file in the folder of an image output, None if there is none."""
     try:
         names = list_folder(root, output.path)
     except ReadError as error:
@@ -188,7 +190,7 @@ def _missing(
 ) -> list[Fault]:
     """Return a fault for every image or stack without a job, and for every job without an output.
 
-    ``faulty`` names the places of outputs of which another fault is already known.
+    ``faulty`` holds the places of outputs with a fault that is already listed.
     """
     missing = []
     for key, positions in targets.positions.items():

@@ -1,4 +1,4 @@
-"""Predictions phases: a zip that the platform has unpacked into folders of files and tables."""
+"""Archive phases: a zip that the platform has unpacked into folders of files and tables."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from evaluation.io.buffer import ReadBuffer
 from evaluation.io.listing import Listing, list_files, strip_common_folder
 from evaluation.io.tables import ColumnSpec, read_table
 from evaluation.platform.hints import hint_of_absence, hint_of_image
-from evaluation.platform.index import Sources, SubmissionIndex, participating
+from evaluation.platform.index import Sources, SubmissionIndex, fault_of_no_task, participating
 
 # A submission that is one bare table arrives under this name.
 BARE_TABLE = "predictions.csv"
-# The platform writes its own description of the inputs under this name, over a participant's file.
+# The platform writes its description of the inputs under this name and overwrites a participant's file.
 INPUTS_FILE = "inputs.json"
 _OVERWRITTEN = f"{INPUTS_FILE} is not part of a submission: the platform writes a file of its own over it"
 _MAX_ROW_BYTES = 4096
@@ -30,7 +30,7 @@ _SPARE_ROWS = 1000
 def index_archive(folder: Path, form: Form, tasks: Sequence[Task]) -> SubmissionIndex:
     """Return the index of an unpacked archive; one common leading folder is stripped as on the platform.
 
-    The platform's file `inputs.json`, beside that folder or in it, is never part of a submission.
+    The platform's file `inputs.json`, beside that folder or in it, is ignored.
     """
     fields = fields_of(tasks)
     all_files = list_files(folder)
@@ -49,14 +49,16 @@ def index_archive(folder: Path, form: Form, tasks: Sequence[Task]) -> Submission
     needed = fields_of(present) if form.missing == "reject" else ()
     if needed:
         faults += _missing(present, form, listing, fields, sources, faults)
-    names = tuple(task.name for task in present)
-    # What is absent and needed is a fault, which says the same.
+    if not faults:
+        faults += fault_of_no_task("submission", tasks, present)
+    names = tuple(task.name for task in present or tasks)
+    # A needed field that is missing is already a fault.
     notices += _absent([field for field in fields if field not in needed], listing, sources)
     return SubmissionIndex(listing.root, sources, names, tuple(faults), tuple(notices))
 
 
 def _absent(fields: Sequence[Field], listing: Listing, sources: Sources) -> Iterator[str]:
-    """Yield a sentence about every field of which nothing was found."""
+    """Yield a sentence about every field without any value."""
     for field in fields:
         if not any(field.name in case_sources for case_sources in sources):
             hint = hint_of_absence(field.archive, listing.files)
@@ -75,9 +77,9 @@ def _known_folders(fields: Sequence[Field]) -> set[str]:
 
 
 def _lost_folder(fields: Sequence[Field], listing: Listing) -> str:
-    """Return the folder, with its slash, that holds all of a format and that the platform has stripped.
+    """Return the folder, with its slash, that all files of a format share and that the platform has stripped.
 
-    A phase of one task may ask for ``disc/<image>.png`` alone; then its files arrive without the folder.
+    If a phase asks only for ``disc/<image>.png``, its files arrive without the folder.
     """
     layouts = [field.archive for field in fields]
     folders = [layout.folder.casefold() for layout in layouts if isinstance(layout, Files)]
@@ -98,7 +100,7 @@ def _index_files(
     sources: Sources,
     faults: list[Fault],
 ) -> None:
-    """Pair the files of a folder with cases by name; what pairs with none is a fault."""
+    """Match the files of a folder to cases by name; an unmatched file is a fault."""
     prefix = f"{layout.folder.casefold()}/".removeprefix(lost)
     for path in listing.files:
         if not path.casefold().startswith(prefix):
@@ -140,7 +142,7 @@ def _index_table(
     sources: Sources,
     faults: list[Fault],
 ) -> None:
-    """Pair the rows of a table with cases by name; a row that pairs with none is a fault."""
+    """Match the rows of a table to cases by name; an unmatched row is a fault."""
     found = _tables(layout, listing, alone=len(fields) == 1)
     if not found:
         return
@@ -182,7 +184,7 @@ def _index_table(
 
 
 def _tables(layout: TableColumns, listing: Listing, alone: bool) -> list[str]:
-    """Return the files that are tables of this layout; ``alone`` where a phase asks for nothing else."""
+    """Return the files that are tables of this layout; ``alone`` if the phase has no other field."""
     accepted = {file.casefold() for file in layout.files}
     if alone:
         accepted.add(BARE_TABLE)

@@ -19,7 +19,7 @@ _KILLED = 137
 class ContainerRun:
     """How a run ended: exit status, the lines that the platform logged of both streams, and metrics.json.
 
-    What the platform itself has to say, at the time limit for example, is the last of the lines on stderr.
+    A message of the platform itself, for example about the time limit, is the last line of stderr.
     """
 
     status: int

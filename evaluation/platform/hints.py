@@ -1,4 +1,4 @@
-"""What a participant probably did, told from the names of what was submitted."""
+"""Hints on likely mistakes of participants, derived from the names of the submitted files."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ _SPREADSHEETS = (".xlsx", ".xls", ".ods", ".numbers")
 _TABLES = (".csv", ".txt", ".tsv")
 _LOSSY = (".jpg", ".jpeg", ".webp")
 _ALIKE = 0.75
-# Comparing takes some microseconds a name, and a submission may hold a hundred thousand.
+# Comparing takes microseconds per name, and a submission may have 100,000 files.
 _MAX_COMPARED = 1000
 
 
 def hint_of_image(name: str) -> str | None:
-    """Return a hint on a file that is no image of the phase by its name."""
+    """Return a hint on a file whose name matches no image of the phase."""
     if name.casefold().endswith(_LOSSY):
         return "lossy compression changes the values of a mask: save it in one of the formats named"
     return None
 
 
 def hint_of_absence(layout: Files | TableColumns, files: Sequence[str]) -> str | None:
-    """Return what stands in the place of a folder or table of which nothing was found.
+    """Return a hint on what was submitted instead of a missing folder or table, None without a likely one.
 
-    ``files`` are the paths of all that was submitted. None where nothing is alike.
+    ``files`` are the paths of all submitted files.
     """
     archives = [path for path in files if path.casefold().endswith(_ARCHIVES)]
     if archives:
@@ -47,7 +47,7 @@ def hint_of_absence(layout: Files | TableColumns, files: Sequence[str]) -> str |
 
 
 def _alike(wanted: str, names: Iterable[str]) -> str | None:
-    """Return the name most like the wanted one, in any letter case; None where none is alike."""
+    """Return the name most similar to the wanted one, ignoring case; None if none is similar."""
     from difflib import get_close_matches
 
     by_key = {name.casefold(): name for name in sorted(set(names))[:_MAX_COMPARED]}

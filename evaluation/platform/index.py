@@ -1,4 +1,4 @@
-"""The index of a submission: where every case's value of every field lies, before anything is decoded."""
+"""The index of a submission: the source of each value of each case, before anything is decoded."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from evaluation.core.challenge import Task
-from evaluation.core.fault import Fault
+from evaluation.core.fault import Fault, FaultKind
 from evaluation.core.form import Form
 from evaluation.core.source import Source
 
@@ -18,9 +18,9 @@ class SubmissionIndex:
     """Sources by field for every case of the form, in its order, and the faults found on the way.
 
     ``root`` is the folder to which the paths of sources are relative. ``tasks`` are those in which the
-    submission takes part: an optional task of which nothing was submitted is left out. ``notices`` are
-    sentences for whoever checks a submission, about what is no fault. ``run_seconds`` is how long the
-    algorithm ran for each case, None where that is unknown.
+    submission takes part: an optional task without any submitted value is left out. ``notices`` are remarks
+    for participants that are no faults. ``run_seconds`` is how long the
+    algorithm ran for each case, None if that is unknown.
     """
 
     root: str
@@ -32,10 +32,18 @@ class SubmissionIndex:
 
 
 def participating(form: Form, tasks: Sequence[Task], sources: Sources) -> tuple[Task, ...]:
-    """Return the tasks without the optional ones of which nothing was submitted."""
+    """Return the tasks without the optional ones for which nothing was submitted."""
     return tuple(
         task
         for task in tasks
         if task.name not in form.optional_tasks
         or any(field.name in case_sources for case_sources in sources for field in task.fields)
     )
+
+
+def fault_of_no_task(file: str, tasks: Sequence[Task], present: Sequence[Task]) -> tuple[Fault, ...]:
+    """Return the fault of a submission that takes part in no task; ``file`` is what should hold one."""
+    if present:
+        return ()
+    titles = ", ".join(task.title for task in tasks)
+    return (Fault(FaultKind.MISSING, file, f"at least one of {titles}", "none"),)

@@ -31,7 +31,7 @@ class JobInput:
 
 @dataclass(frozen=True, slots=True)
 class JobOutput:
-    """One output of a job: its value where it is inline, and where its file lies otherwise."""
+    """One output of a job: its inline value, or None and the path of its file."""
 
     slug: str
     path: str
@@ -42,7 +42,7 @@ class JobOutput:
 class Job:
     """One run of the algorithm; ``pk`` is the platform's key and the name of the job's folder.
 
-    ``seconds`` is how long it ran, None where the platform does not say.
+    ``seconds`` is how long it ran, None if the platform does not say.
     """
 
     pk: str
@@ -53,14 +53,14 @@ class Job:
 
 @dataclass(frozen=True)
 class Jobs:
-    """The jobs that could be read, and what is wrong with the others."""
+    """The jobs that could be read, and the faults of the others."""
 
     jobs: tuple[Job, ...]
     faults: tuple[Fault, ...]
 
 
 def read_jobs(root: str, limit_bytes: int, max_values: int) -> Jobs:
-    """Return the jobs of a submission in the order of their keys; nothing is raised."""
+    """Return the jobs of a submission in the order of their keys; faults are returned, not raised."""
     try:
         data = ReadBuffer().read(root, FILE_NAME, limit_bytes=limit_bytes)
         content = parse_json(data, max_values=max_values)
@@ -116,7 +116,7 @@ def _job(item: object, place: str) -> Job:
 
 
 def _seconds(item: Mapping[str, Any]) -> float | None:
-    """Return the duration of a job, as executed or invoked; what is no duration is as good as unknown."""
+    """Return the duration of a job, as executed or invoked; an invalid duration counts as unknown."""
     for key in ("exec_duration", "invoke_duration"):
         with contextlib.suppress(ValidationError):
             seconds = _DURATION.validate_python(item.get(key)).total_seconds()
@@ -168,7 +168,7 @@ def _text(value: object, place: str) -> str:
 
 
 def _base_name(value: object, place: str) -> str | None:
-    """Return the last part of a path or of a URL, whose query is cut off and whose escapes are undone."""
+    """Return the last part of a path, or of a URL without its query and percent-encoding."""
     if value is None:
         return None
     text = _text(value, place)

@@ -1,16 +1,18 @@
-"""What the machine grants: processors and memory."""
+"""The processors and the memory that this process may use."""
 
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
-import resource
+import sys
 from pathlib import Path
+from typing import Any
 
 from evaluation.core.fault import PhaseError
 
 MIN_MEMORY_MB = 160
-"""Memory without which no evaluation starts: below, libraries wait for ever for what they cannot get."""
+"""Least memory for an evaluation to start; with less, some libraries wait forever."""
 
 _MEBIBYTE = 1 << 20
 _RESERVE = 768 * _MEBIBYTE
@@ -20,8 +22,25 @@ _CGROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.lim
 _CGROUP_PROCESSORS = "/sys/fs/cgroup/cpu.max"
 
 
-def worker_count() -> int:
-    """Return how many workers to run: one a processor that this process may use."""
+CAN_ISOLATE = sys.platform == "linux"
+"""Whether this system can run cases in workers that are limited in memory and end with their parent."""
+# Windows has no such module.
+resource: Any = importlib.import_module("resource") if CAN_ISOLATE else None
+NO_ISOLATION = (
+    f"Note: on this system ({sys.platform}) cases are run one by one in this process, without limits of time "
+    "and memory. On Linux they are run in worker processes, so that a file that crashes its reader is named."
+)
+
+
+def worker_count(wanted: int | None = None) -> int:
+    """Return how many workers to run: those wanted, by default one per processor that this process may use.
+
+    0, where workers cannot be isolated: all cases are then run in this process.
+    """
+    if not CAN_ISOLATE:
+        return 0
+    if wanted is not None:
+        return wanted
     count = len(os.sched_getaffinity(0))
     with contextlib.suppress(OSError, ValueError):
         quota, period = Path(_CGROUP_PROCESSORS).read_text(encoding="ascii").split()
@@ -30,7 +49,9 @@ def worker_count() -> int:
 
 
 def require_memory() -> None:
-    """Raise `PhaseError` where this process is granted too little memory to start anything."""
+    """Raise `PhaseError` if this process may use too little memory to start workers."""
+    if not CAN_ISOLATE:
+        return
     soft, _ = resource.getrlimit(resource.RLIMIT_DATA)
     granted = _granted_memory() if soft == resource.RLIM_INFINITY else min(soft, _granted_memory())
     if granted < MIN_MEMORY_MB * _MEBIBYTE:
@@ -54,7 +75,7 @@ def worker_memory(workers: int, wanted_mb: int | None) -> int | None:
 
 def held_memory() -> int:
     """Return how many bytes of what was read may be kept until it is scored."""
-    return min(_MAX_HELD_BYTES, _granted_memory() // 8)
+    return min(_MAX_HELD_BYTES, _granted_memory() // 8) if CAN_ISOLATE else _MAX_HELD_BYTES
 
 
 def _granted_memory() -> int:

@@ -1,4 +1,4 @@
-"""What participant and organiser read about the faults of a submission."""
+"""The texts for participant and organiser about the faults of a submission."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def participant_line(faults: Faults) -> str:
 def organiser_report(faults: Faults) -> list[str]:
     """Return the lines of the organiser's log: at most 400 grouped by kind, the summary last.
 
-    Many equal faults share a line, which names the first places and counts them all.
+    Many equal faults share a line that names the first places and their number.
     """
     lines = []
     room = _MAX_LISTED
@@ -55,7 +55,7 @@ def organiser_report(faults: Faults) -> list[str]:
 
 
 def _folded(faults: Sequence[Fault]) -> Iterator[tuple[str, int]]:
-    """Yield a line for each fault, or for many equal ones together, with their number."""
+    """Yield lines, each with the number of its faults; many equal faults share one line."""
     equal: dict[str, list[Fault]] = defaultdict(list)
     for fault in faults:
         equal[fault.complaint].append(fault)

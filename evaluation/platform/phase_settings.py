@@ -1,4 +1,4 @@
-"""The settings of a phase on the platform, held to what its database and its own schema take."""
+"""The settings of a phase on the platform, within the limits of its database and schema."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 MAX_SCORE_TITLE_LENGTH = 32
 MAX_COLUMN_TITLE_LENGTH = 64
 
-# The platform's pattern takes a title of one line.
+# The platform's pattern allows a single line.
 _ColumnTitle = Annotated[str, Field(min_length=1, max_length=MAX_COLUMN_TITLE_LENGTH, pattern=r"^[^\r\n]*$")]
 _ScoreTitle = Annotated[str, Field(min_length=1, max_length=MAX_SCORE_TITLE_LENGTH, pattern=r"^[^\r\n]*$")]
 _Path = Annotated[str, Field(min_length=1, max_length=255)]

@@ -7,6 +7,7 @@ import dataclasses
 import json
 import math
 import os
+import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -36,7 +37,7 @@ class PhaseSection:
 
 @dataclass(frozen=True)
 class CasesSection:
-    """Numbers of cases: expected, scored, and those of which at least one task took its worst value."""
+    """Numbers of cases: expected, scored, and those with the worst value in at least one task."""
 
     expected: int
     scored: int
@@ -56,8 +57,7 @@ class LeaderboardPlace:
 class RankingSection:
     """The components of the ranking by task and metric, and the figures that combine several of them.
 
-    Where the phase gives a leaderboard of other teams: the ranks that the components take in it, and the
-    places by board.
+    If the phase has a leaderboard of other teams: the ranks of the components in it, and the places by board.
     """
 
     components: dict[str, dict[str, float]]
@@ -71,7 +71,7 @@ class MetricsFile:
     """The whole of `metrics.json`.
 
     ``aggregates`` is by task and metric, ``subgroups`` by column, value, task and metric, ``case`` (only
-    where the phase publishes it) by case, task and column.
+    if the phase publishes it) by case, task and column.
     """
 
     phase: PhaseSection
@@ -95,12 +95,12 @@ def plain_key(text: str) -> str:
 
 
 def render(content: Mapping[str, Any], organisers: bool = False, rounded: bool = True) -> bytes:
-    """Return content as the JSON that the platform can use.
+    """Return content as JSON that the platform accepts.
 
     Floats are rounded to 12 significant digits, −0.0 becomes 0.0, absent values (None) are left out.
     Raises `ValueError` for what the platform cannot look up or store: a key with a dot, a number that is not
-    finite, a text with control characters. An organiser's file may hold any key and text; without being
-    ``rounded`` it holds every digit, so that figures can be computed again from it.
+    finite, a text with control characters. With ``organisers``, any key and text is allowed. Without
+    ``rounded``, all digits are kept, so that figures can be computed again from the file.
     """
     plain = _plain(content, "", organisers, as_written if rounded else _as_given)
     return (json.dumps(plain, indent=1, allow_nan=False, ensure_ascii=True) + "\n").encode("ascii")
@@ -141,17 +141,26 @@ def as_written(value: float) -> float:
 
 
 def as_written_values(values: ArrayLike) -> NDArray[np.float64]:
-    """Return an array of numbers as `metrics.json` holds them, so that what ties there ties here."""
+    """Return an array of numbers as `metrics.json` holds them, so that ties are the same."""
     given = np.asarray(values, dtype=np.float64)
     return np.array([as_written(value) for value in given.ravel().tolist()]).reshape(given.shape)
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file so that it is there whole or not at all; its folder is made if need be."""
+    """Write a file completely or not at all; its folder is made if it is missing. Raises `OSError`.
+
+    The data go into a new file of an unpredictable name first. Whatever else has that name, a link for
+    example, is an error, so that several processes and hostile ones can write into the same folder.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.part")
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
     try:
-        with temporary.open("wb") as file:
+        file = temporary.open("xb")  # exclusive: never follows a link
+    except OSError as error:
+        error.filename = str(path)
+        raise
+    try:
+        with file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())

@@ -1,4 +1,4 @@
-"""A submission as the platform hands it over."""
+"""The index of a submission of either kind."""
 
 from __future__ import annotations
 
@@ -13,6 +13,6 @@ from evaluation.platform.index import SubmissionIndex
 
 
 def index_submission(folder: Path, form: Form, tasks: Sequence[Task]) -> SubmissionIndex:
-    """Return the index of a submission; its kind comes from the form, never from the folder."""
+    """Return the index of a submission; the form, not the folder, tells its kind."""
     index = index_algorithm if form.submission == "algorithm" else index_archive
     return index(folder, form, tasks)

@@ -1,4 +1,4 @@
-"""Writes submissions through the fields' own declarations, as the platform lays them out."""
+"""Writes submissions through the fields' own declarations, in the platform's layout."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SITE = "https://grand-challenge.org"
 class ArchiveWriter:
     """Writes a submission of a predictions phase case by case; tables are written at the end.
 
-    ``extensions`` chooses another than the first extension for fields that are files.
+    ``extensions`` replaces the default extension of fields that are files.
     """
 
     folder: Path
@@ -51,7 +51,7 @@ class ArchiveWriter:
 
 @dataclass(frozen=True)
 class InputImage:
-    """What one job of an algorithm ran on: the name of its image, and its cases in the order of the stack."""
+    """The input of one job of an algorithm: the name of its image, and its cases in their order."""
 
     name: str
     cases: tuple[str, ...]
@@ -59,13 +59,12 @@ class InputImage:
 
 @dataclass
 class AlgorithmWriter:
-    """Writes a submission of an algorithm phase as the platform lays it out; jobs are written at the end.
+    """Writes a submission of an algorithm phase in the platform's layout; jobs are written at the end.
 
-    ``inputs`` are the images or stacks, each of which becomes a job. JSON values go into files, or with
-    ``inline`` into `predictions.json`; an image goes into a folder of its own in the format ``extension``.
-    ``socket_keys`` are those under which a socket stands: both today, "interface" alone in older dumps. A
-    case to which nothing was added, and a field that it lacks, is null; an output without any value is left
-    out, and so is a job without output.
+    Each of ``inputs``, an image or a stack, becomes a job. JSON values go into files, or with ``inline`` into
+    `predictions.json`; an image goes into a folder of its own in the format ``extension``. ``socket_keys``
+    are the keys of a socket: both in current files, "interface" alone in older ones. The missing value of a
+    case in a stack is null. An output without any value is left out, and so is a job without output.
     """
 
     folder: Path
@@ -94,7 +93,7 @@ class AlgorithmWriter:
                 case_values[item.name] = item.kind.write_json(values[item.name])
 
     def close(self) -> None:
-        """Write `predictions.json` and the JSON files; the order of the jobs means nothing."""
+        """Write `predictions.json` and the JSON files; the order of the jobs has no meaning."""
         jobs = []
         for image in self.inputs:
             outputs = [
@@ -157,7 +156,7 @@ class AlgorithmWriter:
 def _job(
     key: str, cases: int, given: Mapping[str, Any], outputs: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """Return a job with all fields that the platform gives it; it ran for 2 s, and half a second a case."""
+    """Return a job with all fields of the platform; its run time is 2 s, plus half a second per case."""
     hours, seconds = divmod(2 + cases / 2, 3600)
     minutes, seconds = divmod(seconds, 60)
     return {
@@ -177,7 +176,7 @@ def _job(
 
 
 def _key(*names: str) -> str:
-    """Return a key as the platform makes them, the same for the same names."""
+    """Return a key in the platform's format, the same for the same names."""
     return str(uuid.uuid5(uuid.NAMESPACE_URL, "/".join(names)))
 
 
@@ -187,7 +186,7 @@ def _write_json(path: Path, content: Any) -> None:
 
 
 def write_case_file(folder: Path, kind: Kind, layout: Files, case: str, value: Any, extension: str) -> None:
-    """Write the file of one case into a folder of that layout."""
+    """Write the file of one case into a folder, in the given layout."""
     path = folder / layout.path(case, extension)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(kind.write_file(value, extension))

@@ -1,4 +1,4 @@
-"""A submission as a participant uploads it, unpacked as the platform does: a zip, or one bare table."""
+"""Unpacks a submission, a zip or one bare table, as the platform does."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import contextlib
 import re
 import shutil
 import stat
+import sys
 import tempfile
+import unicodedata
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
@@ -19,9 +21,14 @@ from evaluation.io.listing import MAX_ENTRIES
 from evaluation.platform.archive import BARE_TABLE
 
 MAX_SUBMISSION_BYTES = 8 << 30
-"""Bytes that a zip may unpack to; whole test sets of any bundled challenge are far below."""
+"""Bytes that a zip may unpack to, far more than the test set of any bundled challenge."""
 
-# The platform skips what matches anywhere in a path.
+# Names that Windows does not store, or gives to a device.
+_NOT_ON_WINDOWS = re.compile(
+    r"""[<>:"|?*\\\x00-\x1f]|[ .]$|^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\.|$)""", re.IGNORECASE
+)
+_IS_WINDOWS = sys.platform == "win32"
+# The platform skips a file if this matches anywhere in its path.
 _SKIPPED = re.compile(r"(__MACOSX|\.DS_Store|desktop.ini)")
 _BLOCK = 1 << 20
 _ENCRYPTED = 0x1
@@ -37,9 +44,9 @@ class _Member:
 
 @contextlib.contextmanager
 def unpacked(submission: Path, max_bytes: int = MAX_SUBMISSION_BYTES) -> Iterator[Path]:
-    """Yield a folder with what the container would find in /input.
+    """Yield a folder with the content that the container would find in /input.
 
-    A folder stands for itself; what a zip or a csv file holds lies in a temporary folder. Raises `FormFault`
+    A folder is yielded as it is; a zip or csv file is unpacked into a temporary folder. Raises `FormFault`
     for any other file and for a zip that cannot be unpacked safely.
     """
     if submission.is_dir():
@@ -59,6 +66,8 @@ def unpack(submission: Path, folder: Path, max_bytes: int = MAX_SUBMISSION_BYTES
     try:
         with zipfile.ZipFile(submission) as archive:
             members = _members(archive.infolist(), name, max_bytes)
+            if faults := _unstorable(members, folder):
+                raise FormFault(faults)
             for member in members:
                 _extract(archive, member, folder)
     except (zipfile.BadZipFile, NotImplementedError, EOFError, UnicodeDecodeError) as error:
@@ -72,7 +81,7 @@ def unpack(submission: Path, folder: Path, max_bytes: int = MAX_SUBMISSION_BYTES
 
 
 def _members(entries: Sequence[zipfile.ZipInfo], name: str, max_bytes: int) -> list[_Member]:
-    """Return the files of a zip without common leading folders. Raises `FormFault` listing what is unsafe."""
+    """Return the files of a zip without common leading folders. Raises `FormFault` with what is unsafe."""
     files = [entry for entry in entries if not entry.is_dir() and not _SKIPPED.search(entry.filename)]
     if not files:
         raise FormFault(Fault(FaultKind.MISSING, name, "a zip archive that holds files", "none"))
@@ -88,14 +97,39 @@ def _members(entries: Sequence[zipfile.ZipInfo], name: str, max_bytes: int) -> l
             Fault(FaultKind.TOO_LARGE, name, f"at most {max_bytes} bytes when unpacked", f"{size} bytes")
         )
     paths = [entry.filename for entry in files]
-    # Of a single file, its folder; else every folder that all files share, at any depth.
+    # For a single file, its folder; else the longest folder that all files share.
     common = str(PurePosixPath(paths[0]).parent) if len(paths) == 1 else commonpath(paths)
     start = 0 if common in ("", ".") else len(common) + 1
     return [_Member(entry, entry.filename[start:]) for entry in files]
 
 
+def _unstorable(members: Sequence[_Member], folder: Path) -> list[Fault]:
+    """Return the files that this system cannot store, or not beside each other, though Linux can."""
+    faults = []
+    if _IS_WINDOWS:
+        faults += [
+            Fault(FaultKind.UNREADABLE, member.path, "a file name that Windows can store", "another one")
+            for member in members
+            if any(_NOT_ON_WINDOWS.search(part) for part in member.path.split("/"))
+        ]
+    if _ignores_case(folder):
+        first: dict[str, str] = {}
+        for member in members:
+            other = first.setdefault(unicodedata.normalize("NFC", member.path).casefold(), member.path)
+            if other != member.path:
+                expected, found = "names that differ in more than letter case", f"one like {other}"
+                faults.append(Fault(FaultKind.DUPLICATE, member.path, expected, found))
+    return faults
+
+
+def _ignores_case(folder: Path) -> bool:
+    """Return whether names in a new folder that differ only in letter case are the same file."""
+    with tempfile.NamedTemporaryFile(prefix="case-", dir=folder) as file:
+        return (folder / Path(file.name).name.upper()).exists()
+
+
 def _unsafe(entry: zipfile.ZipInfo) -> Fault | None:
-    """Return why an entry must not be unpacked."""
+    """Return the fault of an entry that must not be unpacked."""
     path = entry.filename
     if path.startswith("/") or ".." in path.split("/") or "\0" in path:
         return Fault(FaultKind.FORBIDDEN, path, "a path inside the archive", "one that leads out of it")
@@ -112,7 +146,7 @@ def _extract(archive: zipfile.ZipFile, member: _Member, folder: Path) -> None:
     """Write one file, never more bytes of it than the zip's directory says."""
     target = folder / member.path
     if not target.resolve().is_relative_to(folder.resolve()):
-        raise ValueError(f"{member.path} leads out of the archive")
+        raise ValueError(f"{member.path} is outside of the archive")
     target.parent.mkdir(parents=True, exist_ok=True)
     with archive.open(member.info) as source, target.open("wb") as file:
         shutil.copyfileobj(source, file, _BLOCK)

@@ -1,19 +1,20 @@
-"""What the results per case tell about a leaderboard: uncertainty, tests, stability, difficulty, readers."""
+"""What is computed from the results per case: intervals, tests, stability, difficulty, annotators."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from evaluation.core.metric import Metric
-from evaluation.core.resampling import Resampled, Resampling
+from evaluation.core.resampling import Resampling
 from evaluation.core.scheme import Scheme
-from evaluation.metrics.intervals import Interval, percentile_interval
+from evaluation.metrics.intervals import Interval
 from evaluation.platform.result_file import as_written_values
-from evaluation.ranking.boards import Better, BoardPlaces, Leaderboards, place_teams
-from evaluation.ranking.comparisons import SIGNIFICANT, Comparisons, TestChoice, compare
+from evaluation.ranking.annotators import AnnotatorsSection, ReadColumns, annotators_section
+from evaluation.ranking.boards import BoardPlaces, Leaderboards, place_teams
+from evaluation.ranking.case_report import case_values, curves
+from evaluation.ranking.certainty import rank_sets, superiorities
+from evaluation.ranking.comparisons import SIGNIFICANT, Comparisons, TestChoice, TestOfMeans, compare
 from evaluation.ranking.difficulty import (
     SubgroupTest,
     case_difficulties,
@@ -21,13 +22,16 @@ from evaluation.ranking.difficulty import (
     subgroup_tests,
 )
 from evaluation.ranking.leaderboard_file import OrganiserPart
-from evaluation.ranking.readers import ReadColumns, ReadersSection, readers_section
 from evaluation.ranking.resampling import (
+    Resampled,
     TeamCases,
+    draw_cases,
+    intervals_of_teams,
     resample_teams,
     with_composites,
 )
 from evaluation.ranking.results import PhaseResults, RankingError, Submission
+from evaluation.ranking.scheme_scores import SchemeScores
 from evaluation.ranking.selection import Which
 from evaluation.ranking.stability import PlaceDistribution, influences, place_distributions
 
@@ -36,27 +40,28 @@ _MAX_TESTED = 100
 
 @dataclass(frozen=True)
 class RankOptions:
-    """What to compute.
+    """The options of a ranking.
 
-    ``tests`` None: unless there are more than a hundred teams. ``resamples`` None: as the phase has it.
-    ``subgroups`` are columns of the case table, ``classifiers`` columns ("task.column") of the case tables
-    that are shown beside the readers under the given titles.
+    ``which`` None: the challenge's rule. ``tests`` None: tests for up to a hundred teams. ``resamples``
+    None: the phase's number.
+    ``subgroups``: columns of the case table. ``classifiers``: columns ("task.column") of the results per
+    case, by title, that are reported beside the annotators.
     """
 
-    which: Which = "best"
+    which: Which | None = None
     resamples: int | None = None
     interval_minimum: int | None = None
     tests: bool | None = None
     permutations: int = 9_999
-    unpaired: bool = False
+    means: TestOfMeans = "permutation"
     influence: bool = True
     subgroups: tuple[str, ...] = ()
-    readers: ReadColumns | None = None
+    annotators: ReadColumns | None = None
     classifiers: Mapping[str, str] | None = None
 
 
 class Analysis:
-    """What is computed from the results per case, for the ranked teams that have any."""
+    """The figures that need results per case, for the ranked teams that have them."""
 
     def __init__(
         self,
@@ -65,11 +70,12 @@ class Analysis:
         choices: RankOptions,
         chosen: Sequence[Submission],
         ranked: Sequence[Submission],
+        scores: SchemeScores,
         leaderboards: Leaderboards,
     ) -> None:
         self.notices: list[str] = []
         self._results, self._scheme, self._choices = results, scheme, choices
-        self._ranked, self._standings = ranked, leaderboards
+        self._ranked, self._scores, self._standings = ranked, scores, leaderboards
         given = results.resampling or Resampling(0, 0, 10)
         self._cases, self._all = (
             TeamCases(tuple(s.team for s in group), tuple(s.tables for s in group), given.clusters)
@@ -82,17 +88,24 @@ class Analysis:
             if choices.interval_minimum is None
             else choices.interval_minimum,
         )
+        self.intervals = intervals_of_teams(self._metrics_with_intervals(), self._all, self._choice)
+        self._draws = draw_cases(self._metrics_of_ranked_teams(), self._all, self._choice)
         self.resampled = self._resample()
         self.resampled_standings = self._place_resampled()
+        self.rank_sets = self._rank_sets()
+        self.superiority = (
+            {} if self.too_many_to_compare else superiorities(self._cases.teams, self.resampled_standings)
+        )
         self.comparisons = self._compare()
+
+    @property
+    def too_many_to_compare(self) -> bool:
+        """Whether all pairs of teams are only compared when this is asked for."""
+        return self._choices.tests is not True and len(self._ranked) > _MAX_TESTED
 
     def interval(self, team: str, metric: str) -> Interval | None:
         """Return the bootstrap interval of a team's metric."""
-        values = self.resampled.values.get(metric)
-        if values is None or team not in self._all.teams:
-            return None
-        column = values[:, self._all.teams.index(team)]
-        return None if np.isnan(column).any() else percentile_interval(column)
+        return self.intervals.found.get(metric, {}).get(team)
 
     def distributions(self, board: str) -> dict[str, PlaceDistribution]:
         """Return the distributions of the ranked teams' places in a leaderboard."""
@@ -107,7 +120,7 @@ class Analysis:
         }
 
     def organiser_part(self) -> OrganiserPart:
-        """Return what tells of single cases."""
+        """Return the figures of single cases."""
         results = self._results
         if results.cases is None:
             return OrganiserPart()
@@ -120,12 +133,19 @@ class Analysis:
                 results.challenge.composites,
                 self._cases,
                 results.cases.names,
+                self._scores,
             )
             if self._choices.influence and self._complete(self._scheme.metrics)
             else []
         )
         groups = group_difficulties(difficulties, results.cases, self._choices.subgroups)
-        return OrganiserPart(tuple(difficulties), tuple(groups), tuple(moved))
+        return OrganiserPart(
+            tuple(difficulties),
+            tuple(groups),
+            tuple(moved),
+            case_values(results.metrics, self._all),
+            curves(results.metrics, self._all),
+        )
 
     def subgroup_tests(self) -> tuple[SubgroupTest, ...]:
         """Return the tests between subgroups within each team."""
@@ -136,27 +156,27 @@ class Analysis:
             raise RankingError("subgroups need results per case (evaluate --cases)")
         return tuple(subgroup_tests(self._results.metrics, self._all, cases, self._choices.subgroups))
 
-    def readers(self) -> ReadersSection | None:
-        """Return the readers' figures."""
+    def annotators(self) -> AnnotatorsSection | None:
+        """Return the figures of the annotators, None where none were requested."""
         choices = self._choices
-        if choices.readers is None and not choices.classifiers:
+        if choices.annotators is None and not choices.classifiers:
             return None
-        return readers_section(
-            choices.readers, choices.classifiers or {}, self._results.metrics, self._all.tables
+        return annotators_section(
+            choices.annotators, choices.classifiers or {}, self._results.metrics, self._all.tables
         )
 
     def _metrics_of_scheme(self) -> dict[str, Metric]:
-        """Return the metrics that the scheme ranks, those of its composites included."""
+        """Return the metrics that the scheme ranks, including those of its composites."""
         metrics = self._results.metrics
         return {name: metrics[name] for name in self._single(self._scheme.metrics)}
 
     def _single(self, names: Sequence[str]) -> tuple[str, ...]:
-        """Return names with composites replaced by the metrics of which they are made."""
+        """Return names with each composite replaced by its metrics."""
         parts = {composite.name: composite.metrics for composite in self._results.challenge.composites}
         return tuple(dict.fromkeys(single for name in names for single in parts.get(name, (name,))))
 
     def _complete(self, names: Sequence[str]) -> bool:
-        """Return whether every ranked team that has a metric has it per case, for all the given metrics."""
+        """Return whether all ranked teams with these metrics also have them per case."""
         for name in self._single(names):
             tables = self._cases.task_tables(name.partition(".")[0])
             if any(
@@ -166,22 +186,31 @@ class Analysis:
                 return False
         return True
 
+    def _metrics_with_intervals(self) -> dict[str, Metric]:
+        return {
+            name: metric
+            for name, metric in self._results.metrics.items()
+            if metric.resampled and any(name in submission.values for submission in self._ranked)
+        }
+
+    def _metrics_of_ranked_teams(self) -> dict[str, Metric]:
+        return {
+            name: metric
+            for name, metric in self._metrics_of_scheme().items()
+            if any(name in submission.values for submission in self._ranked)
+        }
+
     def _resample(self) -> Resampled:
         without = [s.team for s in self._ranked if s.values and s.tables is None]
         if without:
             self.notices.append(f"no results per case, and so no uncertainty: {', '.join(without)}")
-        metrics = {
-            name: metric
-            for name, metric in self._results.metrics.items()
-            if any(name in submission.values for submission in self._ranked)
-            and (metric.resampled or name in self._single(self._scheme.metrics))
-        }
-        found = resample_teams(metrics, self._all, self._choice)
-        self.notices += [
-            f"{name}: not resampled: {reason}"
-            for name, reason in found.missing.items()
-            if name in self._scheme.metrics
-        ]
+        found = resample_teams(self._metrics_of_ranked_teams(), self._all, self._draws)
+        if self._choice.resamples:
+            self.notices += [
+                f"{name}: not resampled: {reason}"
+                for name, reason in found.missing.items()
+                if name in self._scheme.metrics
+            ]
         composites = self._results.challenge.composites
         return replace(found, values=with_composites(found.values, composites))
 
@@ -192,26 +221,42 @@ class Analysis:
             for name in self._scheme.metrics
             if name in self.resampled.values and self._complete([name])
         }
+        for name in self._scores.by_method:
+            values.pop(name, None)
+        values |= self._scores.resampled(self._draws)
         if not values:
             return {}
-        better: dict[str, Better] = {name: self._results.figures[name].better for name in values}
-        boards = place_teams(self._scheme, values, better).boards
+        boards = place_teams(self._scheme, values, self._scores.better).boards
         return {
             name: standing
             for name, standing in boards.items()
             if all(metric in values for metric in self._scheme.metrics_of(name))
         }
 
+    def _rank_sets(self) -> dict[str, dict[str, tuple[int, int]]]:
+        if self.too_many_to_compare:
+            return {}
+        return {
+            name: rank_sets(
+                {s.team: s.values[name] for s in self._ranked if name in s.values},
+                self._all.teams,
+                self.resampled.values[name],
+                self._results.figures[name].better,
+            )
+            for name in self._scheme.metrics
+            if name in self.resampled.values and self._complete([name])
+        }
+
     def _compare(self) -> dict[str, Comparisons]:
         tests = self._choices.tests
         if not any(submission.tables for submission in self._ranked) or tests is False:
             return {}
-        if tests is None and len(self._ranked) > _MAX_TESTED:
+        if self.too_many_to_compare:
             self.notices.append(
-                f"no tests between teams: more than {_MAX_TESTED} (ask for them with --tests)"
+                f"pairs of teams are not compared: more than {_MAX_TESTED} teams (ask for it with --tests)"
             )
             return {}
-        choice = TestChoice(self._choice.seed, self._choices.permutations, self._choices.unpaired)
+        choice = TestChoice(self._choice.seed, self._choices.permutations, self._choices.means)
         ranked = [self._all.teams.index(team) for team in self._cases.teams]
         found = {}
         for name, metric in self._metrics_of_scheme().items():

@@ -1,6 +1,6 @@
-"""From the teams' metrics to their places, by a scheme and in exact arithmetic.
+"""Places of teams from their metrics, by a scheme and in exact arithmetic.
 
-Everything is computed for many resamples at once; a leaderboard is the case of one. Scores are integers over
+All functions work on many resamples at once; a leaderboard is one resample. Scores are integers over
 a common denominator, because in floating point (1, 1, 4) and (3, 3, 1) under REFUGE's weights differ.
 """
 
@@ -10,16 +10,20 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.core.scheme import Board, Combination, Place, Rank, Scheme, Score, Term
+from evaluation.core.scheme import Board, Combination, Place, Rank, Scheme, Score, Term, Ties
+from evaluation.ranking.methods.tied_ranks import (
+    NO_PLACE,
+    Better,
+    IntArray,
+    competition_ranks,
+    ranks_of_keys,
+    shared_ranks,
+)
 
-IntArray = NDArray[np.int64]
-Better = Literal["higher", "lower"]
-NO_PLACE = 0
 _LARGEST = 1 << 62
 
 
@@ -27,8 +31,8 @@ _LARGEST = 1 << 62
 class BoardPlaces:
     """One leaderboard; arrays of shape (resamples, teams).
 
-    ``places`` counts from 1, 0 where a team has none. The score of a team with a place is
-    ``numerators / denominator``, lower is better.
+    ``places`` count from 1; 0 means no place. The score of a team with a place is
+    ``numerators / denominator``; lower is better.
     """
 
     places: IntArray
@@ -54,23 +58,14 @@ class Leaderboards:
     boards: Mapping[str, BoardPlaces]
 
 
-def competition_ranks(values: ArrayLike, better: Better) -> IntArray:
-    """Return the ranks ("1, 1, 3") of each row of values by exact equality; 0 where a value is NaN.
-
-    values: shape (resamples, teams), numbers. Returns the same shape.
-    """
-    matrix = np.asarray(values, dtype=np.float64)
-    return _ranks(-matrix if better == "higher" else matrix, ~np.isnan(matrix))
-
-
 def place_teams(
     scheme: Scheme, values: Mapping[str, ArrayLike], better: Mapping[str, Better]
 ) -> Leaderboards:
     """Return every rank and leaderboard of a scheme.
 
-    values: by metric, shape (resamples, teams), NaN where a team lacks the metric: it is ranked in each
-    metric and leaderboard for which it has all that is needed, and takes that place. A metric of the scheme
-    that is not given is lacked by all. better: the direction of every given metric.
+    values: by metric, shape (resamples, teams), NaN where a team lacks the metric. A team is ranked in every
+    metric and leaderboard for which it has all required values. A metric of the scheme that is not in
+    ``values`` is missing for all teams. better: the direction of every metric in ``values``.
     Raises ValueError where no metric of the scheme is given, and for weights whose sums exceed 62 bits.
     """
     given = {
@@ -89,7 +84,7 @@ def place_teams(
         }
     boards: dict[str, BoardPlaces] = {}
     for board in scheme.boards:
-        boards[board.name] = _board(board, ranks, boards)
+        boards[board.name] = _board(board, ranks, boards, scheme.ties)
     return Leaderboards(ranks, boards)
 
 
@@ -105,12 +100,12 @@ def combine_phases(scheme: Scheme, overall: Mapping[str, BoardPlaces]) -> BoardP
     ]
     numerators, denominator = _combined(terms, "sum")
     present = np.logical_and.reduce([term.present for term in terms])
-    return BoardPlaces(_ranks(numerators, present), numerators, denominator)
+    return BoardPlaces(ranks_of_keys(numerators, present), numerators, denominator)
 
 
 @dataclass(frozen=True)
 class _Column:
-    """A term of a leaderboard: exact values, who has them, and their weight."""
+    """A term of a leaderboard: exact values, which teams have them, and their weight."""
 
     numerators: IntArray
     denominator: int
@@ -118,28 +113,32 @@ class _Column:
     weight: Fraction
 
 
-def _board(board: Board, ranks: Mapping[str, IntArray], earlier: Mapping[str, BoardPlaces]) -> BoardPlaces:
-    terms = [_column(term, ranks, earlier) for term in board.terms]
+def _board(
+    board: Board, ranks: Mapping[str, IntArray], earlier: Mapping[str, BoardPlaces], rule: Ties
+) -> BoardPlaces:
+    terms = [_column(term, ranks, earlier, rule) for term in board.terms]
     present = np.logical_and.reduce([term.present for term in terms])
     numerators, denominator = _combined(terms, board.combination)
-    places = _ranks(numerators, present)
+    places = ranks_of_keys(numerators, present)
     teams = places.shape[1]
     for tie in board.ties:
-        column = _column(tie, ranks, earlier)
-        order = _ranks(column.numerators, column.present)
+        column = _column(tie, ranks, earlier, rule)
+        order = ranks_of_keys(column.numerators, column.present)
         last = np.where(order == NO_PLACE, teams + 1, order)
-        places = _ranks(places * (teams + 2) + last, present)
+        places = ranks_of_keys(places * (teams + 2) + last, present)
     return BoardPlaces(places, numerators, denominator)
 
 
-def _column(term: Term, ranks: Mapping[str, IntArray], earlier: Mapping[str, BoardPlaces]) -> _Column:
+def _column(
+    term: Term, ranks: Mapping[str, IntArray], earlier: Mapping[str, BoardPlaces], rule: Ties
+) -> _Column:
     if isinstance(term, Rank):
         rank = ranks[term.metric]
-        return _Column(rank, 1, rank > 0, term.weight)
+        return _Column(*shared_ranks(rank, rule), rank > 0, term.weight)
     standing = earlier[term.board]
     present = standing.places > 0
     if isinstance(term, Place):
-        return _Column(standing.places, 1, present, term.weight)
+        return _Column(*shared_ranks(standing.places, rule), present, term.weight)
     assert isinstance(term, Score)
     return _Column(standing.numerators, standing.denominator, present, term.weight)
 
@@ -160,15 +159,3 @@ def _combined(terms: Sequence[_Column], combination: Combination) -> tuple[IntAr
         return middle[(len(terms) - 1) // 2] + middle[len(terms) // 2], 2 * denominator
     total = np.add.reduce(weighted)
     return total, denominator * (len(terms) if combination == "mean" else 1)
-
-
-def _ranks(keys: NDArray[np.float64] | IntArray, present: NDArray[np.bool_]) -> IntArray:
-    """Return competition ranks by ascending key among the present of each row, 0 for the others."""
-    rows, teams = keys.shape
-    order = np.lexsort((keys, ~present), axis=1)
-    ordered = np.take_along_axis(keys, order, axis=1)
-    starts = np.zeros((rows, teams), dtype=np.int64)
-    starts[:, 1:] = np.where(ordered[:, 1:] != ordered[:, :-1], np.arange(1, teams), 0)
-    ranks = np.empty((rows, teams), dtype=np.int64)
-    np.put_along_axis(ranks, order, np.maximum.accumulate(starts, axis=1) + 1, axis=1)
-    return np.where(present, ranks, NO_PLACE)

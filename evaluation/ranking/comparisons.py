@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,29 +13,35 @@ from scipy.stats import rankdata
 
 from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.metric import Curve, Metric
+from evaluation.metrics.delong import components
 from evaluation.ranking.resampling import FloatArray, TeamCases
-from evaluation.ranking.statistics.delong import delong_table
+from evaluation.ranking.statistics.decimals import published_difference
+from evaluation.ranking.statistics.delong import clustered_test, delong_table
+from evaluation.ranking.statistics.exchanges import PERMUTATIONS
+from evaluation.ranking.statistics.means import mean_tests
 from evaluation.ranking.statistics.pairwise import (
     PairTest,
     detectable_difference,
     holm,
     significance_tiers,
-    z_test,
 )
-from evaluation.ranking.statistics.randomisation import PERMUTATIONS, randomisation_test
+from evaluation.ranking.statistics.randomisation import randomisation_test
 from evaluation.ranking.statistics.ranks import rank_sum_test, signed_rank_tests
 
 SIGNIFICANT = 0.05
 _MIN_OF_CLASS = 10
 Pair = tuple[int, int]
+TestOfMeans = Literal["permutation", "signed-rank", "rank-sum"]
 
 
 @dataclass(frozen=True)
 class Comparison:
     """One pair of teams in one metric, the better one first.
 
-    ``difference`` is first minus second. ``detectable_difference`` is what a sample of this size could have
-    found (80 % power, two-sided 5 %); a pair that is not significant is no tie unless that is small enough.
+    ``difference`` is first minus second. ``favours`` is the team that the test finds better: a test of ranks
+    can contradict the order by the mean. ``significant`` says that they differ, whichever is better.
+    ``detectable_difference`` is what a sample of this size could have found (80 % power, two-sided 5 %); a
+    pair that is not significant is no tie unless that is small enough.
     """
 
     first: str
@@ -44,14 +51,26 @@ class Comparison:
     p_value: float | None
     p_holm: float | None
     significant: bool | None
+    favours: str | None
     detectable_difference: float | None
     note: str | None = None
+
+    @property
+    def contradicts_order(self) -> bool:
+        """Whether the teams differ significantly, but not in the direction in which they are ordered."""
+        return self.significant is True and not (self.difference and self.favours == self.first)
+
+    @property
+    def second_is_worse(self) -> bool | None:
+        """Whether the second is significantly worse, in the order and in the test; None if not tested."""
+        return None if self.significant is None else self.significant and not self.contradicts_order
 
 
 @dataclass(frozen=True)
 class Comparisons:
     """All pairs of one metric, and the tiers of the teams, best first.
 
+    A tier ends before a team that is significantly worse than its first one, by the order and by the test.
     There are no tiers where a test that decides about them could not be computed.
     """
 
@@ -61,13 +80,17 @@ class Comparisons:
 
 @dataclass(frozen=True)
 class TestChoice:
-    """The seed and number of random exchanges; ``unpaired`` asks for Mann–Whitney's U as in ADAM's paper."""
+    """The seed and number of random exchanges, and the test of means over cases.
+
+    Means are tested by the paired permutation of the mean, which is what orders the teams, or on request by
+    a test of ranks: Wilcoxon's signed-rank test, or the unpaired rank-sum test as in ADAM's paper.
+    """
 
     __test__ = False
 
     seed: int
     permutations: int = PERMUTATIONS
-    unpaired: bool = False
+    means: TestOfMeans = "permutation"
 
 
 def compare(
@@ -80,18 +103,19 @@ def compare(
 ) -> Comparisons:
     """Return the tests between all teams that have the metric and results per case, corrected by Holm.
 
-    values: the metric by team. resampled: its paired bootstrap values, shape (resamples, teams of ``cases``).
-    The area under a curve: DeLong; where cases cluster, the cluster bootstrap; where likelihoods were filled
-    in or a class has fewer than ten cases, randomisation. Means over cases: Wilcoxon's signed-rank test, by
-    randomisation where cases cluster. All others: randomisation, points of a curve on mid-ranks in the team.
+    values: the metric by team. resampled: its paired bootstrap values, shape (resamples, teams).
+    The area under a curve: DeLong, with Obuchowski's variance where cases cluster; where likelihoods were
+    filled in or a class has fewer than ten units, randomisation. Means over cases: as chosen; the signed-rank
+    test only where cases do not cluster. All others: randomisation, points of a curve on mid-ranks in the
+    team. The test of a pair does not depend on the other teams; its correction for many pairs does.
     """
     tables = {
         position: table
         for position, table in cases.task_tables(name.partition(".")[0]).items()
         if cases.teams[position] in values
     }
-    sign = -1 if metric.better == "higher" else 1
-    order = sorted(tables, key=lambda team: (sign * values[cases.teams[team]], cases.teams[team]))
+    upwards = 1 if metric.better == "higher" else -1
+    order = sorted(tables, key=lambda team: (-upwards * values[cases.teams[team]], cases.teams[team]))
     pairs = list(combinations(order, 2))
     units = cases.units(next(iter(tables.values()))) if tables else None
     tests = _tests(metric, tables, pairs, units, resampled, choice)
@@ -99,24 +123,33 @@ def compare(
     comparisons: dict[Pair, Comparison] = {}
     for (first, second), test, p_holm in zip(pairs, tests, adjusted, strict=True):
         a, b = cases.teams[first], cases.teams[second]
-        comparisons[first, second] = Comparison(
+        found = Comparison(
             first=a,
             second=b,
-            difference=values[a] - values[b],
+            difference=float(published_difference(values[a], values[b])),
             method=test.method,
             p_value=test.p_value,
             p_holm=p_holm,
             significant=None if p_holm is None else p_holm < SIGNIFICANT,
+            favours={1: a, -1: b}.get(upwards * test.direction),
             detectable_difference=None
             if test.standard_error is None
             else detectable_difference(test.standard_error),
             note=test.note,
         )
-    tiers = significance_tiers(order, lambda a, b: comparisons[a, b].significant)
+        if found.contradicts_order:
+            found = replace(found, note=_contradiction(found))
+        comparisons[first, second] = found
+    tiers = significance_tiers(order, lambda a, b: comparisons[a, b].second_is_worse)
     return Comparisons(
         tuple(comparisons.values()),
         None if tiers is None else tuple(tuple(cases.teams[team] for team in tier) for tier in tiers),
     )
+
+
+def _contradiction(pair: Comparison) -> str:
+    order = f"the metric is better for {pair.first}" if pair.difference else "the metric is equal"
+    return f"the test favours {pair.favours or 'neither'}, but {order}: no break between tiers"
 
 
 def _tests(
@@ -128,20 +161,11 @@ def _tests(
     choice: TestChoice,
 ) -> list[PairTest]:
     aggregate = metric.aggregate
+    if aggregate.spread_column:
+        return _tests_of_means(aggregate.spread_column, tables, pairs, units, choice)
     errors = _standard_errors(resampled, pairs)
-    if aggregate.spread_column and choice.unpaired:
-        columns = {team: table[aggregate.spread_column] for team, table in tables.items()}
-        return [
-            PairTest("Mann–Whitney U", rank_sum_test(columns[first], columns[second]), errors[first, second])
-            for first, second in pairs
-        ]
-    if aggregate.spread_column and units is None:
-        teams = list(tables)
-        rows = [tables[team][aggregate.spread_column] for team in teams]
-        indices = [(teams.index(first), teams.index(second)) for first, second in pairs]
-        return signed_rank_tests(rows, indices) if pairs else []
     if aggregate.curve and aggregate.curve.is_area:
-        found = _tests_of_areas(aggregate.curve, tables, pairs, units, resampled)
+        found = _tests_of_areas(aggregate.curve, tables, pairs, units)
     else:
         found = {}
     return [
@@ -150,43 +174,58 @@ def _tests(
     ]
 
 
+def _tests_of_means(
+    column: str,
+    tables: Mapping[int, CaseTable],
+    pairs: Sequence[Pair],
+    units: NDArray[np.int64] | None,
+    choice: TestChoice,
+) -> list[PairTest]:
+    if not pairs:
+        return []
+    rows = {team: row for row, team in enumerate(tables)}
+    columns = np.stack([table[column] for table in tables.values()])
+    indices = [(rows[first], rows[second]) for first, second in pairs]
+    if choice.means == "signed-rank" and units is None:
+        return signed_rank_tests(columns, indices)
+    paired = mean_tests(columns, indices, units, choice.seed, choice.permutations)
+    if choice.means != "rank-sum":
+        return paired
+    found = []
+    for (first, second), of_means in zip(indices, paired, strict=True):
+        test = rank_sum_test(columns[first], columns[second])
+        found.append(PairTest("Mann–Whitney U", test.p_value, of_means.standard_error, test.direction))
+    return found
+
+
 def _tests_of_areas(
     curve: Curve,
     tables: Mapping[int, CaseTable],
     pairs: Sequence[Pair],
     units: NDArray[np.int64] | None,
-    resampled: FloatArray | None,
 ) -> dict[Pair, PairTest]:
-    """Return DeLong's or the cluster bootstrap's tests of those pairs for which they hold."""
+    """Return DeLong's tests of those pairs for which they hold."""
     if not tables:
         return {}
     label = next(iter(tables.values()))[curve.label]
     labelled = ~np.isnan(label)
     positive = label[labelled] > 0
-    if min(positive.sum(), (~positive).sum()) < _MIN_OF_CLASS:
+    unit_of_case = np.arange(len(label)) if units is None else units
+    unit_of_case = unit_of_case[labelled]
+    if min(np.unique(unit_of_case[chosen]).size for chosen in (positive, ~positive)) < _MIN_OF_CLASS:
         return {}
     scores = {team: table[curve.score][labelled] for team, table in tables.items()}
     finite = [team for team, score in scores.items() if np.isfinite(score).all()]
     testable = [pair for pair in pairs if pair[0] in finite and pair[1] in finite]
-    if units is not None:
-        if resampled is None:
-            return {}
-        return {pair: _bootstrap_test(resampled, pair, _areas(scores, positive, pair)) for pair in testable}
     if not testable:
         return {}
-    table = delong_table(np.stack([scores[team] for team in finite]), positive)
-    return {pair: table.test(finite.index(pair[0]), finite.index(pair[1])) for pair in testable}
-
-
-def _areas(scores: Mapping[int, FloatArray], positive: NDArray[np.bool_], pair: Pair) -> tuple[float, float]:
-    first, second = delong_table(np.stack([scores[team] for team in pair]), positive).auc.tolist()
-    return first, second
-
-
-def _bootstrap_test(resampled: FloatArray, pair: Pair, areas: tuple[float, float]) -> PairTest:
-    """Return the z test with the standard error of the paired differences (Robin et al. 2011, pROC)."""
-    error = float(np.std(resampled[:, pair[0]] - resampled[:, pair[1]], ddof=1))
-    return z_test("cluster bootstrap", areas[0] - areas[1], error)
+    at = {team: row for row, team in enumerate(finite)}
+    stacked = np.stack([scores[team] for team in finite])
+    if units is None:
+        table = delong_table(stacked, positive)
+        return {(a, b): table.test(at[a], at[b]) for a, b in testable}
+    parts = components(stacked, positive, unit_of_case)
+    return {(a, b): clustered_test(parts.of(at[a]), parts.of(at[b])) for a, b in testable}
 
 
 def _standard_errors(resampled: FloatArray | None, pairs: Sequence[Pair]) -> dict[Pair, float | None]:
@@ -220,7 +259,7 @@ def _randomised(
         kept = 1 - exchanged
         as_first = WeightedCases(joined, np.concatenate([kept, exchanged], axis=1))
         as_second = WeightedCases(joined, np.concatenate([exchanged, kept], axis=1))
-        return metric.aggregate.values(as_first) - metric.aggregate.values(as_second)
+        return published_difference(metric.aggregate.values(as_first), metric.aggregate.values(as_second))
 
     cases = np.arange(len(first)) if units is None else units
     return randomisation_test(difference, cases, choice.seed, choice.permutations, standard_error)

@@ -1,4 +1,4 @@
-"""Which cases were hard for the teams; for organisers, since labels can be read from it."""
+"""Difficulty of cases. For organisers only, since it reveals labels."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class CaseDifficulty:
-    """What the teams reached on a case on average; ``place`` 1 is the hardest case of its metric.
+    """The average result of the teams on one case; ``place`` 1 is the hardest case of its metric.
 
-    ``value`` is the mean of the metric's column over the teams, or the share of teams that were wrong, or,
-    for likelihoods, the mean share of cases of the other class that stood on the wrong side of this one.
+    ``value``: the mean of the metric's column over the teams; for decisions, the share of wrong teams; for
+    likelihoods, the mean share of cases of the other class that are ordered wrongly against this case.
     """
 
     metric: str
@@ -50,7 +50,10 @@ class GroupDifficulty:
 
 @dataclass(frozen=True)
 class SubgroupTest:
-    """The rank-sum test of one team's per-case metric between two subgroups."""
+    """The rank-sum test of one team's per-case metric between two subgroups.
+
+    ``higher`` is the subgroup whose values rank higher, which need not be the one with the higher mean.
+    """
 
     metric: str
     team: str
@@ -60,10 +63,11 @@ class SubgroupTest:
     first_mean: float
     second_mean: float
     p_value: float | None
+    higher: str | None
 
 
 def case_difficulties(metrics: Mapping[str, Metric], cases: TeamCases) -> list[CaseDifficulty]:
-    """Return the cases of every metric that can be told case by case, hardest first."""
+    """Return the cases of every metric that has a value per case, hardest first."""
     found: list[CaseDifficulty] = []
     seen: set[tuple[str, object]] = set()
     for name, metric in metrics.items():
@@ -138,6 +142,7 @@ def subgroup_tests(
                 kept = ~np.isnan(values) & (labels != "")
                 for first, second in combinations(sorted(set(labels[kept].tolist())), 2):
                     samples = values[kept & (labels == first)], values[kept & (labels == second)]
+                    test = rank_sum_test(*samples)
                     found.append(
                         SubgroupTest(
                             name,
@@ -147,19 +152,20 @@ def subgroup_tests(
                             second,
                             float(samples[0].mean()),
                             float(samples[1].mean()),
-                            rank_sum_test(*samples),
+                            test.p_value,
+                            {1: first, -1: second}.get(test.direction),
                         )
                     )
     return found
 
 
 def _columns(aggregate: Aggregate) -> object:
-    """Return what names the columns from which a case's difficulty comes, None where there are none."""
+    """Return a key of the columns that define a case's difficulty, None where there are none."""
     return aggregate.spread_column or aggregate.share_column or aggregate.curve or aggregate.decision
 
 
 def _measure(metric: Metric) -> tuple[str, int]:
-    """Return what the value of a case is called, and the sign with which the hardest comes first."""
+    """Return the name of the measure, and the sign that sorts the hardest case first."""
     if metric.aggregate.spread_column or metric.aggregate.share_column:
         return "mean over teams", 1 if metric.better == "higher" else -1
     if metric.aggregate.decision:
@@ -185,7 +191,7 @@ def _pairs_wrong(score: FloatArray, label: FloatArray) -> FloatArray:
         opposite = np.sort(direction * score[other])
         own = direction * score[class_members]
         if opposite.size:
-            # An opposite score above, or half a tie, is a pair in the wrong order.
+            # An opposite score above counts as one pair in the wrong order, a tie as half.
             above = opposite.size - np.searchsorted(opposite, own, side="right")
             tied = np.searchsorted(opposite, own, side="right") - np.searchsorted(opposite, own, side="left")
             wrong[class_members] = (above + tied / 2) / opposite.size

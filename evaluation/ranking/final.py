@@ -1,4 +1,4 @@
-"""The final leaderboard of a challenge that is decided over several phases."""
+"""The final leaderboard of a challenge with several phases."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from evaluation.core.scheme import Scheme
+from evaluation.ranking.across import across_rankings
 from evaluation.ranking.boards import BoardPlaces, combine_phases
 from evaluation.ranking.leaderboard import RankedPhase
 from evaluation.ranking.leaderboard_file import FORMAT, FinalTeam, Leaderboard
@@ -17,11 +18,14 @@ from evaluation.ranking.stability import PlaceDistribution, place_distributions
 
 
 def rank_phases(phases: Mapping[str, RankedPhase], scheme: Scheme) -> Leaderboard:
-    """Return the leaderboard over all phases of a scheme, by role. Raises `RankingError` for other roles."""
-    if set(phases) != set(scheme.phases):
+    """Return the leaderboard over all phases of a scheme, by role.
+
+    A scheme that weighs no phases has no final places, only the consensus of the phases.
+    Raises `RankingError` for other roles, and for a phase without an overall leaderboard.
+    """
+    if scheme.phases and set(phases) != set(scheme.phases):
         raise RankingError(
-            f"the scheme combines the phases {', '.join(scheme.phases) or 'of no name'}; "
-            f"given are {', '.join(phases)}"
+            f"the scheme combines the phases {', '.join(scheme.phases)}; given are {', '.join(phases)}"
         )
     teams = sorted({team for phase in phases.values() for team in phase.ranked_teams})
     overall = {
@@ -29,6 +33,13 @@ def rank_phases(phases: Mapping[str, RankedPhase], scheme: Scheme) -> Leaderboar
         for role, phase in phases.items()
         if phase.overall is not None
     }
+    if without := [role for role in phases if role not in overall]:
+        raise RankingError(*(f"{role}: has no overall leaderboard to combine" for role in without))
+    notices = [f"{role}: {notice}" for role, phase in phases.items() for notice in phase.notices]
+    boards = tuple(phase.board for phase in phases.values())
+    across = across_rankings(teams, {role: places.places[0].tolist() for role, places in overall.items()})
+    if not scheme.phases:
+        return Leaderboard(FORMAT, boards, None, tuple(notices), across)
     final = combine_phases(scheme, overall)
     distributions: list[PlaceDistribution | None] = [None] * len(teams)
     resampled = {
@@ -58,17 +69,28 @@ def rank_phases(phases: Mapping[str, RankedPhase], scheme: Scheme) -> Leaderboar
             )
         )
     rows_of_teams.sort(key=lambda row: (row.place is None, row.place, row.team))
-    notices = [f"{role}: {notice}" for role, phase in phases.items() for notice in phase.notices]
     lacking = [row.team for row in rows_of_teams if row.place is None]
     if lacking:
         notices.append(f"no final place, since not placed in every phase: {', '.join(lacking)}")
-    return Leaderboard(
-        FORMAT, tuple(phase.board for phase in phases.values()), tuple(rows_of_teams), tuple(notices)
-    )
+    return Leaderboard(FORMAT, boards, tuple(rows_of_teams), tuple(notices), across)
+
+
+def leaderboard_of(phases: Mapping[str, RankedPhase], schemes: Mapping[str, Scheme]) -> Leaderboard:
+    """Return the leaderboard of one phase, or over several, given by role. Raises `RankingError`."""
+    scheme = next(iter(schemes.values()))
+    if len(phases) > 1:
+        return rank_phases(phases, scheme)
+    (phase,) = phases.values()
+    notices = list(phase.notices)
+    if scheme.phases:
+        notices.append(
+            f"the final ranking combines the phases {', '.join(scheme.phases)}; this is one of them"
+        )
+    return Leaderboard(FORMAT, (phase.board,), None, tuple(notices))
 
 
 def _aligned(standing: BoardPlaces, teams: Sequence[str], wanted: Sequence[str]) -> BoardPlaces:
-    """Return a leaderboard over other teams: those that are not in it have no place."""
+    """Return a leaderboard over other teams; teams that are not in it have no place."""
     at = {team: position for position, team in enumerate(teams)}
     places = np.zeros((len(standing.places), len(wanted)), dtype=np.int64)
     numerators = np.zeros_like(places)

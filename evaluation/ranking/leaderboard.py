@@ -1,14 +1,15 @@
-"""From the results of many teams in one phase to its leaderboard."""
+"""The leaderboard of one phase from the results of its teams."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from evaluation.core.metric import Metric
 from evaluation.core.scheme import Scheme
-from evaluation.phase.leaderboard import TeamValues
+from evaluation.ranking.across import across_rankings
 from evaluation.ranking.analysis import Analysis, RankOptions
-from evaluation.ranking.boards import Better, BoardPlaces, Leaderboards
+from evaluation.ranking.boards import BoardPlaces, Leaderboards
 from evaluation.ranking.leaderboard_file import (
     BoardOfTeam,
     MetricOfPhase,
@@ -17,16 +18,18 @@ from evaluation.ranking.leaderboard_file import (
     PhaseLeaderboard,
     Team,
 )
-from evaluation.ranking.place_among import place_among
+from evaluation.ranking.methods.tied_ranks import Better, shared_rank
 from evaluation.ranking.results import PhaseResults, RankingError, Submission
+from evaluation.ranking.robustness import variations
 from evaluation.ranking.scheme_file import describe_scheme, exact_text
-from evaluation.ranking.selection import places_of, select
+from evaluation.ranking.scheme_scores import SchemeScores
+from evaluation.ranking.selection import select
 from evaluation.ranking.stability import agreement
 
 
 @dataclass(frozen=True)
 class RankedPhase:
-    """A phase's leaderboard, the organiser's part, and what a final leaderboard needs of it."""
+    """A phase's leaderboard, the organiser's part, and the places for a final leaderboard."""
 
     board: PhaseLeaderboard
     organiser: OrganiserPart
@@ -47,13 +50,15 @@ def rank_phase(
             *(f"the scheme ranks {name}, which is not a metric of {results.phase}" for name in unknown),
             f"its metrics are {', '.join(figures)}",
         )
-    chosen = select(results.submissions, results.ineligible, choices.which, scheme, better)
+    which = choices.which or results.challenge.counts
+    chosen = select(results.submissions, results.ineligible, which, scheme, better)
     ranked = tuple(submission for submission in chosen if submission.team not in results.ineligible)
     if not ranked:
         raise RankingError(f"{results.phase}: no team is eligible")
-    leaderboards = places_of(ranked, scheme, better)
-    analysis = Analysis(results, scheme, choices, chosen, ranked, leaderboards)
-    teams = _teams(results, scheme, better, chosen, ranked, leaderboards, analysis)
+    scores = SchemeScores(results, scheme, ranked)
+    leaderboards = scores.places()
+    analysis = Analysis(results, scheme, choices, chosen, ranked, scores, leaderboards)
+    teams = _teams(results, scheme, chosen, ranked, leaderboards, analysis)
     in_ranking = set(scheme.metrics)
     board = PhaseLeaderboard(
         role=role,
@@ -66,8 +71,9 @@ def rank_phase(
             name: MetricOfPhase(
                 metric.title,
                 metric.better,
+                metric.unit if isinstance(metric, Metric) else "",
                 name in in_ranking,
-                analysis.resampled.missing.get(name),
+                analysis.intervals.missing.get(name),
                 analysis.comparisons.get(name),
             )
             for name, metric in figures.items()
@@ -79,8 +85,20 @@ def rank_phase(
             for name, standing in analysis.resampled_standings.items()
             if (found := agreement(leaderboards.boards[name], standing.places))
         },
+        superiority=analysis.superiority,
+        robustness=variations(
+            results, scheme, ranked, scores, choices.subgroups, with_tests=not analysis.too_many_to_compare
+        ),
+        across=across_rankings(
+            [submission.team for submission in ranked],
+            {
+                name: standing.places[0].tolist()
+                for name, standing in leaderboards.boards.items()
+                if name != scheme.overall
+            },
+        ),
         subgroup_tests=analysis.subgroup_tests(),
-        readers=analysis.readers(),
+        annotators=analysis.annotators(),
     )
     return RankedPhase(
         board,
@@ -95,7 +113,6 @@ def rank_phase(
 def _teams(
     results: PhaseResults,
     scheme: Scheme,
-    better: Mapping[str, Better],
     chosen: Sequence[Submission],
     ranked: Sequence[Submission],
     leaderboards: Leaderboards,
@@ -103,23 +120,25 @@ def _teams(
 ) -> list[Team]:
     positions = {submission.team: position for position, submission in enumerate(ranked)}
     distributions = {board.name: analysis.distributions(board.name) for board in scheme.boards}
-    others = [TeamValues(submission.team, submission.values) for submission in ranked]
     teams = []
     for submission in chosen:
         position = positions.get(submission.team)
         boards: dict[str, BoardOfTeam] = {}
-        ranks: dict[str, int] = {}
+        ranks: dict[str, float] = {}
         if position is None:
-            joined = place_among(others, submission.values, scheme, better)
-            for name, place in joined.boards.items():
-                boards[name] = BoardOfTeam(
-                    score=float(place.score), exact_score=exact_text(place.score), would_be_place=place.place
-                )
+            joined = SchemeScores(results, scheme, (*ranked, submission)).places()
+            for name, standing in joined.boards.items():
+                if (score := standing.score(len(ranked))) is not None:
+                    boards[name] = BoardOfTeam(
+                        score=float(score),
+                        exact_score=exact_text(score),
+                        would_be_place=standing.place(len(ranked)),
+                    )
         else:
             ranks = {
-                name: int(metric_ranks[0, position])
+                name: shared
                 for name, metric_ranks in leaderboards.ranks.items()
-                if metric_ranks[0, position]
+                if (shared := shared_rank(metric_ranks, position, scheme.ties))
             }
             for name, standing in leaderboards.boards.items():
                 score = standing.score(position)
@@ -128,6 +147,7 @@ def _teams(
                         standing.place(position),
                         float(score),
                         exact_text(score),
+                        rank=shared_rank(standing.places, position, scheme.ties),
                         distribution=distributions[name].get(submission.team),
                     )
         teams.append(
@@ -142,6 +162,7 @@ def _teams(
                         ranks.get(name),
                         interval.lower if (interval := analysis.interval(submission.team, name)) else None,
                         interval.upper if interval else None,
+                        analysis.rank_sets.get(name, {}).get(submission.team),
                     )
                     for name, value in submission.values.items()
                 },
@@ -153,7 +174,7 @@ def _teams(
 
 
 def _in_order(teams: Sequence[Team], scheme: Scheme) -> tuple[Team, ...]:
-    """Return teams by overall place, else by the first; the unranked after the place that they would take."""
+    """Return teams by overall place, else by the first board; unranked teams after their would-be place."""
     boards = [scheme.overall] if scheme.overall else []
     boards += [board.name for board in scheme.boards if board.name != scheme.overall]
 

@@ -9,7 +9,8 @@ from fractions import Fraction
 
 from evaluation.core.scheme import Scheme
 from evaluation.phase.leaderboard import TeamValues
-from evaluation.ranking.boards import Better, place_teams
+from evaluation.ranking.boards import place_teams
+from evaluation.ranking.methods.tied_ranks import Better
 
 
 @dataclass(frozen=True)
@@ -35,9 +36,9 @@ def place_among(
     scheme: Scheme,
     better: Mapping[str, Better],
 ) -> Places:
-    """Return where a submission with these metrics would stand if it joined the eligible teams.
+    """Return the places that a submission with these metrics would take among the eligible teams.
 
-    values: by metric, without those that it lacks; it then has no rank there, nor a place that needs one.
+    values: by metric. Without a metric it has no rank there, and no place that needs this rank.
     """
     given = [*(team.values for team in teams if team.eligible), values]
     metrics = [metric for metric in scheme.metrics if metric in better]

@@ -1,8 +1,7 @@
-"""The teams' metrics under resampled cases, paired: every team under the same weights.
+"""The teams' metrics over resampled cases; all teams share the weights of a resample.
 
-Each metric is resampled as in the container (its own strata, the phase's seed), so that an interval here is
-the one of the team's metrics.json. What metrics of different strata, which are drawn apart, have in common
-over the cases does not enter the distribution of the ranks.
+The interval of a metric is the one in the team's metrics.json. For ranks, a resample draws the cases of all
+tasks at once.
 """
 
 from __future__ import annotations
@@ -15,21 +14,25 @@ from numpy.typing import NDArray
 
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Composite
-from evaluation.core.metric import Metric
-from evaluation.core.resampling import Resampled, Resampling, resample, units_of, values_under
+from evaluation.core.interval_methods import intervals
+from evaluation.core.joint_resampling import joint_weights
+from evaluation.core.metric import Metric, Strata
+from evaluation.core.resampling import Resampling, strata_or_reason, units_of, values_under
+from evaluation.metrics.intervals import Interval
 from evaluation.platform.result_file import as_written_values
 from evaluation.ranking.results import RankingError
 
 FloatArray = NDArray[np.float64]
 Tables = Mapping[str, CaseTable]
 _ENTRIES_PER_BLOCK = 2_000_000
+_NO_CASES = "no team has results per case"
 
 
 @dataclass(frozen=True)
 class TeamCases:
     """The case tables of several teams, by task; None for a team without any.
 
-    ``clusters`` gives every case's cluster, None where cases are independent.
+    ``clusters``: the cluster of every case, None where cases are independent.
     """
 
     teams: tuple[str, ...]
@@ -56,7 +59,7 @@ class TeamCases:
     def columns(
         self, tables: Mapping[int, CaseTable], values: Mapping[str, FloatArray]
     ) -> dict[str, FloatArray]:
-        """Return values of some teams' tables, shape (rows, tables), as those of all, NaN for the others."""
+        """Return values of some teams, shape (rows, tables), as those of all, NaN for the rest."""
         found = {}
         for name, resampled_values in values.items():
             found[name] = np.full((len(resampled_values), len(self.teams)), np.nan)
@@ -64,22 +67,118 @@ class TeamCases:
         return found
 
 
-def resample_teams(metrics: Mapping[str, Metric], cases: TeamCases, resampling: Resampling) -> Resampled:
-    """Return the bootstrap values of the metrics of all teams, NaN where a team lacks one.
+@dataclass(frozen=True)
+class Resampled:
+    """Metrics by name, shape (resamples, teams), and for every other one why it was not resampled."""
+
+    values: Mapping[str, FloatArray]
+    missing: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class TeamIntervals:
+    """Intervals by metric and team, and for every metric without any the reason."""
+
+    found: Mapping[str, Mapping[str, Interval]]
+    missing: Mapping[str, str]
+
+
+def intervals_of_teams(
+    metrics: Mapping[str, Metric], cases: TeamCases, resampling: Resampling
+) -> TeamIntervals:
+    """Return the intervals of the metrics of all teams, as in each team's metrics.json.
 
     Raises `RankingError` where the reference's columns differ between teams.
     """
-    values: dict[str, FloatArray] = {}
+    found: dict[str, dict[str, Interval]] = {}
     missing: dict[str, str] = {}
     for task, task_metrics in _by_task(metrics).items():
         tables = cases.task_tables(task)
         if not tables:
-            missing |= dict.fromkeys(task_metrics, "no team has results per case")
+            missing |= dict.fromkeys(task_metrics, _NO_CASES)
             continue
         _require_same_strata(task_metrics, cases.teams, tables)
-        found = resample(task_metrics, list(tables.values()), resampling)
-        values |= cases.columns(tables, found.values)
-        missing |= found.missing
+        of_task = intervals(task_metrics, list(tables.values()), resampling)
+        missing |= of_task.missing
+        for name, of_tables in of_task.found.items():
+            found[name] = {
+                cases.teams[position]: one.interval for position, one in zip(tables, of_tables, strict=True)
+            }
+    return TeamIntervals(found, missing)
+
+
+@dataclass(frozen=True)
+class Draws:
+    """One bootstrap of the cases of all tasks, see `joint_weights`.
+
+    names: the cases, sorted. strata: those of every metric that can be resampled, shape (cases,).
+    ``missing`` says of every other metric why it cannot.
+    """
+
+    names: tuple[str, ...]
+    units: NDArray[np.int64] | None
+    strata: Mapping[str, Strata]
+    missing: Mapping[str, str]
+    resampling: Resampling
+
+    def weights(self, names: Sequence[str]) -> Iterator[FloatArray]:
+        """Yield blocks of the weights of some of the cases, in their order."""
+        if not self.strata:
+            return
+        position = {name: place for place, name in enumerate(self.names)}
+        columns = np.array([position[name] for name in names])
+        is_all = np.array_equal(columns, np.arange(len(self.names)))
+        different = {strata.tobytes(): strata for strata in self.strata.values()}
+        for block in joint_weights(np.stack(list(different.values())), self.units, self.resampling):
+            yield block if is_all else block[:, columns]
+
+
+def draw_cases(metrics: Mapping[str, Metric], cases: TeamCases, resampling: Resampling) -> Draws:
+    """Return the draws in which all these metrics exist.
+
+    They depend on the seed and the cases in the order of their names, not on the order of rows, tasks or
+    metrics, nor on the names of clusters. Raises `RankingError` where the reference's columns differ between
+    teams.
+    """
+    missing: dict[str, str] = {}
+    found: dict[str, tuple[tuple[str, ...], Strata]] = {}
+    for task, of_task in _by_task(metrics).items():
+        tables = cases.task_tables(task)
+        if not tables:
+            missing |= dict.fromkeys(of_task, _NO_CASES)
+            continue
+        _require_same_strata(of_task, cases.teams, tables)
+        table = next(iter(tables.values()))
+        units = cases.units(table)
+        for name, metric in of_task.items():
+            strata = strata_or_reason(metric, table, units, resampling)
+            if isinstance(strata, str):
+                missing[name] = strata
+            else:
+                found[name] = table.names, strata
+    names = tuple(sorted({name for of_metric, _ in found.values() for name in of_metric}))
+    position = {name: place for place, name in enumerate(names)}
+    strata_of_all = {}
+    for name, (of_metric, strata) in found.items():
+        strata_of_all[name] = np.full(len(names), -1, dtype=np.int64)
+        strata_of_all[name][[position[case] for case in of_metric]] = strata
+    return Draws(names, units_of(cases.clusters, names), strata_of_all, missing, resampling)
+
+
+def resample_teams(metrics: Mapping[str, Metric], cases: TeamCases, draws: Draws) -> Resampled:
+    """Return the values of the metrics of all teams in every resample, NaN where a team lacks one."""
+    values: dict[str, FloatArray] = {}
+    missing = dict(draws.missing)
+    for task, of_task in _by_task(metrics).items():
+        kept = {name: metric for name, metric in of_task.items() if name in draws.strata}
+        if not kept:
+            continue
+        tables = cases.task_tables(task)
+        names = next(iter(tables.values())).names
+        found = values_under(kept, list(tables.values()), draws.weights(names))
+        incomplete = [name for name, of_tables in found.items() if np.isnan(of_tables).any()]
+        missing |= dict.fromkeys(incomplete, "it does not exist in every resample")
+        values |= cases.columns(tables, {name: found[name] for name in kept if name not in incomplete})
     return Resampled({name: values[name] for name in metrics if name in values}, missing)
 
 
@@ -88,7 +187,7 @@ def leave_one_out(
 ) -> Iterator[tuple[Sequence[str], dict[str, FloatArray]]]:
     """Yield blocks of case names and the metrics of all teams without each, shape (names, teams).
 
-    To the digits of metrics.json, since they are for ranking.
+    Values are rounded like metrics.json, since they are ranked.
     """
     rows = max(1, _ENTRIES_PER_BLOCK // max(1, len(names)))
     for start in range(0, len(names), rows):
@@ -133,7 +232,7 @@ def _require_same_strata(
 def with_composites(
     values: Mapping[str, FloatArray], composites: Sequence[Composite]
 ) -> dict[str, FloatArray]:
-    """Return values by metric and, for the composites whose metrics are all there, by composite."""
+    """Return values by metric and by composite, without composites that lack a metric."""
     return {
         **values,
         **{

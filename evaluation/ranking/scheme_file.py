@@ -1,6 +1,8 @@
-"""A ranking scheme as a TOML file, and as a report shows it.
+"""A ranking scheme as a TOML file and as a dictionary for reports.
 
 overall = "overall"
+method = { name = "rank-then-mean" }
+ties = "average"
 
 [[boards]]
 name = "detection"
@@ -16,6 +18,8 @@ combination = "mean"
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -23,7 +27,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from evaluation.core.scheme import Board, Place, Rank, Scheme, Score, Term
+from evaluation.core.scheme import Board, Method, MethodName, Place, Rank, Scheme, Score, Term, Ties
 from evaluation.phase.config import describe_validation
 from evaluation.ranking.results import RankingError
 
@@ -63,15 +67,24 @@ class _Board(_Strict):
     combination: Literal["sum", "mean", "median"] = "sum"
 
 
+class _Method(_Strict):
+    name: MethodName = "mean-then-rank"
+    quantile: float = 0.05
+    alpha: float = 0.05
+    adjust: Literal["holm", "none"] = "holm"
+
+
 class _Scheme(_Strict):
     boards: list[_Board]
     overall: str | None = None
     phases: dict[str, _Weight] = {}
     complete_only: bool = False
+    method: _Method = _Method()
+    ties: Ties = "min"
 
 
 def read_scheme(path: Path) -> Scheme:
-    """Return the scheme in a TOML file; weights are taken as the decimals that are written.
+    """Return the scheme in a TOML file; weights are the exact decimals in the file.
 
     Raises `RankingError` listing every fault.
     """
@@ -91,11 +104,30 @@ def read_scheme(path: Path) -> Scheme:
             overall=read.overall,
             phases={role: Fraction(weight) for role, weight in read.phases.items()},
             complete_only=read.complete_only,
+            method=Method(**read.method.model_dump()),
+            ties=read.ties,
         )
     except ValidationError as error:
         raise RankingError(*describe_validation(str(path), error)) from None
     except (OSError, ValueError) as error:
         raise RankingError(f"{path}: {error}") from None
+
+
+def qualified(scheme: Scheme, tasks: Sequence[str]) -> Scheme:
+    """Return a scheme in which a metric that is named without a task is one of the only task."""
+    if len(tasks) != 1:
+        return scheme
+
+    def named(terms: tuple[Term, ...]) -> tuple[Term, ...]:
+        return tuple(
+            replace(term, metric=f"{tasks[0]}.{term.metric}")
+            if isinstance(term, Rank) and "." not in term.metric
+            else term
+            for term in terms
+        )
+
+    boards = (replace(board, terms=named(board.terms), ties=named(board.ties)) for board in scheme.boards)
+    return replace(scheme, boards=tuple(boards))
 
 
 def describe_scheme(scheme: Scheme) -> dict[str, Any]:
@@ -104,6 +136,8 @@ def describe_scheme(scheme: Scheme) -> dict[str, Any]:
         "overall": scheme.overall,
         "phases": {role: exact_text(weight) for role, weight in scheme.phases.items()},
         "complete_only": scheme.complete_only,
+        "method": asdict(scheme.method),
+        "ties": scheme.ties,
         "boards": [
             {
                 "name": board.name,
@@ -122,7 +156,7 @@ def _describe_term(term: Term) -> dict[str, str]:
 
 
 def exact_text(value: Fraction) -> str:
-    """Return a fraction as a decimal number where it has finitely many digits, else as "a/b"."""
+    """Return a fraction as a finite decimal number if there is one, else as "a/b"."""
     twos = fives = 0
     denominator = value.denominator
     while denominator % 2 == 0:

@@ -1,4 +1,4 @@
-"""Which scheme ranks a challenge, and the platform's own three."""
+"""The ranking scheme of a challenge, and the three schemes of the platform."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def scheme_of(challenge: Challenge, options: Options) -> Scheme:
 
 
 def platform_scheme(method: PlatformMethod, metrics: Sequence[str]) -> Scheme:
-    """Return a ranking as the platform itself computes it.
+    """Return one of the platform's schemes.
 
-    metrics: the score and then the further columns that are ranked. "absolute" ranks the score, "mean" and
-    "median" the mean and median of all ranks. Whatever the method, the platform ranks no submission that
-    lacks one of the metrics.
+    metrics: the score, then the further ranked columns. "absolute" ranks by the score, "mean" and "median"
+    by the mean and median of all ranks. With every method, the platform leaves out submissions that lack one
+    of the metrics.
     """
     if method == "absolute":
-        # Weight 0: of no influence, but needed.
+        # Weight 0: required, but without influence.
         terms = tuple(Rank(metric, Fraction(position == 0)) for position, metric in enumerate(metrics))
         return Scheme((Board("overall", terms),), overall="overall", complete_only=True)
     board = Board("overall", tuple(Rank(metric) for metric in metrics), combination=method)

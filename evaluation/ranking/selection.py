@@ -1,4 +1,4 @@
-"""Which of a team's several submissions counts."""
+"""Select the submission of each team that counts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from evaluation.core.scheme import Scheme
-from evaluation.ranking.boards import Better, Leaderboards, place_teams
+from evaluation.ranking.boards import Leaderboards, place_teams
+from evaluation.ranking.methods.tied_ranks import Better
 from evaluation.ranking.results import Submission
 
 Which = Literal["best", "last"]
@@ -22,10 +23,10 @@ def select(
 ) -> tuple[Submission, ...]:
     """Return one submission of every team, in the order of the teams.
 
-    submissions: of each team in the order in which they were made. "last": the last, whether it has a result
-    or not. "best", as on the platform: all submissions of the eligible teams are ranked together and each
-    team's best place counts, the later one of equals; for an ineligible team its own are added to theirs.
-    The place is the overall one, then those in the leaderboards of the scheme in turn.
+    submissions: of each team in order of submission. "last": the last one, even without a result. "best", as
+    on the platform: all submissions of the eligible teams are ranked together, and each team's best place
+    counts, the later one of equals. The submissions of an ineligible team are ranked among the eligible
+    ones. Submissions are compared by overall place, then by the places in the scheme's other boards.
     """
     teams: dict[str, list[Submission]] = {}
     for submission in submissions:

@@ -1,4 +1,4 @@
-"""How much the places depend on the cases that happened to be chosen."""
+"""Stability of the places: how they vary when cases are resampled or left out."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from evaluation.core.challenge import Composite
 from evaluation.core.metric import Metric
 from evaluation.core.scheme import Scheme
-from evaluation.ranking.boards import Better, BoardPlaces, IntArray, Leaderboards, place_teams
+from evaluation.ranking.boards import BoardPlaces, Leaderboards, place_teams
+from evaluation.ranking.methods.tied_ranks import IntArray
 from evaluation.ranking.resampling import TeamCases, leave_one_out, with_composites
+from evaluation.ranking.scheme_scores import SchemeScores
 from evaluation.ranking.statistics.ranks import kendall_tau_b
 
 FloatArray = NDArray[np.float64]
@@ -32,17 +34,18 @@ class PlaceDistribution:
 
 @dataclass(frozen=True)
 class RankingAgreement:
-    """Kendall's τ-b of the resamples' rankings to the ranking itself; None with fewer than two teams."""
+    """Kendall's τ-b between the ranking and those of the resamples: 95 % interval, median, mean, and each."""
 
     lower: float
     median: float
     upper: float
     mean: float
+    taus: tuple[float, ...]
 
 
 @dataclass(frozen=True)
 class Influence:
-    """What leaving out one case does to a leaderboard: teams that move, the largest move, who then wins."""
+    """The effect of leaving out one case: number of teams that move, largest move, winners, τ-b."""
 
     board: str
     case: str
@@ -53,9 +56,9 @@ class Influence:
 
 
 def place_distributions(places: IntArray) -> list[PlaceDistribution | None]:
-    """Return the distribution of every team's place; None for a team that has none.
+    """Return the distribution of every team's place; None for a team without a place.
 
-    places: shape (resamples, teams), 0 for none. Quantiles are places that occur (inverted distribution).
+    places: shape (resamples, teams), 0 for none. Quantiles are observed places (inverted distribution).
     """
     found: list[PlaceDistribution | None] = []
     for team_places in places.T:
@@ -78,7 +81,7 @@ def place_distributions(places: IntArray) -> list[PlaceDistribution | None]:
 
 
 def agreement(standing: BoardPlaces, places: IntArray) -> RankingAgreement | None:
-    """Return how well the resamples' places agree with those of a leaderboard."""
+    """Return the agreement of the resamples' places with a leaderboard, None with fewer than two teams."""
     ranked = standing.places[0] > 0
     if ranked.sum() < 2:
         return None
@@ -87,7 +90,7 @@ def agreement(standing: BoardPlaces, places: IntArray) -> RankingAgreement | Non
     if not taus.size:
         return None
     lower, median, upper = np.quantile(taus, _LEVEL).tolist()
-    return RankingAgreement(lower, median, upper, float(taus.mean()))
+    return RankingAgreement(lower, median, upper, float(taus.mean()), tuple(taus.tolist()))
 
 
 def influences(
@@ -97,16 +100,16 @@ def influences(
     composites: Sequence[Composite],
     cases: TeamCases,
     names: Sequence[str],
+    scores: SchemeScores,
 ) -> list[Influence]:
-    """Return the cases without which somebody's place would change, the most influential first.
+    """Return the cases whose removal changes a place, the most influential first.
 
     leaderboards: those of all cases, over the teams of ``cases``.
     """
-    better: dict[str, Better] = {name: metric.better for name, metric in metrics.items()}
-    better |= {composite.name: composite.better for composite in composites}
     found: list[Influence] = []
     for left_out, values in leave_one_out(metrics, cases, names):
-        without = place_teams(scheme, with_composites(values, composites), better)
+        ranked_values = with_composites(values, composites) | scores.without(left_out)
+        without = place_teams(scheme, ranked_values, scores.better)
         for board, standing in leaderboards.boards.items():
             places = without.boards[board].places
             ranked = standing.places[0] > 0

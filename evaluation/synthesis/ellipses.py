@@ -1,13 +1,15 @@
 """Tilted ellipses on a pixel grid: rasterising, jittering, majority vote.
 
-Pixel (x, y) stands for the point at its centre, so the first pixel is the point (0, 0); x runs to the
-right and y downwards. Shapes are rasterised into patches (their bounding boxes) and not into whole
-images: a fundus photograph has 3 to 4 million pixels, its optic disc some ten thousand.
+Pixel (x, y) represents the point at its centre, so the first pixel is the point (0, 0); x runs to the right
+and y downwards. Shapes are rasterised into patches (their bounding boxes) instead of whole images: a fundus
+photograph has 3 to 4 million pixels, its optic disc about ten thousand.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from dataclasses import dataclass
-from math import ceil, cos, exp, floor, hypot, isfinite, sin
+from dataclasses import dataclass, replace
+from math import ceil, cos, exp, floor, hypot, isfinite, pi, sin, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +44,10 @@ class Ellipse:
     def half_height(self) -> float:
         """Half the vertical extent in pixels."""
         return hypot(self.semi_axis_x * sin(self.tilt_radians), self.semi_axis_y * cos(self.tilt_radians))
+
+    def moved(self, x: float, y: float) -> Ellipse:
+        """Return the ellipse moved by a vector in pixels."""
+        return replace(self, center_x=self.center_x + x, center_y=self.center_y + y)
 
 
 @dataclass(frozen=True)
@@ -90,7 +96,7 @@ def rasterise(ellipse: Ellipse, width: int, height: int) -> Patch:
 
 
 def intersection(first: Patch, second: Patch) -> Patch:
-    """Keep the pixels of the first patch that the second one marks too; the box is the common one."""
+    """Return the pixels that both patches mark, in the box that they share."""
     top, bottom = max(first.top, second.top), min(first.bottom, second.bottom)
     left, right = max(first.left, second.left), min(first.right, second.right)
     if top >= bottom or left >= right:
@@ -105,7 +111,7 @@ def intersection(first: Patch, second: Patch) -> Patch:
 
 
 def jitter(ellipse: Ellipse, rng: np.random.Generator, relative: float) -> Ellipse:
-    """Vary an ellipse as a second reader would draw it.
+    """Vary an ellipse as a second grader would draw it.
 
     `relative` is the standard deviation of the centre in semi-axes, of the logarithm of each semi-axis
     and of the tilt in radians, all independent and normal; 0 returns an equal ellipse.
@@ -120,12 +126,33 @@ def jitter(ellipse: Ellipse, rng: np.random.Generator, relative: float) -> Ellip
     )
 
 
+def inner_ellipse(outer: Ellipse, ratio: float, rng: np.random.Generator) -> Ellipse:
+    """Draw an ellipse inside another one, with its tilt; `ratio` is that of the y semi-axes.
+
+    In the frame where the outer ellipse is the unit circle, the inner one has the semi-axes `ratio_x` and
+    `ratio`, so it lies inside if its centre is nearer than 1 − max(ratio_x, ratio).
+    """
+    ratio_x = ratio * float(rng.uniform(0.92, 1.05))
+    distance = 0.7 * (1 - max(ratio_x, ratio)) * sqrt(rng.random())
+    direction = float(rng.uniform(-pi, pi))
+    along_x = distance * cos(direction) * outer.semi_axis_x
+    along_y = distance * sin(direction) * outer.semi_axis_y
+    cosine, sine = cos(outer.tilt_radians), sin(outer.tilt_radians)
+    return Ellipse(
+        center_x=outer.center_x + along_x * cosine - along_y * sine,
+        center_y=outer.center_y + along_x * sine + along_y * cosine,
+        semi_axis_x=ratio_x * outer.semi_axis_x,
+        semi_axis_y=ratio * outer.semi_axis_y,
+        tilt_radians=outer.tilt_radians,
+    )
+
+
 def majority_vote(patches: Sequence[Patch], width: int, height: int, graders: int) -> NDArray[np.bool_]:
     """Mark the pixels that more than half of the graders mark.
 
-    Returns a boolean mask (height, width). A grader without a patch marked nothing; half of the graders,
-    which an even number allows, is no majority. Raises ValueError where there are more patches than
-    graders, or a patch leaves the image.
+    Returns a boolean mask (height, width). A grader without a patch marked nothing; exactly half of the
+    graders is not a majority. Raises ValueError if there are more patches than graders or a patch leaves the
+    image.
 
     Source: REFUGE, section 3.1 (majority voting of seven experts).
     """

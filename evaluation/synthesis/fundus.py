@@ -1,18 +1,25 @@
-"""Synthetic fundus cases: optic disc, optic cup and fovea, their reference, predictions of known order.
+"""Synthetic fundus cases: optic disc, optic cup and fovea, their reference, and predictions of known quality.
 
 Sizes and ratios follow REFUGE (section 3.1): seven graders draw tilted ellipses, a majority vote gives
 the mask and the mean of the graders' points the fovea; glaucomatous eyes have larger cups.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
-from math import cos, pi, sin, sqrt
+from math import pi
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.io.kinds.point import Point
-from evaluation.synthesis.ellipses import Ellipse, intersection, jitter, majority_vote, rasterise
+from evaluation.synthesis.ellipses import (
+    Ellipse,
+    inner_ellipse,
+    intersection,
+    jitter,
+    majority_vote,
+    rasterise,
+)
 
 CUP_VALUE = 0
 DISC_VALUE = 128
@@ -21,15 +28,14 @@ ELSEWHERE_VALUE = 255
 # Below this the smallest cups would fall between the pixel centres.
 MIN_SIDE_PIXELS = 64
 
-_RATIO_MEAN_HEALTHY, _RATIO_DEVIATION_HEALTHY = 0.46, 0.09
-_RATIO_MEAN_GLAUCOMA, _RATIO_DEVIATION_GLAUCOMA = 0.68, 0.10
+_RATIO_HEALTHY, _RATIO_GLAUCOMA = (0.46, 0.09), (0.68, 0.10)  # mean and standard deviation
 _RATIO_RANGE = (0.25, 0.90)
 _GRADER_JITTER = 0.05
 _GRADER_FOVEA_DEVIATION = 0.05
 
 
 class Laterality(StrEnum):
-    """Which eye; in a photograph of the right one the optic disc lies right of the fovea."""
+    """Which eye; in a photograph of a right eye, the optic disc lies to the right of the fovea."""
 
     RIGHT = "right"
     LEFT = "left"
@@ -46,7 +52,7 @@ class Quality(StrEnum):
 
 @dataclass(frozen=True)
 class Outlines:
-    """The two ellipses that a reader draws, in pixels."""
+    """The two ellipses that a grader draws, in pixels."""
 
     disc: Ellipse
     cup: Ellipse
@@ -70,7 +76,7 @@ class FundusCase:
 
 @dataclass(frozen=True)
 class _Deviation:
-    """How far predictions of one quality stray."""
+    """How far predictions of one quality deviate from the truth."""
 
     jitter: float  # of both ellipses, see `ellipses.jitter`
     shift: float  # of both together, in semi-axes of the disc
@@ -94,39 +100,28 @@ def draw_cases(
 ) -> list[FundusCase]:
     """Draw cases of one size, named `<prefix>0001` onwards.
 
-    Just `round(count · glaucoma_fraction)` of them, at random places, are glaucomatous. The disc's
-    vertical diameter is 1/8 to 1/6 of the shorter side, the cup lies wholly inside it, and the fovea lies
-    2.5 disc diameters to the temporal side. Raises ValueError where the count or the fraction is out of
-    range or a side is below 64 pixels.
+    Exactly `round(count · glaucoma_fraction)` of them, at random positions, are glaucomatous. The disc's
+    vertical diameter is 1/8 to 1/6 of the shorter side, the cup lies inside it, and the fovea lies 2.5 disc
+    diameters to the temporal side. Raises ValueError if the count or the fraction is out of range or a side
+    is below 64 pixels.
     """
     if count < 1:
         raise ValueError(f"count: expected at least 1 case, found {count}")
     if not 0.0 <= glaucoma_fraction <= 1.0:
         raise ValueError(f"glaucoma_fraction: expected a number from 0 to 1, found {glaucoma_fraction}")
     if min(width, height) < MIN_SIDE_PIXELS:
-        raise ValueError(
-            f"size: expected at least {MIN_SIDE_PIXELS} × {MIN_SIDE_PIXELS} pixels, found {width} × {height}"
-        )
+        expected = f"{MIN_SIDE_PIXELS} × {MIN_SIDE_PIXELS} pixels"
+        raise ValueError(f"size: expected at least {expected}, found {width} × {height}")
     glaucomatous = rng.permutation(count) < round(count * glaucoma_fraction)
     digits = max(4, len(str(count)))
     cases = []
     for number, glaucoma in enumerate(glaucomatous.tolist(), start=1):
         eye = Laterality.RIGHT if rng.random() < 0.5 else Laterality.LEFT
-        outlines = _draw_outlines(width, height, glaucoma, eye, rng)
-        fovea = _draw_fovea(outlines.disc, eye, rng)
+        drawn = _draw_outlines(width, height, glaucoma, eye, rng)
+        fovea = _draw_fovea(drawn.disc, eye, rng)
+        name = f"{name_prefix}{number:0{digits}d}"
         cases.append(
-            FundusCase(
-                name=f"{name_prefix}{number:0{digits}d}",
-                width=width,
-                height=height,
-                camera=camera,
-                glaucoma=glaucoma,
-                eye=eye,
-                disc=outlines.disc,
-                cup=outlines.cup,
-                fovea_x=fovea.x,
-                fovea_y=fovea.y,
-            )
+            FundusCase(name, width, height, camera, glaucoma, eye, drawn.disc, drawn.cup, fovea.x, fovea.y)
         )
     return cases
 
@@ -135,11 +130,11 @@ def reference_mask(case: FundusCase, rng: np.random.Generator, graders: int = 7)
     """Draw the reference of several graders by majority vote: uint8 (height, width), 0 cup, 128 disc, 255.
 
     Every grader's cup is clipped to the same grader's disc, so the vote's cup lies in the vote's disc.
-    Raises ValueError where there is no grader.
+    Raises ValueError if there is no grader.
     """
     _check_graders(graders)
     drawn = [
-        Outlines(disc=jitter(case.disc, rng, _GRADER_JITTER), cup=jitter(case.cup, rng, _GRADER_JITTER))
+        Outlines(*(jitter(ellipse, rng, _GRADER_JITTER) for ellipse in (case.disc, case.cup)))
         for _ in range(graders)
     ]
     return _mask_of_majority(drawn, case.width, case.height)
@@ -158,8 +153,8 @@ def predicted_mask(
 ) -> NDArray[np.uint8]:
     """Draw a prediction of a quality: uint8 (height, width), 0 cup, 128 disc, 255 elsewhere.
 
-    Perfect is a copy of the reference mask, good a mild and poor a strong deviation from the case's true
-    outlines, random has outlines that know nothing of the image but its size.
+    Perfect is a copy of the reference mask. Good and poor deviate mildly and strongly from the case's true
+    outlines. Random outlines depend on the size of the image only.
     """
     if quality is Quality.PERFECT:
         return reference.copy()
@@ -168,17 +163,15 @@ def predicted_mask(
     else:
         deviation = _DEVIATIONS[quality]
         shift_x, shift_y = (deviation.shift * case.disc.semi_axis_y * rng.standard_normal(2)).tolist()
-        outlines = Outlines(
-            disc=_moved(jitter(case.disc, rng, deviation.jitter), shift_x, shift_y),
-            cup=_moved(jitter(case.cup, rng, deviation.jitter), shift_x, shift_y),
-        )
+        varied = [jitter(ellipse, rng, deviation.jitter) for ellipse in (case.disc, case.cup)]
+        outlines = Outlines(*(ellipse.moved(shift_x, shift_y) for ellipse in varied))
     return _mask_of_majority([outlines], case.width, case.height)
 
 
 def predicted_fovea(case: FundusCase, reference: Point, quality: Quality, rng: np.random.Generator) -> Point:
     """Draw a predicted fovea of a quality, in pixels inside the image.
 
-    Perfect is the reference, good and poor are normal about it, random is anywhere in the image.
+    Perfect is the reference, good and poor are normally distributed around it, random is anywhere.
     """
     if quality is Quality.PERFECT:
         return reference
@@ -202,13 +195,8 @@ def _draw_outlines(
         semi_axis_y=disc_semi_axis_y,
         tilt_radians=float(rng.uniform(-pi / 8, pi / 8)),
     )
-    mean, deviation = (
-        (_RATIO_MEAN_GLAUCOMA, _RATIO_DEVIATION_GLAUCOMA)
-        if glaucoma
-        else (_RATIO_MEAN_HEALTHY, _RATIO_DEVIATION_HEALTHY)
-    )
-    ratio = float(np.clip(rng.normal(mean, deviation), *_RATIO_RANGE))
-    return Outlines(disc=disc, cup=_cup_inside(disc, ratio, rng))
+    ratio = float(np.clip(rng.normal(*(_RATIO_GLAUCOMA if glaucoma else _RATIO_HEALTHY)), *_RATIO_RANGE))
+    return Outlines(disc, inner_ellipse(disc, ratio, rng))
 
 
 def _random_outlines(width: int, height: int, rng: np.random.Generator) -> Outlines:
@@ -222,30 +210,9 @@ def _random_outlines(width: int, height: int, rng: np.random.Generator) -> Outli
         semi_axis_y=semi_axis_y,
         tilt_radians=float(rng.uniform(-pi / 2, pi / 2)),
     )
-    # Ratios at both ends of what is possible: far from most eyes, whatever their class.
+    # Ratios at both ends of the range: far from most eyes of either class.
     ratio = float(rng.uniform(0.10, 0.25) if rng.random() < 0.5 else rng.uniform(0.85, 0.95))
-    return Outlines(disc=disc, cup=_cup_inside(disc, ratio, rng))
-
-
-def _cup_inside(disc: Ellipse, ratio: float, rng: np.random.Generator) -> Ellipse:
-    """Draw a cup of a vertical ratio that lies wholly in the disc, with the disc's tilt.
-
-    In the frame in which the disc is the unit circle the cup's semi-axes are `ratio_x` and `ratio`, so
-    it lies inside as long as its centre is nearer than 1 − max(ratio_x, ratio).
-    """
-    ratio_x = ratio * float(rng.uniform(0.92, 1.05))
-    distance = 0.7 * (1 - max(ratio_x, ratio)) * sqrt(rng.random())
-    direction = float(rng.uniform(-pi, pi))
-    along_x = distance * cos(direction) * disc.semi_axis_x
-    along_y = distance * sin(direction) * disc.semi_axis_y
-    cosine, sine = cos(disc.tilt_radians), sin(disc.tilt_radians)
-    return Ellipse(
-        center_x=disc.center_x + along_x * cosine - along_y * sine,
-        center_y=disc.center_y + along_x * sine + along_y * cosine,
-        semi_axis_x=ratio_x * disc.semi_axis_x,
-        semi_axis_y=ratio * disc.semi_axis_y,
-        tilt_radians=disc.tilt_radians,
-    )
+    return Outlines(disc, inner_ellipse(disc, ratio, rng))
 
 
 def _draw_fovea(disc: Ellipse, eye: Laterality, rng: np.random.Generator) -> Point:
@@ -259,20 +226,14 @@ def _draw_fovea(disc: Ellipse, eye: Laterality, rng: np.random.Generator) -> Poi
 
 
 def _mask_of_majority(drawn: list[Outlines], width: int, height: int) -> NDArray[np.uint8]:
-    """Vote over the readers' discs and over their cups, each clipped to its disc."""
+    """Vote over the graders' discs and over their cups, each clipped to its disc."""
     discs = [rasterise(outlines.disc, width, height) for outlines in drawn]
-    cups = [
-        intersection(rasterise(outlines.cup, width, height), disc)
-        for outlines, disc in zip(drawn, discs, strict=True)
-    ]
+    uncut = [rasterise(outlines.cup, width, height) for outlines in drawn]
+    cups = list(map(intersection, uncut, discs))
     mask = np.full((height, width), ELSEWHERE_VALUE, dtype=np.uint8)
     mask[majority_vote(discs, width, height, len(drawn))] = DISC_VALUE
     mask[majority_vote(cups, width, height, len(drawn))] = CUP_VALUE
     return mask
-
-
-def _moved(ellipse: Ellipse, shift_x: float, shift_y: float) -> Ellipse:
-    return replace(ellipse, center_x=ellipse.center_x + shift_x, center_y=ellipse.center_y + shift_y)
 
 
 def _inside(x: float, y: float, width: int, height: int) -> Point:

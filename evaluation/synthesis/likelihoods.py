@@ -5,7 +5,12 @@ from math import ceil, log10
 import numpy as np
 from numpy.typing import NDArray
 
-# A prevalence-like offset: most negatives lie below 0.5, as those of a real classifier of rare disease.
+from evaluation.synthesis.fundus import Quality
+
+AUC = {Quality.PERFECT: 1.0, Quality.GOOD: 0.95, Quality.POOR: 0.8, Quality.RANDOM: 0.5}
+"""The AUC of a synthetic submission of each quality."""
+
+# With this offset most negatives lie below 0.5, as with a real classifier of a rare disease.
 _LOGIT_OF_MEAN_NEGATIVE = -1.5
 _MIN_DECIMALS = 5
 _STEPS_PER_CASE = 100
@@ -13,10 +18,18 @@ _STEPS_PER_CASE = 100
 _MAX_BISECTIONS = 64
 
 
+def likelihoods_by_quality(
+    positive: NDArray[np.bool_], rng: np.random.Generator, good: float = AUC[Quality.GOOD]
+) -> dict[Quality, NDArray[np.float64]]:
+    """Draw the likelihoods of a submission of each quality; ``good`` is the AUC of the good one."""
+    chosen = AUC | {Quality.GOOD: good}
+    return {quality: likelihoods_with_auc(positive, chosen[quality], rng) for quality in Quality}
+
+
 def likelihoods_with_auc(
     positive: NDArray[np.bool_], auc: float, rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Draw likelihoods whose empirical AUC is the reachable value nearest to the chosen one.
+    """Draw likelihoods with the empirical AUC that is nearest to the chosen one.
 
     `positive` is boolean (cases,), `auc` in [0, 1]: 1 separates the classes, 0.5 is chance. Returns
     floats (cases,) strictly between 0 and 1, all different, with 5 decimals (more above 1000 cases).
@@ -51,7 +64,7 @@ def likelihoods_with_auc(
 def _separation(
     positive_scores: NDArray[np.float64], sorted_negative_scores: NDArray[np.float64], ordered_pairs: int
 ) -> float:
-    """Find the shift of the positives after which just so many pairs are in the right order."""
+    """Find the shift of the positives after which that number of pairs is in the right order."""
     low = float(sorted_negative_scores[0] - positive_scores.max()) - 1.0
     high = float(sorted_negative_scores[-1] - positive_scores.min()) + 1.0
     if ordered_pairs == 0:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import math
 import pickle
-import resource
 import socket
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+from evaluation.platform.machine import resource
 from evaluation.workers.channel import MAX_ANSWER_BYTES, Channel, ChannelError, Message
 from evaluation.workers.processes import collect_rarely
 

@@ -1,4 +1,4 @@
-"""Readers of different subjectivity, small and drawn from a seed."""
+"""Annotators of different subjectivity, small and drawn from a seed."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -79,18 +79,18 @@ def seven_graders(
 
 
 @dataclass(frozen=True)
-class CystReaders:
-    """An organiser's folder of a cyst benchmark, the true volumes, and the names of the readers."""
+class CystAnnotators:
+    """An organiser's folder of a cyst benchmark, the true volumes, and the names of the annotators."""
 
     folder: Path
     cases: Sequence[OctCase]
-    readers: tuple[str, ...]
+    annotators: tuple[str, ...]
 
 
-def cyst_readers(folder: Path, volumes: int = 6, seed: int = 3, annotated: bool = True) -> CystReaders:
-    """Write a supervisor and three readers of different subjectivity, each in two runs, and the benchmark.
+def cyst_annotators(folder: Path, volumes: int = 6, seed: int = 3, annotated: bool = True) -> CystAnnotators:
+    """Write a supervisor and three annotators of different subjectivity, each in two runs, and the benchmark.
 
-    Reader "low" calls cysts less certain than they are, "high" more, "rough" draws them roughly.
+    Annotator "low" calls cysts less certain than they are, "high" more, "rough" draws them roughly.
     """
     rng = np.random.Generator(np.random.PCG64(seed))
     cases = draw_volumes(volumes, 0.12, rng)
@@ -101,20 +101,20 @@ def cyst_readers(folder: Path, volumes: int = 6, seed: int = 3, annotated: bool 
         depth = case.geometry.shape[0]
         chosen = sorted(int(depth * share) for share in (0.25, 0.4, 0.5, 0.6, 0.75))
         b_scans += [[case.name, str(z + 1)] for z in dict.fromkeys(chosen)]
-        for reader, shift in bias.items():
+        for annotator, shift in bias.items():
             for run in ("run1", "run2"):
-                levels = _subjective(case, rng, shift, rough=reader == "rough")
-                _write_volume(folder / "evaluation" / reader / run / f"{case.name}.mha", levels, case)
-            if annotated and reader != "supervisor":
-                levels = _subjective(case, rng, shift, rough=reader == "rough")
-                _write_volume(folder / "annotations" / reader / f"{case.name}.mha", levels, case)
+                levels = _subjective(case, rng, shift, rough=annotator == "rough")
+                _write_volume(folder / "evaluation" / annotator / run / f"{case.name}.mha", levels, case)
+            if annotated and annotator != "supervisor":
+                levels = _subjective(case, rng, shift, rough=annotator == "rough")
+                _write_volume(folder / "annotations" / annotator / f"{case.name}.mha", levels, case)
     write_csv(folder / "evaluation.csv", ["volume", "b_scan"], b_scans)
     ranks = [[case.name, case.vendor, case.quality, case.quality, "medium"] for case in cases]
     write_csv(
         folder / "volumes.csv", ["volume", "vendor", "quality_low", "quality_high", "quality_rough"], ranks
     )
     (folder / "phase.toml").write_text(CYSTS_CONFIGURATION, encoding="utf-8")
-    return CystReaders(folder, cases, ("high", "low", "rough"))
+    return CystAnnotators(folder, cases, ("high", "low", "rough"))
 
 
 def _subjective(case: OctCase, rng: np.random.Generator, shift: int, rough: bool) -> NDArray[np.uint8]:

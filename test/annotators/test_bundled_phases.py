@@ -1,4 +1,4 @@
-"""Every challenge's own samples: equal readers give the reference that each drew, copies the ensemble."""
+"""Every challenge's own samples: equal annotators give the reference that each drew, copies the ensemble."""
 
 import csv
 import shutil
@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evaluation.annotators.annotations import open_readers
+from evaluation.annotators.annotations import open_annotators
 from evaluation.annotators.ensemble import write_ensemble
 from evaluation.annotators.masks import Rules
-from evaluation.annotators.reference import fuse_readers
+from evaluation.annotators.reference import fuse_annotators
 from evaluation.core.aggregation import metric_values
 from evaluation.core.fault import PhaseError
 from evaluation.evaluate import Result, evaluate
@@ -78,18 +78,18 @@ def risks(folder: Path) -> dict[str, float]:
 
 @pytest.mark.parametrize("name", ["refuge-onsite", "adam-onsite", "edd2020"])
 @pytest.mark.parametrize("method", ["majority", "staple"])
-def test_equal_readers_give_the_reference_against_which_each_is_perfect(name, method, tmp_path):
+def test_equal_annotators_give_the_reference_against_which_each_is_perfect(name, method, tmp_path):
     phase = phase_of(name, tmp_path)
     folder = tmp_path / "in"
-    for reader in "abc":
-        shutil.copytree(REPOSITORY / "test" / "input" / name, folder / "readers" / reader)
+    for annotator in "abc":
+        shutil.copytree(REPOSITORY / "test" / "input" / name, folder / "readers" / annotator)
     shutil.copy(phase.folder / "phase.toml", folder)
-    # The labels stay, the rest is the readers'.
+    # The labels stay, the rest is the annotators'.
     columns = [column for column in phase.cases.columns if not column.startswith("fovea")]
     rows = [[row.cells[column] for column in columns] for row in phase.rows]
     lines = [",".join(cells) for cells in ([*columns], *rows)]
     (folder / "cases.csv").write_text("\n".join(lines) + "\n")
-    fused = fuse_readers(open_readers(folder), tmp_path / "fused", Rules(method=method), workers=0)
+    fused = fuse_annotators(open_annotators(folder), tmp_path / "fused", Rules(method=method), workers=0)
     seal(tmp_path / "fused", scan(tmp_path / "fused"))
     found = metrics(load_phase(tmp_path / "fused"), REPOSITORY / "test" / "input" / name)
     perfect = {

@@ -49,12 +49,12 @@ def test_classes_that_overlap_are_voted_one_by_one():
     kind = MultilabelMask(("one", "two"))
     square, dot = np.ones((2, 2), bool), np.ones((1, 1), bool)
     nothing = Crop(np.zeros((0, 0), bool), 0, 0)
-    readers = [
+    annotators = [
         (Crop(square, 0, 0), Crop(dot, 2, 3)),
         (Crop(dot, 1, 1), Crop(dot, 2, 3)),
         (nothing, nothing),
     ]
-    found = combine(kind, readers, CASE, Rules())
+    found = combine(kind, annotators, CASE, Rules())
     expected = np.zeros((2, 3, 4), bool)
     expected[0, 1, 1] = expected[1, 2, 3] = True
     np.testing.assert_array_equal(found, expected)
@@ -169,11 +169,11 @@ def test_no_point_has_no_mean():
         combine_points(ALWAYS, [])
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(points, min_size=1, max_size=5))
-def test_within_the_readers_range_in_any_order(readers):
-    found = combine_points(ALWAYS, readers)
-    assert min(p.x for p in readers) <= found.x <= max(p.x for p in readers)
-    assert min(p.y for p in readers) <= found.y <= max(p.y for p in readers)
-    assert combine_points(ALWAYS, readers[::-1]) == found
-    assert combine_points(ALWAYS, [readers[0]] * 3) == readers[0]
+def test_within_the_annotators_range_in_any_order(annotators):
+    found = combine_points(ALWAYS, annotators)
+    assert min(p.x for p in annotators) <= found.x <= max(p.x for p in annotators)
+    assert min(p.y for p in annotators) <= found.y <= max(p.y for p in annotators)
+    assert combine_points(ALWAYS, annotators[::-1]) == found
+    assert combine_points(ALWAYS, [annotators[0]] * 3) == annotators[0]

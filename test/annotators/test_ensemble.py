@@ -65,7 +65,7 @@ def test_only_numbers_without_bounds_are_normalised(kind, values, expected):
     assert normalised(kind, values) == pytest.approx(expected)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=8), st.floats(0.01, 100), st.floats(-10, 10))
 def test_normalisation_keeps_the_order_and_ignores_the_scale(values, factor, shift):
     once = normalised(Number(), values)
@@ -79,7 +79,7 @@ def test_normalisation_keeps_the_order_and_ignores_the_scale(values, factor, shi
         assert moved == pytest.approx(once, abs=1e-6)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=5))
 def test_the_mean_lies_within_the_range_in_any_order(values):
     found = combine(Number(0, 1), values, CASE, Rules())

@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evaluation.annotators.annotations import open_readers
+from evaluation.annotators.annotations import open_annotators
 from evaluation.annotators.masks import Rules
-from evaluation.annotators.reference import fuse_readers, write_reference_report
+from evaluation.annotators.reference import fuse_annotators, write_reference_report
 from evaluation.core.fault import PhaseError
 from evaluation.io.grey_images import read_grey
 from evaluation.io.tables import write_csv
@@ -20,7 +20,7 @@ from test.annotators.people import SEVEN, seven_graders
 
 
 def fuse(folder: Path, output: Path, **rules: str):
-    return fuse_readers(open_readers(folder), output, Rules(**rules), workers=0)
+    return fuse_annotators(open_annotators(folder), output, Rules(**rules), workers=0)
 
 
 def mask_in(folder: Path, name: str):
@@ -45,21 +45,21 @@ def test_masks_points_and_labels_are_those_of_the_majority(tmp_path):
         np.testing.assert_array_equal(
             mask_in(tmp_path / "phase", name), np.where(cup, 0, np.where(disc, 128, 255))
         )
-    assert fused.readers_of_cases["segmentation"] == {7: len(given.cases)}
+    assert fused.annotators_of_cases["segmentation"] == {7: len(given.cases)}
 
 
 def test_graders_are_scored_like_teams_and_the_careless_one_is_worst(tmp_path):
     given = seven_graders(tmp_path / "in")
     fused = fuse(given.folder, tmp_path / "phase")
-    scores = {(s.reader, f"{s.task}.{s.metric}"): s for s in fused.scores}
+    scores = {(s.annotator, f"{s.task}.{s.metric}"): s for s in fused.scores}
     discs = {}
-    for reader in SEVEN:
-        score = scores[reader, "segmentation.dice_disc"]
+    for annotator in SEVEN:
+        score = scores[annotator, "segmentation.dice_disc"]
         expected = np.mean(
             [
                 dice(
                     count_overlap(
-                        of_graders[reader]["segmentation"] != 255, mask_in(tmp_path / "phase", name) != 255
+                        of_graders[annotator]["segmentation"] != 255, mask_in(tmp_path / "phase", name) != 255
                     ),
                     both_empty=1.0,
                 )
@@ -68,8 +68,8 @@ def test_graders_are_scored_like_teams_and_the_careless_one_is_worst(tmp_path):
         )
         assert score.value == pytest.approx(expected)
         assert score.cases == len(given.cases)
-        discs[reader] = score.value
-    assert min(discs, key=lambda reader: discs[reader]) == SEVEN[-1]
+        discs[annotator] = score.value
+    assert min(discs, key=lambda annotator: discs[annotator]) == SEVEN[-1]
 
 
 def test_pairwise_agreement_by_hand(tmp_path):
@@ -97,16 +97,16 @@ def test_a_dropped_grader_does_not_count_for_that_image(tmp_path):
     alone = given.said["V0001"]["a"]["fovea"]
     assert (float(cells["V0001"]["fovea_x"]), float(cells["V0001"]["fovea_y"])) == (alone.x, alone.y)
     # Two graders are left for the mask: both must agree, a tie being background.
-    both = [given.said["V0001"][reader]["segmentation"] != 255 for reader in "ab"]
+    both = [given.said["V0001"][annotator]["segmentation"] != 255 for annotator in "ab"]
     np.testing.assert_array_equal(mask_in(tmp_path / "phase", "V0001") != 255, both[0] & both[1])
-    assert fused.readers_of_cases["fovea"] == {1: 1, 3: len(given.cases) - 1}
-    assert fused.values_of_readers["b"] == {
+    assert fused.annotators_of_cases["fovea"] == {1: 1, 3: len(given.cases) - 1}
+    assert fused.values_of_annotators["b"] == {
         "glaucoma_risk": len(given.cases),
         "segmentation": len(given.cases) - 1,
         "fovea": len(given.cases) - 1,
     }
     # What was dropped is not scored either.
-    cases = {(s.reader, s.metric): s.cases for s in fused.scores}
+    cases = {(s.annotator, s.metric): s.cases for s in fused.scores}
     assert cases["c", "dice_disc"] == len(given.cases) - 1
     assert cases["b", "dice_disc"] == len(given.cases) - 1
     assert cases["a", "dice_disc"] == len(given.cases)
@@ -136,7 +136,7 @@ def test_labels_of_the_case_table_are_kept(tmp_path):
             lambda folder: (folder / "dropped.csv").write_text(
                 "reader,name,field\n" + "".join(f"{grader},V0001,fovea\n" for grader in SEVEN)
             ),
-            "V0001, fovea: expected a value of at least one reader",
+            "V0001, fovea: expected a value of at least one annotator",
         ),
         (lambda folder: (folder / "phase.toml").write_text("challenge = 'x'"), "phase.toml"),
         (
@@ -147,7 +147,7 @@ def test_labels_of_the_case_table_are_kept(tmp_path):
         ),
     ],
 )
-def test_faults_name_the_reader_and_leave_nothing(tmp_path, change, expected):
+def test_faults_name_the_annotator_and_leave_nothing(tmp_path, change, expected):
     given = seven_graders(tmp_path / "in", cases=3)
     change(given.folder)
     with pytest.raises(PhaseError) as error:
@@ -156,15 +156,15 @@ def test_faults_name_the_reader_and_leave_nothing(tmp_path, change, expected):
     assert [path.name for path in tmp_path.iterdir()] == ["in"]
 
 
-def test_a_reader_need_not_have_seen_every_case(tmp_path):
+def test_a_annotator_need_not_have_seen_every_case(tmp_path):
     given = seven_graders(tmp_path / "in", graders=("a", "b"))
     (given.folder / "readers/b/segmentation/V0001.png").unlink()
     fused = fuse(given.folder, tmp_path / "phase")
-    assert fused.readers_of_cases["segmentation"] == {1: 1, 2: len(given.cases) - 1}
+    assert fused.annotators_of_cases["segmentation"] == {1: 1, 2: len(given.cases) - 1}
     np.testing.assert_array_equal(
         mask_in(tmp_path / "phase", "V0001"), given.said["V0001"]["a"]["segmentation"]
     )
-    assert {(s.reader, s.cases) for s in fused.scores if s.metric == "dice_cup"} == {
+    assert {(s.annotator, s.cases) for s in fused.scores if s.metric == "dice_cup"} == {
         ("a", len(given.cases)),
         ("b", len(given.cases) - 1),
     }
@@ -175,10 +175,10 @@ def test_the_report_is_the_same_for_the_same_input(tmp_path):
     for name in ("one", "other"):
         write_reference_report(tmp_path / f"{name}-report", fuse(given.folder, tmp_path / name), Rules())
     files = sorted(path.name for path in (tmp_path / "one-report").iterdir())
-    assert files == ["agreement.csv", "readers.csv", "report.json"]
+    assert files == ["agreement.csv", "annotators.csv", "report.json"]
     for name in files:
         one = (tmp_path / "one-report" / name).read_bytes()
         assert one == (tmp_path / "other-report" / name).read_bytes()
     content = json.loads((tmp_path / "one-report" / "report.json").read_text())
-    assert set(content["readers"]) == set(SEVEN)
+    assert set(content["annotators"]) == set(SEVEN)
     assert content["rules"] == {"tie": "background", "method": "majority"}

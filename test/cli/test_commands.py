@@ -94,13 +94,65 @@ def test_unsealed_phase_is_refused(phase, tmp_path):
     assert "seal the phase first" in done.stdout
 
 
-def test_every_command_has_help_with_an_example_that_names_it():
-    for name, command in COMMANDS.items():
-        done = run(name, "--help")
-        assert done.returncode == 0, name
-        assert command.example in done.stdout, name
-        assert command.example.startswith(f"python -m evaluation {name}"), name
-        assert name in run("--help").stdout
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help_with_an_example_that_runs_in_a_fresh_clone(name, tmp_path):
+    done = run(name, "--help")
+    assert done.returncode == 0
+    example = [line.strip() for line in done.stdout.partition("example:")[2].splitlines() if line]
+    assert tuple(example) == COMMANDS[name].example
+    assert example[-1].startswith((f"python -m evaluation {name}", f"./run.sh --{name}"))
+    assert name in run("--help").stdout
+    if "Docker" in example[-1]:
+        return  # run by the tests of the container
+    clone = fresh_clone(tmp_path)
+    program = "\n".join(["set -e", f'python() {{ {sys.executable} "$@"; }}', *example])
+    ran = subprocess.run(
+        ["bash", "-c", program], cwd=clone, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+def fresh_clone(folder: Path) -> Path:
+    """Return a copy of what the examples need, without what a run leaves behind."""
+    for name in ("evaluation", "ground-truth", "test/input"):
+        ignored = shutil.ignore_patterns("__pycache__", "manifest.json")
+        shutil.copytree(REPOSITORY / name, folder / "clone" / name, ignore=ignored)
+    return folder / "clone"
+
+
+@pytest.mark.parametrize("name", ["evaluate", "check", "form"])
+def test_without_its_packages_a_command_ends_in_a_sentence(name):
+    more = ["--form", "form.json", "submission"] if name == "check" else []
+    more = ["refuge-onsite"] if name == "form" else more
+    command = [sys.executable, "-S", "-m", "evaluation", name, *more]
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    done = subprocess.run(
+        command, cwd=REPOSITORY, env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 1
+    assert "Traceback" not in done.stdout + done.stderr
+    assert "is not installed in" in done.stdout + done.stderr
+
+
+def test_a_bare_name_is_a_phase_below_ground_truth(tmp_path):
+    clone = fresh_clone(tmp_path)
+    for arguments in (
+        ["seal", "refuge-onsite"],
+        ["audit", "refuge-onsite"],
+        ["evaluate", "--ground-truth", "refuge-onsite", "--input", SUBMISSION, "--output", tmp_path],
+    ):
+        command = [sys.executable, "-m", "evaluation", *map(str, arguments)]
+        assert subprocess.run(command, cwd=clone, capture_output=True, check=False).returncode == 0
+    assert json.loads((tmp_path / "metrics.json").read_text())["phase"]["name"] == "refuge-onsite"
+
+
+def test_three_runs_into_one_output_lose_nothing(phase, tmp_path):
+    command = [sys.executable, "-m", "evaluation", "evaluate", "--input", str(SUBMISSION)]
+    command += ["--ground-truth", str(phase), "--output", str(tmp_path), "--workers", "1"]
+    runs = [subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.DEVNULL) for _ in range(3)]
+    assert [run.wait(60) for run in runs] == [0, 0, 0]
+    assert [path.name for path in tmp_path.iterdir()] == ["metrics.json"]
+    assert json.loads((tmp_path / "metrics.json").read_text())["cases"]["scored"] == 40
 
 
 def test_unknown_command_is_refused_with_the_known_ones():
@@ -118,7 +170,7 @@ def test_seal_lists_all_faults_and_writes_no_manifest(tmp_path):
     done = run("seal", folder)
     assert done.returncode == 1
     assert "masks/R0003.png: is missing" in done.stderr
-    assert "masks/R9999.png: belongs to no case" in done.stderr
+    assert "masks/R9999.png: matches no case" in done.stderr
     assert not (folder / "manifest.json").exists()
 
 

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import sys
 
 import pytest
 
@@ -30,6 +31,11 @@ def raising(error: Exception):
             "x.csv: No such file or directory\n",
         ),
         (OSError("odd"), "a file: odd\n"),
+        (
+            ModuleNotFoundError("No module named 'pebble'", name="pebble"),
+            f"the Python package 'pebble' is not installed in {sys.prefix}: install this package with "
+            "'pip install .', or run ./run.sh, which installs everything into .venv\n",
+        ),
     ],
 )
 def test_an_expected_error_is_told_without_a_traceback(capsys, error, text):

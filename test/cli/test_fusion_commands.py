@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from evaluation.challenges.cysts.benchmark.steps import STEPS
-from test.annotators.people import cyst_readers, seven_graders
+from test.annotators.people import cyst_annotators, seven_graders
 from test.challenges.justraigs.test_graders import graders, mapping
 from test.phases import refuge_phase, refuge_submission
 from test.repository import REPOSITORY
@@ -17,9 +17,9 @@ def run(*arguments: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, cwd=REPOSITORY, timeout=60, check=False)
 
 
-def test_readers(tmp_path):
+def test_annotators(tmp_path):
     given = seven_graders(tmp_path / "in", cases=3)
-    done = run("fuse", "readers", given.folder, "--output", tmp_path / "phase", "--method", "staple")
+    done = run("fuse", "annotators", given.folder, "--output", tmp_path / "phase", "--method", "staple")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == f"{tmp_path / 'phase'}\n{tmp_path / 'phase-report'}\n"
     assert (tmp_path / "phase-report" / "report.json").exists()
@@ -29,7 +29,7 @@ def test_readers(tmp_path):
 def test_faults_go_to_stderr_and_nothing_is_written(tmp_path):
     given = seven_graders(tmp_path / "in", cases=2)
     (given.folder / "readers" / "g1" / "segmentation" / "V0001.png").write_bytes(b"x")
-    done = run("fuse", "readers", given.folder, "--output", tmp_path / "phase")
+    done = run("fuse", "annotators", given.folder, "--output", tmp_path / "phase")
     assert (done.returncode, done.stdout) == (1, "")
     first, last = done.stderr.splitlines()
     assert first.startswith("g1: segmentation/V0001.png: expected")
@@ -50,7 +50,7 @@ def test_graders(tmp_path):
 
 
 def test_an_organiser_stops_to_look_and_goes_on(tmp_path):
-    given = cyst_readers(tmp_path / "in", volumes=3, annotated=False)
+    given = cyst_annotators(tmp_path / "in", volumes=3, annotated=False)
     places = (given.folder, "--report", tmp_path / "work", "--output", tmp_path / "phase")
     done = run("fuse", "cysts", *places, "--until", "assignment")
     assert (done.returncode, done.stderr) == (0, "")
@@ -67,8 +67,8 @@ def test_an_organiser_stops_to_look_and_goes_on(tmp_path):
     # Nobody has annotated yet.
     done = run("fuse", "cysts", *places, "--step", "combination")
     assert done.returncode == 1
-    assert "is missing, which" in done.stderr
-    cyst_readers(tmp_path / "in", volumes=3)
+    assert "is missing; " in done.stderr
+    cyst_annotators(tmp_path / "in", volumes=3)
     done = run("fuse", "cysts", *places, "--step", STEPS[-1])
     assert (done.returncode, done.stderr) == (0, "")
     assert run("seal", tmp_path / "phase").returncode == 0
@@ -80,11 +80,11 @@ def test_the_combination_needs_a_folder(tmp_path):
     assert "--output" in done.stderr
 
 
-@pytest.mark.parametrize("what", ["readers", "graders", "cysts"])
+@pytest.mark.parametrize("what", ["annotators", "graders", "cysts"])
 def test_help_says_what_is_read(what):
     done = run("fuse", what, "--help")
     assert done.returncode == 0
-    assert {"readers": "dropped.csv", "graders": "regrade.csv", "cysts": "run1|run2"}[what] in done.stdout
+    assert {"annotators": "dropped.csv", "graders": "regrade.csv", "cysts": "run1|run2"}[what] in done.stdout
 
 
 def test_ensemble(tmp_path):
@@ -102,7 +102,7 @@ def test_ensemble(tmp_path):
     ("arguments", "message"),
     [
         (["team-a"], "at least two"),
-        (["team-a", "team-a"], "stands more than once"),
+        (["team-a", "team-a"], "given more than once"),
         (["team-a", "nobody"], "nobody: "),
         (["team-a", "team-b", "--tasks", "boxes"], "boxes"),
     ],

@@ -69,7 +69,8 @@ def test_the_interval_is_the_one_of_metrics_json(each, tmp_path):
             task, _, key = name.partition(".")
             interval = metrics["aggregates"][task][key].get("confidence_interval")
             found = {key: metric[key] for key in ("lower", "upper") if key in metric}
-            assert found == ({} if interval is None else {k: interval[k] for k in ("lower", "upper")}), name
+            published = {} if interval is None else {end: interval[end] for end in ("lower", "upper")}
+            assert found == pytest.approx(published, abs=0.001), name
 
 
 def test_the_same_bytes_twice(each, tmp_path):
@@ -110,7 +111,7 @@ def test_a_custom_scheme(each, tmp_path):
     assert "the scheme ranks fovea.dice, which is not a metric of refuge-onsite" in done.stderr
 
 
-def test_two_phases_readers_and_subgroups(tmp_path):
+def test_two_phases_annotators_and_subgroups(tmp_path):
     glaucoma = labels(40, 15)
     rng = np.random.default_rng(3)
     for role in ("offline", "onsite"):
@@ -121,28 +122,41 @@ def test_two_phases_readers_and_subgroups(tmp_path):
                 {"glaucoma": [str(int(value)) for value in glaucoma]},
                 phase=f"refuge-{role}",
             )
-    readers = "".join(f"C{case:04},{int(value)},0\n" for case, value in enumerate(glaucoma))
-    (tmp_path / "readers.csv").write_text(f"name,expert,nobody\n{readers}", encoding="utf-8")
+    annotators = "".join(f"C{case:04},{int(value)},0\n" for case, value in enumerate(glaucoma))
+    (tmp_path / "annotators.csv").write_text(f"name,expert,nobody\n{annotators}", encoding="utf-8")
     roles = [f"{role}={tmp_path / role}" for role in ("offline", "onsite")]
-    more = ["--readers", tmp_path / "readers.csv", "--subgroup", "glaucoma", "--output", tmp_path / "out"]
+    more = [
+        "--annotators",
+        tmp_path / "annotators.csv",
+        "--subgroup",
+        "glaucoma",
+        "--output",
+        tmp_path / "out",
+    ]
     done = run("rank", *roles, *more)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "reader expert: sensitivity 100.00 %, specificity 100.00 %, accuracy 100.00 %" in done.stdout
+    assert "annotator expert: sensitivity 100.00 %, specificity 100.00 %, accuracy 100.00 %" in done.stdout
     assert "agree on 25 of 40" in done.stdout
-    assert (
-        sorted(path.name for path in (tmp_path / "out").iterdir())
-        == [
-            "difficulty-groups-offline.csv",
-            "difficulty-groups-onsite.csv",
-            "difficulty-offline.csv",
-            "difficulty-onsite.csv",
-            "leaderboard-offline.csv",
-            "leaderboard-onsite.csv",
-            "leaderboard.csv",
-            "leaderboard.json",
-        ]
-        or (tmp_path / "out" / "influence-offline.csv").is_file()
-    )
+    written = {path.name for path in (tmp_path / "out").iterdir()} - {
+        "influence-offline.csv",
+        "influence-onsite.csv",
+    }
+    assert written == {
+        "leaderboard.csv",
+        "leaderboard.json",
+        "robustness.csv",
+        *(
+            f"{name}-{role}.{extension}"
+            for role in ("offline", "onsite")
+            for name, extension in (
+                ("difficulty", "csv"),
+                ("difficulty-groups", "csv"),
+                ("leaderboard", "csv"),
+                ("organiser", "json"),
+            )
+        ),
+    }
+    assert "consensus of offline, onsite (Kemeny" in done.stdout
     final = (tmp_path / "out" / "leaderboard.csv").read_text(encoding="utf-8").splitlines()
     assert final[1].startswith("1,a,1,1,1")
 
@@ -150,11 +164,35 @@ def test_two_phases_readers_and_subgroups(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
+        (["--resamples", "-1"], "--resamples: expected a whole number of at least 0, found '-1'"),
+        (["--resamples", "many"], "--resamples: expected a whole number of at least 0, found 'many'"),
+        (["--permutations", "0"], "--permutations: expected a whole number of at least 1, found '0'"),
+        (["--interval-minimum", "1"], "--interval-minimum: expected a whole number of at least 2, found '1'"),
+    ],
+)
+def test_usage_errors(each, arguments, problem):
+    done = run("rank", each, *arguments)
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1].endswith(f"error: argument {problem}")
+
+
+def test_no_resamples_need_no_explanation(each, tmp_path):
+    done = run("rank", each, "--resamples", "0", "--output", tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "resampled" not in done.stdout
+    board = json.loads((tmp_path / "leaderboard.json").read_text(encoding="ascii"))
+    reasons = {metric.get("no_intervals") for metric in board["phases"][0]["metrics"].values()}
+    assert reasons == {"no resamples were asked for"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
         (["nowhere"], "nowhere: is not a folder"),
-        (["a=nowhere", "b"], "b: expected PHASE=FOLDER, every phase once"),
+        (["a=nowhere", "b"], "b: expected PHASE=FOLDER or PHASE=CSV, every phase once"),
         (["{each}", "--scheme", "nowhere.toml"], "nowhere.toml"),
         (["{each}", "--subgroup", "vendor"], "vendor: no column of the case table"),
-        (["{each}", "--classifier", "fovea.area"], "fovea.area: is no column of the results per case"),
+        (["{each}", "--classifier", "fovea.area"], "fovea.area: is not a column of the results per case"),
         (["offline={each}", "onsight={each}"], "combines the phases offline, onsite"),
     ],
 )

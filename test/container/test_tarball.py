@@ -102,7 +102,7 @@ def lose_the_seal(folder: Path) -> str:
 
 def lose_a_file(folder: Path) -> str:
     (folder / "masks" / "R0007.png").unlink()
-    return "masks/R0007.png: is in the manifest and not in the folder"
+    return "masks/R0007.png: is missing, but is in the manifest"
 
 
 def add_a_file(folder: Path) -> str:

@@ -1,12 +1,11 @@
-"""What can be resampled, why others cannot, and that one table alone gets what it gets among several."""
+"""What can be resampled, and why others cannot."""
 
 import numpy as np
 import pytest
 
 from evaluation.core.case_table import CaseTable
-from evaluation.core.metric import Aggregate, Metric, auc_of, mean_of
-from evaluation.core.resampling import Resampling, resample, units_of
-from evaluation.metrics.intervals import bootstrap_weights
+from evaluation.core.metric import Metric, auc_of, mean_of
+from evaluation.core.resampling import Resampling, groups_of, units_of
 
 METRICS = {
     "auc": Metric("auc", "AUC", auc_of("score", "label"), best=1, worst=0),
@@ -33,25 +32,23 @@ def test_clusters_are_numbers_and_a_case_without_one_is_alone():
     assert units_of(None, "abcd") is None
 
 
-def test_tables_together_have_the_values_that_each_has_alone():
-    tables = [table(1), table(2)]
-    resampling = Resampling(3, 50, 5)
-    together = resample(METRICS, tables, resampling)
-    assert together.missing == {}
-    for position, one in enumerate(tables):
-        alone = resample(METRICS, [one], resampling)
-        for name in METRICS:
-            np.testing.assert_array_equal(together.values[name][:, [position]], alone.values[name])
+def test_clusters_are_numbered_as_they_occur_whatever_they_are_called():
+    names = ["a", "b", "c"]
+    first = units_of({"a": "x", "b": "y", "c": "x"}, names)
+    second = units_of({"a": "9", "b": "1", "c": "9"}, names)
+    assert first.tolist() == second.tolist() == [0, 1, 0]
 
 
-def test_a_mean_is_of_the_drawn_cases_that_enter():
-    cases = table(1)
-    (found,) = resample({"dice": METRICS["dice"]}, [cases], Resampling(3, 50, 5)).values.values()
-    dice = cases["dice"]
-    strata = np.where(np.isnan(dice), -1, 0)
-    (weights,) = bootstrap_weights(strata, None, 3, 50)
-    expected = [np.average(dice[row > 0], weights=row[row > 0]) for row in weights]
-    np.testing.assert_allclose(found[:, 0], expected, rtol=1e-12)
+def test_metrics_of_equal_strata_share_their_draws():
+    metrics = {**METRICS, "again": METRICS["dice"]}
+    groups, missing = groups_of(metrics, table(1), Resampling(3, 50, 5))
+    assert missing == {}
+    assert [list(group.metrics) for group in groups] == [["auc"], ["dice", "again"]]
+    dice = groups[1]
+    assert dice.members.tolist() == [i for i in range(40) if i % 4]
+    assert len(dice.entering(table(1))) == 30
+    (weights,) = dice.weights(Resampling(3, 50, 5))
+    assert weights.shape == (50, 30)
 
 
 @pytest.mark.parametrize(
@@ -71,17 +68,6 @@ def test_a_mean_is_of_the_drawn_cases_that_enter():
     ],
 )  # fmt: skip
 def test_why_a_metric_is_not_resampled(resampling, reasons):
-    found = resample(METRICS, [table(1)], resampling)
-    assert found.missing == reasons
-    assert set(found.values) == set(METRICS) - set(reasons)
-
-
-def test_a_metric_that_some_resamples_lack():
-    def exists_with_the_first_case(cases):
-        return np.where(cases.weights[:, 0] > 0, 1.0, np.nan)
-
-    aggregate = Aggregate(exists_with_the_first_case, METRICS["dice"].aggregate.strata)
-    metrics = {"m": Metric("m", "M", aggregate, best=1, worst=0)}
-    # A resample of 30 cases lacks a certain one with probability (29/30)^30, about a third.
-    found = resample(metrics, [table(1)], Resampling(0, 50, 1))
-    assert found.missing == {"m": "it does not exist in every resample"}
+    groups, missing = groups_of(METRICS, table(1), resampling)
+    assert missing == reasons
+    assert {name for group in groups for name in group.metrics} == set(METRICS) - set(reasons)

@@ -1,4 +1,4 @@
-"""The fenced blocks of the pages in docs/, and how they are run."""
+"""The fenced blocks of README.md and of the pages in docs/, and how they are run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from pathlib import Path
 
 from test.repository import REPOSITORY
 
-PAGES = sorted((REPOSITORY / "docs").glob("*.md"))
+PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
+TEXTS = [*PAGES, REPOSITORY / "CONTRIBUTING.md", REPOSITORY / "SECURITY.md", REPOSITORY / "CHANGELOG.md"]
+"""All that a reader is sent to; commands are run of the pages alone."""
 _FENCE = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _COPIED = ("evaluation", "ground-truth", "scripts", "test/input")
 
@@ -35,18 +37,19 @@ def blocks_of(page: Path) -> list[Block]:
 
 
 def runs(block: Block, container: bool) -> bool:
-    """Tell whether a block of commands is run, with an engine or without."""
-    return container or block.note != "container"
+    """Tell whether a block is commands that are run: with an engine or without, and never all tests."""
+    return block.language == "sh" and (block.note == "" or (block.note == "container" and container))
 
 
 def images_of(page: Path) -> set[str]:
     """Return the names of the images that a page builds."""
     lines = [line.split() for block in blocks_of(page) for line in block.text.splitlines()]
-    return {f"evaluation-{line[1]}" for line in lines if line and line[0] in ("./build.sh", "./export.sh")}
+    built = {f"evaluation-{line[1]}" for line in lines if line and line[0] in ("./build.sh", "./export.sh")}
+    return built | {line[line.index("--tag") + 1] for line in lines if "--tag" in line}
 
 
 def copy_of_the_repository(folder: Path) -> Path:
-    """Return a copy in which the commands can do what they like, with a `python` of its own beside it."""
+    """Return a fresh clone, as it were: a `python` of its own is beside it, and `.venv` is there already."""
     copy = folder / "repository"
     for name in _COPIED:
         ignored = shutil.ignore_patterns("__pycache__", "manifest.json")
@@ -57,7 +60,11 @@ def copy_of_the_repository(folder: Path) -> Path:
         shutil.copy(REPOSITORY / name, copy)
     programs = folder / "programs"
     programs.mkdir()
-    _write_program(programs / "python", f'exec {sys.executable} "$@"')
+    environment = copy / ".venv"
+    (environment / "bin").mkdir(parents=True)
+    shutil.copy(REPOSITORY / "requirements.txt", environment)
+    for place in (programs, environment / "bin"):
+        _write_program(place / "python", f'exec {sys.executable} "$@"')
     # Compressing an image as well as ./export.sh does takes half a minute.
     for name in ("gzip", "pigz"):
         _write_program(programs / name, '[ "$1" = -6n ] && exec /bin/gzip -1n\nexec /bin/gzip "$@"')
@@ -71,24 +78,36 @@ def _write_program(path: Path, body: str) -> None:
 
 def run_page(page: Path, copy: Path, container: bool) -> Iterator[tuple[Block, str]]:
     """Run a page's blocks in order; yield each block of commands with all that it printed."""
-    programs = copy.parent / "programs"
-    environment = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}", "COLUMNS": "120"}
     for block in blocks_of(page):
         if block.note.startswith("file="):
             (copy / block.note.removeprefix("file=")).write_text(block.text, encoding="utf-8")
-        elif block.language == "sh" and runs(block, container):
-            finished = subprocess.run(
-                ["bash", "-e", "-o", "pipefail", "-c", block.text],
-                cwd=copy,
-                env=environment,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                encoding="utf-8",
-                timeout=900,
-            )
-            assert finished.returncode == 0, f"{page.name}:\n{block.text}\n{finished.stdout}"
-            yield block, "\n".join(line.rstrip() for line in finished.stdout.splitlines())
+        elif runs(block, container):
+            yield block, run_commands(block.text, copy, local=block.note != "container")
+
+
+def run_commands(text: str, copy: Path, local: bool = True) -> str:
+    """Return all that commands print in a copy of the repository; fail where one of them fails.
+
+    ``local`` keeps ./run.sh from using the engine.
+    """
+    path = f"{copy.parent / 'programs'}:{os.environ['PATH']}"
+    finished = subprocess.run(
+        ["bash", "-e", "-o", "pipefail", "-c", text],
+        cwd=copy,
+        env={
+            **os.environ,
+            "PATH": path,
+            "COLUMNS": "120",
+            **({"EVALUATION_ENGINE": "local"} if local else {}),
+        },
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        encoding="utf-8",
+        timeout=900,
+    )
+    assert finished.returncode == 0, f"{text}\n{finished.stdout}"
+    return "\n".join(line.rstrip() for line in finished.stdout.splitlines())
 
 
 def shown_after(page: Path, block: Block) -> list[str]:

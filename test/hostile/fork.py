@@ -20,6 +20,8 @@ IMPORTED = (
     "evaluation.cli.evaluate_command",
     "evaluation.cli.progress",
     "evaluation.evaluate",
+    "evaluation.challenges.cysts",
+    "evaluation.challenges.edd2020",
     "evaluation.challenges.justraigs",
     "evaluation.challenges.refuge",
     "PIL.Image",

@@ -257,7 +257,7 @@ IMAGES = {
     "BMP of negative width": Row(image(bmp(width=-SIZE), "R0001.bmp")),
     "BMP with two colours and pixels of the third": Row(image(bmp(colours=2), "R0001.bmp")),
     "truncated TIFF": Row(image(grey_tiff(mask().tobytes())[:-40], "R0001.tif")),
-    "TIFF whose pages go round in a circle": Row(
+    "TIFF whose pages form a cycle": Row(
         image(grey_tiff(mask().tobytes(), following=8 + SIZE * SIZE), "R0001.tif")
     ),
     "TIFF whose strip lies outside": Row(
@@ -274,6 +274,12 @@ IMAGES = {
     "PNG with a declared transparent grey": Row(image(png(before=chunk(b"tRNS", b"\0\x80")))),
     "PNG with a coloured palette": Row(image(saved(_palette(7), "PNG"))),
     "PNG whose palette is too short": Row(image(png(colour=3, before=chunk(b"PLTE", bytes(6))))),
+    "PNG with two headers": Row(image(png(before=png()[8:33]))),
+    "PNG with pixels in parts": Row(image(png(after=b"")[:-12] + chunk(b"tEXt", b"a\0b") + png()[33:])),
+    "PNG with an unknown critical chunk": Row(image(png(before=chunk(b"XxXx", b"")))),
+    "PNG with its palette behind its pixels": Row(
+        image(png(colour=3)[:-12] + chunk(b"PLTE", bytes(768)) + chunk(b"IEND", b""))
+    ),
     "PNG rotated by its metadata": Row(image(png(before=chunk(b"eXIf", exif_of_orientation(6))))),
     "TIFF rotated by its metadata": Row(image(grey_tiff(mask().tobytes(), tag_274=(3, 1, 3)), "R0001.tif")),
     "CMYK TIFF": Row(image(saved(Image.new("CMYK", (SIZE, SIZE)), "TIFF"), "R0001.tif")),
@@ -372,9 +378,10 @@ TABLES = {
     "table of a million lines": Row(table(lambda data: data + b"R0001,0.5\n" * 1_000_000)),
     "table of a million blank lines": Row(table(lambda data: data + b"\n" * 1_000_000), AS_BEFORE),
     "table of three million blank lines": Row(table(lambda data: data + b"\n" * 3_000_000)),
-    "header of four million commas": Row(table(lambda data: b"FileName" + b"," * 4_000_000)),
     "line of four megabytes": Row(table(lambda data: data + b"R0041," + b"1" * 4_000_000)),
     "line of two million commas": Row(table(lambda data: data + b"R0041," + b"," * 2_000_000)),
+    "header of four million commas": Row(table(lambda data: b"FileName" + b"," * 4_000_000 + b"\n" + data)),
+    "row of a million lines": Row(table(lambda data: data + b'R0041,"' + b'\n","' * 1_000_000 + b'"')),
     "NUL characters": Row(cell("0.\0005")),
     "bytes of no encoding": Row(cell(b"\xff\xfe\xfa")),
     "lone surrogates in UTF-8": Row(key(b"\xed\xa0\x80")),

@@ -11,7 +11,9 @@ import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
+import SimpleITK
 from PIL import Image
 
 from evaluation.core.fault import FaultKind
@@ -19,7 +21,7 @@ from evaluation.phase.manifest import scan, seal
 from test.messages import table
 from test.repository import REPOSITORY
 
-from . import algorithm
+from . import algorithm, boxes, volumes
 from .runs import Forks, Run, in_processes
 from .submissions import AS_BEFORE, ROWS, WITH_MASK, Row, good_with_mask
 
@@ -98,6 +100,69 @@ def test_message_or_score(name, forks, phases, scores, tmp_path):
 def test_message_or_score_of_an_algorithm(name, forks, algorithm_phases, algorithm_scores, tmp_path):
     row = algorithm.ROWS[name]
     assert_message_or_score(row, name, forks, algorithm_phases, algorithm_scores, GOOD_JOBS, tmp_path)
+
+
+def few_cases(folder: Path, name: str, cases: list[str]) -> tuple[tuple[Path, Path], Path]:
+    """Return a sealed phase of a few cases, the same with another reference, and a good submission."""
+    copies = [
+        Path(shutil.copytree(REPOSITORY / source / name, folder / kind / place))
+        for source, kind, place in (
+            ("ground-truth", "real", "phase"),
+            ("ground-truth", "other", "phase"),
+            ("test/input", "good", name),
+        )
+    ]
+    for copy in copies:
+        for path in copy.rglob("*"):
+            if path.is_file() and path.parent != copy and path.name[: len(cases[0])] not in cases:
+                path.unlink()
+    *phases, submission = copies
+    for phase in phases:
+        header, *rows = (phase / "cases.csv").read_text().splitlines(keepends=True)
+        (phase / "cases.csv").write_text(
+            header + "".join(row for row in rows if row.partition(",")[0] in cases)
+        )
+        settings, _, options = (phase / "phase.toml").read_text().partition("[[subgroups]]")
+        rest = options[options.index("[options]") :] if options else ""
+        (phase / "phase.toml").write_text(settings.replace("\nseed", "\nresamples = 0\nseed", 1) + rest)
+    for path in (*phases[1].rglob("*.mha"), *phases[1].rglob("*.tif")):
+        image = SimpleITK.ReadImage(path)
+        values = np.ascontiguousarray(SimpleITK.GetArrayFromImage(image)[..., ::-1])
+        mirrored = SimpleITK.GetImageFromArray(values)
+        mirrored.CopyInformation(image)
+        SimpleITK.WriteImage(mirrored, path)
+    for path in phases[1].rglob("*.txt"):
+        path.write_text("")
+    for phase in phases:
+        seal(phase, scan(phase))
+    return (phases[0], phases[1]), submission
+
+
+FEW = {
+    "cysts": (volumes.ROWS, ["V01", "V02"]),
+    "edd2020": (boxes.ROWS, ["E00001", "E00002", "E00009", "E00040", "E00041"]),
+}
+
+
+@pytest.fixture(scope="module")
+def few(tmp_path_factory, forks) -> dict[str, tuple[tuple[Path, Path], Path, dict[object, bytes]]]:
+    """By phase: the sealed pair, the good submission and its scores."""
+    found = {}
+    for name, (_, cases) in FEW.items():
+        phases, good = few_cases(tmp_path_factory.mktemp(name), name, cases)
+        done, other = forks(phases, good, tmp_path_factory.mktemp("scores"))
+        assert done.metrics is not None, done
+        assert done.metrics != other.metrics
+        found[name] = (phases, good, {AS_BEFORE: done.metrics})
+    return found
+
+
+@pytest.mark.parametrize(
+    ("phase", "name"), [(phase, name) for phase, (rows, _) in FEW.items() for name in rows]
+)
+def test_message_or_score_of_volumes_and_boxes(phase, name, forks, few, tmp_path):
+    phases, good, scores = few[phase]
+    assert_message_or_score(FEW[phase][0][name], name, forks, phases, scores, good, tmp_path)
 
 
 # One row of each kind of fault, and one that is scored.

@@ -61,7 +61,7 @@ def check_read(data, expected):
 
 def check_pillow_reads_the_same(data, expected):
     with Image.open(io.BytesIO(data)) as image:
-        np.testing.assert_array_equal(np.asarray(image.convert("RGB"))[..., 1], expected)
+        np.testing.assert_array_equal(np.asarray(image.convert("RGBA"))[..., 1], expected)
 
 
 def check_refused(data, kind, found, capfd):

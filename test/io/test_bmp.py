@@ -109,7 +109,7 @@ def test_refuses(data, kind, found, capfd):
     check_refused(data, kind, found, capfd)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.sampled_from(sorted(READABLE)),
     st.lists(st.tuples(st.integers(0, 399), st.integers(0, 255)), min_size=1, max_size=4),

@@ -7,7 +7,7 @@ from evaluation.io.pixels import Size
 
 CLASSES = {"BE": 0, "HGD": 1}
 PREDICTED, REFERENCE = BoxFormat(CLASSES, True), BoxFormat(CLASSES, False)
-CLIPPED = BoxFormat(CLASSES, True, clip=True)
+CLIPPED = BoxFormat(CLASSES, True, outside="clip")
 SIZE = Size(100, 50)
 
 
@@ -33,7 +33,7 @@ GOOD = {
 @pytest.mark.parametrize(("text", "rows"), GOOD.values(), ids=GOOD)
 def test_good_files(text, rows):
     lines = read(text)
-    assert (lines.rows, lines.problems, lines.clipped) == (rows, [], 0)
+    assert (lines.rows, lines.problems, lines.outside) == (rows, [], 0)
 
 
 BAD = {
@@ -98,7 +98,17 @@ def test_clipping_moves_corners_to_the_border_and_counts_boxes():
         (0, 0.5, 1, 2, 100, 4),
         (0, 0.5, 100, 2, 100, 4),
     ]
-    assert (lines.clipped, lines.problems) == (3, [])
+    assert (lines.outside, lines.problems) == (3, [])
+
+
+def test_kept_corners_stay_where_they_are_and_boxes_are_counted():
+    kept = BoxFormat(CLASSES, True, outside="keep")
+    lines = read("BE 0.5 -0.605 -1 120 60\nBE 0.5 1 2 3 4", kept)
+    assert lines.rows == [(0, 0.5, -0.605, -1, 120, 60), (0, 0.5, 1, 2, 3, 4)]
+    assert (lines.outside, lines.problems) == (1, [])
+    assert [str(problem) for problem in read("BE 0.5 -1e9 2 3 4", kept).problems] == [
+        "expected x1 from -67108864 to 67108864, found -1000000000"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -126,7 +136,7 @@ def test_reading_ends_after_the_most_boxes():
 coordinate = st.floats(0, 50)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     st.lists(st.tuples(st.integers(0, 1), st.floats(0, 1), coordinate, coordinate, coordinate, coordinate))
 )
@@ -136,7 +146,7 @@ def test_written_boxes_are_read_back_the_same(boxes):
     assert read(data).rows == rows
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.text("BEHGD 01.5e-_x\t\r\n", max_size=60))
 def test_every_line_with_text_is_a_box_or_a_problem(text):
     lines = read(text)

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from evaluation.core.fault import FaultKind, ReadError
+from evaluation.io import descriptors
 from evaluation.io.buffer import ReadBuffer
 
 LIMIT = 100
@@ -16,8 +17,16 @@ def open_descriptors():
     return len(list(folder.iterdir())) if folder.exists() else None
 
 
+@pytest.fixture(params=["folders can be opened", "only files can be opened"])
+def way(request, monkeypatch):
+    """Read as Linux and macOS do, and as Windows does."""
+    if request.param == "only files can be opened":
+        monkeypatch.setattr(descriptors, "_HAS_FOLDER_DESCRIPTORS", False)
+        monkeypatch.setattr(descriptors, "_HAS_READV", False)
+
+
 @pytest.fixture
-def root(tmp_path):
+def root(way, tmp_path):
     folder = tmp_path / "input"
     (folder / "disc").mkdir(parents=True)
     (tmp_path / "secret").mkdir()

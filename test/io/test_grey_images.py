@@ -41,7 +41,7 @@ def test_a_padded_bottom_up_bmp_equals_the_png_of_the_same_array():
     np.testing.assert_array_equal(bmp, png)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     arrays(np.uint8, array_shapes(min_dims=2, max_dims=2, max_side=40)),
     st.sampled_from([".bmp", ".png", ".tif", ".tiff"]),
@@ -59,7 +59,7 @@ def test_writing_another_format_is_refused():
         write_grey(MASK, ".jpg")
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.lists(arrays(np.uint8, (2, 3), elements=st.sampled_from([0, 128, 255])), min_size=1, max_size=4),
     st.sampled_from([0, 128, 255]),

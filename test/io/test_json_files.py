@@ -64,7 +64,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(VALUES, st.booleans())
 def test_reads_what_python_writes(value, ascii_only):
     assert parse_json(memoryview(json.dumps(value, ensure_ascii=ascii_only).encode())) == value

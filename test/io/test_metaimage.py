@@ -32,6 +32,10 @@ def header(**changes: str) -> bytes:
     return "\n".join(lines).encode() + b"\n"
 
 
+def deflated(content: bytes, **changes: str) -> bytes:
+    return header(**{"CompressedData": "True", "CompressedDataSize": str(len(content)), **changes}) + content
+
+
 def read(data: bytes, size: Size | None = SIZE):
     return read_grey(memoryview(data), "mask.mha", size)
 
@@ -45,7 +49,7 @@ def test_reads_what_simpleitk_writes(tmp_path, compressed, planes):
     np.testing.assert_array_equal(read(path.read_bytes()), PIXELS)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.integers(1, 9), st.integers(1, 9), st.integers(0, 2**32 - 1))
 def test_simpleitk_reads_what_is_written(tmp_path_factory, width, height, seed):
     image = np.random.default_rng(seed).integers(0, 256, (height, width), dtype=np.uint8)
@@ -56,6 +60,10 @@ def test_simpleitk_reads_what_is_written(tmp_path_factory, width, height, seed):
     np.testing.assert_array_equal(read(data, Size(width, height)), image)
 
 
+DEFLATED = zlib.compress(bytes(12))
+OFFSET = "values written as text or at an offset"
+WRONG_FLAG = "a header with a flag that is neither True nor False"
+SCALE = "a scale of the intensity"
 BOMB = zlib.compress(bytes(1 << 22))
 
 
@@ -70,12 +78,13 @@ BOMB = zlib.compress(bytes(1 << 22))
         (header(ElementType="MET_USHORT") + bytes(24), FaultKind.WRONG_VALUE, "MET_USHORT"),
         (header(ElementNumberOfChannels="3") + bytes(36), FaultKind.WRONG_VALUE, "3 channels"),
         (header(ElementDataFile="/etc/passwd"), FaultKind.FORBIDDEN, "a reference to another file"),
-        (header(HeaderSize="7") + bytes(19), FaultKind.UNREADABLE, "values written as text or at an offset"),
+        (header(HeaderSize="-1") + bytes(12), FaultKind.UNREADABLE, OFFSET),
+        (header(HeaderSize="7") + bytes(19), FaultKind.UNREADABLE, OFFSET),
         (header() + bytes(11), FaultKind.UNREADABLE, "11 of 12 pixels"),
         (header() + bytes(13), FaultKind.UNREADABLE, "13 of 12 pixels"),
-        (header(CompressedData="True") + b"?" * 9, FaultKind.UNREADABLE, "damaged or incomplete image data"),
-        (header(CompressedData="True") + BOMB, FaultKind.UNREADABLE, "13 of 12 pixels"),
-        (header(CompressedData="True") + zlib.compress(bytes(9)), FaultKind.UNREADABLE, "9 of 12 pixels"),
+        (deflated(b"?" * 9), FaultKind.UNREADABLE, "damaged or incomplete image data"),
+        (deflated(BOMB), FaultKind.UNREADABLE, "13 of 12 pixels"),
+        (deflated(zlib.compress(bytes(9))), FaultKind.UNREADABLE, "9 of 12 pixels"),
         (
             header(BinaryData="False") + b"0 " * 12,
             FaultKind.UNREADABLE,
@@ -83,6 +92,25 @@ BOMB = zlib.compress(bytes(1 << 22))
         ),
         (b"NDims = 2\n" + header() + bytes(12), FaultKind.UNREADABLE, "other content"),
         (header(DimSize="4 3\nNDims = 2") + bytes(12), FaultKind.UNREADABLE, "an invalid header"),
+        *(
+            (data, FaultKind.UNREADABLE, f"{size} compressed bytes, unlike its CompressedDataSize")
+            for data, size in (
+                (deflated(DEFLATED, CompressedDataSize="9"), len(DEFLATED)),
+                (deflated(DEFLATED) + b"x", len(DEFLATED) + 1),
+                (deflated(DEFLATED)[:-1], len(DEFLATED) - 1),
+                (header(CompressedData="True") + DEFLATED, len(DEFLATED)),
+                (header(CompressedDataSize="12") + bytes(12), 0),
+            )
+        ),
+        *(
+            (header(**{flag: "1"}) + bytes(12), FaultKind.UNREADABLE, WRONG_FLAG)
+            for flag in ("BinaryData", "CompressedData", "BinaryDataByteOrderMSB", "ElementByteOrderMSB")
+        ),
+        (header(ElementToIntensityFunctionSlope="2") + bytes(12), FaultKind.WRONG_VALUE, SCALE),
+        (header(ElementToIntensityFunctionOffset="x") + bytes(12), FaultKind.WRONG_VALUE, SCALE),
+        (header(ObjectType="Tube") + bytes(12), FaultKind.UNREADABLE, "an invalid header"),
+        (header(dimsize="4 3") + bytes(12), FaultKind.UNREADABLE, "an invalid header"),
+        (header(**{"NDims: a": "3"}) + bytes(12), FaultKind.UNREADABLE, "an invalid header"),
         (header()[:40], FaultKind.UNREADABLE, "an invalid header"),
     ],
 )

@@ -130,7 +130,7 @@ CELLS = st.text(st.characters(codec="utf-8", exclude_characters="\0\ufffd\r"), m
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(st.tuples(CELLS.filter(bool), CELLS), max_size=8),
     st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]),

@@ -10,7 +10,7 @@ import numpy as np
 import SimpleITK
 import tifffile
 
-from test.hostile import algorithm
+from test.hostile import algorithm, boxes, volumes
 from test.hostile.algorithm import data
 from test.hostile.images import saved
 from test.hostile.submissions import ROWS, Row, added, table
@@ -29,7 +29,7 @@ def without(path: str) -> Spoil:
     return lambda folder: (folder / path).unlink()
 
 
-def boxes(line: str) -> Spoil:
+def box_line(line: str) -> Spoil:
     """Return what replaces the boxes of the first image."""
     return data(line.encode() + b"\n", BOXES)
 
@@ -91,19 +91,19 @@ ADAM = {
 }
 
 EDD2020 = {
-    "five fields": boxes("BE 0.5 1 2 3"),
-    "seven fields": boxes("BE 0.5 1 2 3 4 5"),
-    "commas": boxes("BE,0.5,1,2,3,4"),
-    "unknown class": boxes("ulcer 0.5 1 2 3 4"),
-    "class in small letters": boxes("be 0.5 1 2 3 4"),
-    "confidence above 1": boxes("BE 1.5 1 2 3 4"),
-    "confidence that is not a number": boxes("BE nan 1 2 3 4"),
-    "corner with an underscore": boxes("BE 0.5 1_0 2 30 4"),
-    "corners in the wrong order": boxes("BE 0.5 3 2 1 4"),
-    "rows in the wrong order": boxes("BE 0.5 1 4 3 2"),
-    "corner outside": boxes("BE 0.5 -1 2 3 4"),
+    "five fields": box_line("BE 0.5 1 2 3"),
+    "seven fields": box_line("BE 0.5 1 2 3 4 5"),
+    "commas": box_line("BE,0.5,1,2,3,4"),
+    "unknown class": box_line("ulcer 0.5 1 2 3 4"),
+    "class in small letters": box_line("be 0.5 1 2 3 4"),
+    "confidence above 1": box_line("BE 1.5 1 2 3 4"),
+    "confidence that is not a number": box_line("BE nan 1 2 3 4"),
+    "corner with an underscore": box_line("BE 0.5 1_0 2 30 4"),
+    "corners in the wrong order": box_line("BE 0.5 3 2 1 4"),
+    "rows in the wrong order": box_line("BE 0.5 1 4 3 2"),
+    "corner outside": box_line("BE 0.5 -1 2 3 4"),
     "boxes in other bytes": data(b"\xff\xfe", BOXES),
-    "too many boxes": boxes("\n".join(["BE 0.5 1 2 3 4"] * 100_000)),
+    "too many boxes": box_line("\n".join(["BE 0.5 1 2 3 4"] * 100_000)),
     "boxes missing": without(BOXES),
     "channels missing": without(CLASSES),
     "four channels": pages(lambda channels: channels[:4]),
@@ -150,8 +150,8 @@ def _rejected(rows: dict[str, Row]) -> dict[str, Spoil]:
 HOSTILE = {"refuge-onsite": _rejected(ROWS), "justraigs-phase1": _rejected(algorithm.ROWS)}
 OTHERS: dict[str, dict[str, Spoil]] = {
     "adam-onsite": ADAM,
-    "cysts": CYSTS,
-    "edd2020": EDD2020,
+    "cysts": {**CYSTS, **_rejected(volumes.ROWS)},
+    "edd2020": {**EDD2020, **_rejected(boxes.ROWS)},
     "justraigs-phase2": STACKS,
 }
 FAULTS = {**HOSTILE, **OTHERS}

@@ -68,6 +68,23 @@ def average_precision(images, names, label, threshold):
     )
 
 
+def eleven_points(images, names, label, threshold):
+    """Return the mean of the best precision at recall 0, 0.1, … 1 or more, None without a reference box."""
+    judged, boxes = judge(images, names, label, threshold)
+    if boxes == 0:
+        return None
+    points, right = [], 0
+    for rank, detection in enumerate(judged, start=1):
+        right += detection.right
+        if right:
+            points.append((Fraction(right, boxes), Fraction(right, rank)))
+    levels = [Fraction(number, 10) for number in range(11)]
+    best = [
+        max((precision for recall, precision in points if recall >= level), default=0) for level in levels
+    ]
+    return Fraction(sum(best), 11)
+
+
 def mean_iou(images, names, label, threshold, with_missed):
     """Return the mean IoU of a class's detections, false ones counting 0; None without a reference box."""
     judged, boxes = judge(images, names, label, threshold)

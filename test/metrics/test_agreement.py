@@ -24,7 +24,7 @@ def test_cohen_does_not_exist_without_two_categories(first, second):
     assert math.isnan(cohen_kappa(first, second))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(two_readers)
 def test_cohen_is_scikit_learns(cases):
     first, second = zip(*cases, strict=True)

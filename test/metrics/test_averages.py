@@ -24,7 +24,7 @@ def test_weighted_mean_by_hand(values, weights, expected):
     np.testing.assert_array_equal(weighted_mean(values, weights), expected)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 30))
 def test_weights_are_repetitions(seed, cases):
     generator = np.random.default_rng(seed)
@@ -68,7 +68,7 @@ def test_spread_by_hand(values, expected):
         assert type(getattr(found, name)) is float
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 12))
 def test_weighted_deviation_is_that_of_the_copies(seed, cases):
     generator = np.random.default_rng(seed)

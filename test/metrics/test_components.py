@@ -39,7 +39,7 @@ def expected(mask, touching, levels, across_planes):
 @pytest.mark.parametrize("cropped", [True, False])
 @pytest.mark.parametrize("across_planes", [True, False])
 @given(data=st.data(), mask=MASKS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_components_are_those_of_scipy(cropped, across_planes, data, mask):
     touching = data.draw(arrays(np.bool_, mask.shape))
     levels = np.where(mask, data.draw(arrays(np.uint8, mask.shape, elements=st.integers(1, 5))), 0)

@@ -24,7 +24,7 @@ def images(values):
     )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(images(st.sampled_from([0, 7, 255])), BACKGROUNDS, st.booleans())
 def test_crop_is_the_bounding_box_of_what_is_not_background(image, background, flipped):
     view = image[::-1, ::-1] if flipped else image
@@ -40,7 +40,7 @@ def test_crop_is_the_bounding_box_of_what_is_not_background(image, background, f
         assert (cropped.values.shape, cropped.top, cropped.left) == ((0, 0), 0, 0)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(images(st.integers(0, 255)), st.integers(1, 20))
 def test_distinct_values_are_those_of_numpy(image, repeats):
     image = image.repeat(repeats, axis=1)  # runs, as masks have them
@@ -55,7 +55,7 @@ def test_distinct_values_finds_a_single_pixel(position):
     assert distinct_values(values) == (0, 3)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.data(), array_shapes(min_dims=2, max_dims=2, max_side=20))
 def test_overlap_is_that_of_the_whole_masks(data, shape):
     masks = [data.draw(arrays(np.uint8, shape, elements=st.sampled_from([0, 255]))) for _ in range(2)]
@@ -93,3 +93,13 @@ def test_nothing_adds_nothing_to_a_union():
 
 def test_an_empty_plane_within_a_box_is_zero():
     assert EMPTY.within(Box(2, 4, 1, 4)).tolist() == [[0, 0, 0], [0, 0, 0]]
+
+
+def test_a_region_as_a_whole_image():
+    region = Crop(np.array([[True, False], [True, True]]), 1, 2)
+    assert region.in_image(4, 5).astype(int).tolist() == [
+        [0, 0, 0, 0, 0],
+        [0, 0, 1, 0, 0],
+        [0, 0, 1, 1, 0],
+        [0, 0, 0, 0, 0],
+    ]

@@ -5,6 +5,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pycocotools.coco import COCO
+from pycocotools.cocoeval import COCOeval
 
 from evaluation.metrics import detection
 from evaluation.metrics.box_matching import match_boxes
@@ -15,7 +17,7 @@ CLASSES = 3
 THRESHOLDS = [Fraction(number, 100) for number in range(25, 80, 5)]
 
 
-def table_of(images, missed=None):
+def table_of(images, missed=None, inclusive_corners=True):
     predicted = [(n, *row) for n, (rows, _) in enumerate(images) for row in rows]
     reference = [(n, *row) for n, (_, rows) in enumerate(images) for row in rows]
     detections = np.array(predicted, dtype=np.float64).reshape(-1, 7)
@@ -23,7 +25,12 @@ def table_of(images, missed=None):
     number, classes = detections[:, 0].astype(int), detections[:, 1].astype(int)
     groups = boxes[:, 0].astype(int) * CLASSES + boxes[:, 1].astype(int)
     matches = match_boxes(
-        detections[:, 3:], number * CLASSES + classes, detections[:, 2], boxes[:, 2:], groups, True
+        detections[:, 3:],
+        number * CLASSES + classes,
+        detections[:, 2],
+        boxes[:, 2:],
+        groups,
+        inclusive_corners,
     )
     counts = np.bincount(groups, minlength=len(images) * CLASSES).reshape(-1, CLASSES)
     thresholds = [float(threshold) for threshold in THRESHOLDS]
@@ -50,7 +57,7 @@ def expected(function, images, names, *arguments):
     return np.array([[math.nan if v is None else float(v) for v in row] for row in values])
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(st.lists(image, min_size=1, max_size=4))
 def test_agrees_with_the_plain_rules(images):
     table, ones = table_of(images), np.ones((1, len(images)))
@@ -66,7 +73,7 @@ def test_agrees_with_the_plain_rules(images):
         )
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(st.lists(st.tuples(image, st.integers(0, 3)), min_size=1, max_size=4))
 def test_weights_count_copies_of_an_image(weighted):
     images, weights = zip(*weighted, strict=True)
@@ -82,7 +89,7 @@ def test_weights_count_copies_of_an_image(weighted):
     )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(image, min_size=1, max_size=3), st.integers(0, CLASSES - 1), st.integers(0, 10))
 def test_points_of_the_curve_are_those_of_the_plain_rules(images, label, position):
     judged, boxes = plain.judge(images, range(len(images)), label, THRESHOLDS[position])
@@ -100,6 +107,91 @@ def test_a_curve_by_hand():
     found = table_of([(predictions, references)]).average_precision(np.ones((1, 1)))
     np.testing.assert_allclose(found[0, 0], 1 / 3 + 1 / 3 * 2 / 3)
     assert np.isnan(found[0, 1:]).all()
+
+
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [
+        # Envelope: precision 1 up to recall 1/3, 2/3 up to recall 2/3, then 0.
+        ("all_points", 1 / 3 + 1 / 3 * 2 / 3),
+        ("11_points", (4 + 3 * 2 / 3) / 11),  # levels 0 to 0.3, then 0.4 to 0.6
+        ("101_points", (34 + 33 * 2 / 3) / 101),  # levels 0 to 0.33, then 0.34 to 0.66
+    ],
+)
+def test_the_same_curve_read_in_three_ways(rule, expected):
+    references = [(0, 0, 0, 9, 9), (0, 20, 0, 29, 9), (0, 40, 0, 49, 9)]
+    predictions = [(0, 0.7, 20, 0, 29, 9), (0, 0.8, 60, 0, 69, 9), (0, 0.9, 0, 0, 9, 9)]
+    found = table_of([(predictions, references)]).average_precision(np.ones((1, 1)), rule)
+    np.testing.assert_allclose(found[0, 0], expected, rtol=1e-12)
+    assert np.isnan(found[0, 1:]).all()
+
+
+@settings(max_examples=200)
+@given(st.lists(st.tuples(image, st.integers(0, 3)), min_size=1, max_size=4))
+def test_eleven_points_agree_with_the_plain_rules(weighted):
+    images, weights = zip(*weighted, strict=True)
+    copies = [image for image, weight in weighted for _ in range(weight)]
+    names = [name for name, weight in enumerate(weights) for _ in range(weight)]
+    rows = np.array([weights, np.ones(len(images))])
+    np.testing.assert_allclose(
+        table_of(images).average_precision(rows, "11_points")[0],
+        expected(plain.eleven_points, copies, names),
+        atol=1e-12,
+    )
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_101_points_agree_with_pycocotools(seed):
+    """On boxes that are far apart, where COCO's matching and VOC's are the same; 20 boxes tie with levels."""
+    generator = np.random.default_rng(seed)
+    images = []
+    for _ in range(10):
+        predictions, references = [], []
+        for place in range(6):
+            label, x = int(generator.integers(CLASSES)), 100 * place
+            corners = [x, 0, x + int(generator.integers(20, 60)), int(generator.integers(20, 60))]
+            if generator.random() < 0.6:
+                references.append((label, *corners))
+            for _ in range(int(generator.integers(3))):
+                x1, y1 = corners[0] + int(generator.integers(8)), int(generator.integers(8))
+                predictions.append((label, generator.random(), x1, y1, *corners[2:]))
+        images.append((predictions, references))
+    table = table_of(images, inclusive_corners=False)
+    assert (table.reference_counts.sum(axis=0) > 0).all()
+    found = table.average_precision(np.ones((1, len(images))), "101_points")[0]
+    np.testing.assert_allclose(found, coco_average_precision(images), rtol=1e-12)
+
+
+def coco_average_precision(images):
+    """Return AP by pycocotools, shape (classes, thresholds)."""
+    gold = COCO()
+    gold.dataset = {
+        "images": [{"id": number + 1} for number in range(len(images))],
+        "categories": [{"id": label + 1} for label in range(CLASSES)],
+        "annotations": [
+            {"image_id": number + 1, "category_id": label + 1, "bbox": [x1, y1, x2 - x1, y2 - y1]}
+            for number, (_, references) in enumerate(images)
+            for label, x1, y1, x2, y2 in references
+        ],
+    }
+    for number, annotation in enumerate(gold.dataset["annotations"], start=1):
+        _, _, width, height = annotation["bbox"]
+        annotation |= {"id": number, "area": width * height, "iscrowd": 0}
+    gold.createIndex()
+    found = gold.loadRes(
+        [
+            {"image_id": n + 1, "category_id": label + 1, "score": score, "bbox": [x1, y1, x2 - x1, y2 - y1]}
+            for n, (predictions, _) in enumerate(images)
+            for label, score, x1, y1, x2, y2 in predictions
+        ]
+    )
+    evaluation = COCOeval(gold, found, "bbox")
+    evaluation.params.iouThrs = np.array([float(threshold) for threshold in THRESHOLDS])
+    evaluation.params.maxDets = [1, 10, 1000]
+    evaluation.evaluate()
+    evaluation.accumulate()
+    # (thresholds, levels of recall, classes, areas, numbers of detections)
+    return evaluation.eval["precision"][:, :, :, 0, 2].mean(axis=1).T
 
 
 def test_confidences_are_compared_as_numbers():
@@ -142,7 +234,7 @@ def test_mean_over_classes_leaves_out_those_that_do_not_exist():
     assert np.isnan(mean_over_classes(np.full((1, 2, 1), math.nan))).all()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(image, min_size=1, max_size=3), st.integers(0, CLASSES - 1))
 def test_the_table_of_one_class_has_its_figures(images, label):
     table, ones = table_of(images), np.ones((1, len(images)))

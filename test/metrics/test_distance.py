@@ -24,7 +24,7 @@ def test_by_hand(a, b, expected):
 points = hnp.arrays(float, (3, 2), elements=st.floats(-1e4, 1e4))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(points, points)
 def test_agrees_with_scipy_for_all_pairs(a, b):
     np.testing.assert_allclose(euclidean_distance(a[:, None], b[None]), cdist(a, b), rtol=1e-12, atol=1e-150)
@@ -41,7 +41,7 @@ def test_refused_shapes(shape):
 
 
 @given(st.integers(1, 5000), st.integers(1, 5000), st.floats(0, 1), st.floats(0, 1))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_no_distance_within_an_image_exceeds_the_diagonal(width, height, x, y):
     corner_to_point = euclidean_distance([0, 0], [x * width, y * height])
     assert corner_to_point <= image_diagonal(width, height)

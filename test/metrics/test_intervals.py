@@ -11,7 +11,7 @@ def drawn(strata, clusters=None, seed=1, resamples=50, block_rows=None):
     return np.concatenate(list(bootstrap_weights(strata, clusters, seed, resamples, block_rows)))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.integers(-1, 3), max_size=12), st.integers(0, 2**31), st.integers(1, 60))
 def test_rows_sum_to_the_size_of_every_stratum(strata, seed, block_rows):
     weights = drawn(strata, seed=seed)
@@ -64,7 +64,7 @@ def test_clusters_are_drawn_among_those_with_the_same_strata():
     assert (weights[:, [0, 1, 2, 3, 12]].sum(axis=1) != 5).any()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     st.lists(st.tuples(st.integers(-1, 2), st.integers(0, 4)), min_size=1, max_size=14), st.integers(0, 99)
 )

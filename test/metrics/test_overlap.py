@@ -5,7 +5,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from evaluation.metrics.overlap import OverlapCounts, count_overlap, dice, f_beta, jaccard, precision, recall
+from evaluation.metrics.crop import crop
+from evaluation.metrics.overlap import (
+    OverlapCounts,
+    count_overlap,
+    dice,
+    f_beta,
+    jaccard,
+    overlap_of,
+    precision,
+    recall,
+    region_of,
+)
 
 
 def f2(counts, *, both_empty):
@@ -74,7 +85,7 @@ def test_agrees_with_simpleitk():
 masks = hnp.arrays(bool, (4, 5))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(masks, masks, st.sampled_from([0.5, 1.0, 2.0]))
 def test_invariants(a, b, beta):
     there, back = count_overlap(a, b), count_overlap(b, a)
@@ -97,3 +108,37 @@ def test_refused_masks():
         count_overlap(np.zeros((3, 2), dtype=bool), np.zeros((2, 3), dtype=bool))
     with pytest.raises(ValueError, match=r"masks: expected bool, found uint8 and bool"):
         count_overlap(np.zeros((2, 2), dtype=np.uint8), np.zeros((2, 2), dtype=bool))
+
+
+MASKS = hnp.arrays(np.uint8, (6, 7), elements=st.sampled_from([0, 128, 255, 255]))
+
+
+def test_regions_by_hand():
+    image = np.full((4, 5), 255, np.uint8)
+    image[1:3, 1:4] = 128
+    image[1, 2] = 0
+    mask = crop(image, 255)
+    cup, disc = region_of(mask, [0]), region_of(mask, [0, 128])
+    assert cup.values.tolist() == [[False, True, False], [False, False, False]]
+    assert disc.values.all()
+    assert (cup.top, cup.left) == (disc.top, disc.left) == (1, 1)
+    shifted = np.roll(image, 1, axis=1)
+    counts = overlap_of(region_of(crop(shifted, 255), [0, 128]), disc)
+    assert (counts.intersection, counts.prediction, counts.reference) == (4, 6, 6)
+
+
+@settings(max_examples=60)
+@given(MASKS, MASKS, st.sampled_from([(0,), (0, 128)]))
+def test_cropping_changes_no_overlap(prediction, reference, labels):
+    counts = overlap_of(region_of(crop(prediction, 255), labels), region_of(crop(reference, 255), labels))
+    predicted, true = np.isin(prediction, labels), np.isin(reference, labels)
+    assert (counts.intersection, counts.prediction, counts.reference) == (
+        (predicted & true).sum(),
+        predicted.sum(),
+        true.sum(),
+    )
+    if predicted.any() or true.any():
+        oracle = sitk.LabelOverlapMeasuresImageFilter()
+        images = [sitk.GetImageFromArray(mask.astype(np.uint8)) for mask in (true, predicted)]
+        oracle.Execute(*images)
+        assert abs(dice(counts, both_empty=1.0) - oracle.GetDiceCoefficient()) < 1e-12

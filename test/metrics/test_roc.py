@@ -74,7 +74,7 @@ def graded_cases(draw, missing=False):
     return score, positive, weights
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     graded_cases(missing=True), st.sampled_from([AT_95, AT_85, Fraction(1, 2), Fraction(1), Fraction(1, 3)])
 )
@@ -166,7 +166,7 @@ def test_rows_without_a_class_are_nan():
         np.testing.assert_array_equal(values, [np.nan])
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(graded_cases(), st.randoms(use_true_random=False))
 def test_invariants(cases, random):
     score, positive, weights = cases
@@ -194,7 +194,7 @@ def test_invariants(cases, random):
     assert all(((v[seen] >= 0) & (v[seen] <= 1)).all() for v in original)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(graded_cases(missing=True), st.integers(0, 24), st.sampled_from([AT_95, Fraction(1, 2), Fraction(0)]))
 def test_a_missing_likelihood_never_improves(cases, case, target):
     score, positive, weights = cases

@@ -1,8 +1,10 @@
 """What a phase tells of its labels, against counts by hand and by enumeration."""
 
 import itertools
+import json
 import math
 import shutil
+from dataclasses import asdict, replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -11,10 +13,13 @@ import pytest
 
 from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.metric import Resolution, auc_of, f1_of_presence_of, sensitivity_at_specificity_of
-from evaluation.metrics.presence import values_of_f1
-from evaluation.organiser.audit import Figure, Labels, audit
+from evaluation.evaluate import evaluate
+from evaluation.metrics.decisions import values_of_f1
+from evaluation.organiser.audit import Figure, HiddenLabels, Size, audit, bits_of
+from evaluation.organiser.settings import public_paths
 from evaluation.phase.manifest import scan
-from evaluation.phase.phase import load_phase
+from evaluation.phase.phase import Phase, load_phase
+from evaluation.platform.result_file import render
 from test.repository import REPOSITORY
 
 
@@ -22,9 +27,9 @@ def test_auc_of_40_positives_in_400_takes_28801_values():
     rows = [{"score": 0.0, "label": int(number < 40)} for number in range(400)]
     resolution = auc_of("score", "label").resolution(CaseTable([str(n) for n in range(400)], rows))
     assert resolution == Resolution(40, 360, 28_801)
-    assert Figure("t", "auc", "value", 1, 1.0, resolution).bits(None) == pytest.approx(14.8, abs=0.02)
-    assert Labels("t", 40, 360).bits == pytest.approx(184, abs=0.5)
-    assert Labels("t", 40, 360).bits == pytest.approx(math.log2(math.comb(400, 40)))
+    assert Figure("t.auc", "value", 1, 1.0, 12, exact=28_801).bits() == pytest.approx(14.8, abs=0.02)
+    assert HiddenLabels("t", (40, 360)).bits == pytest.approx(184, abs=0.5)
+    assert HiddenLabels("t", (40, 360)).bits == pytest.approx(math.log2(math.comb(400, 40)))
 
 
 AGGREGATES = {
@@ -50,7 +55,7 @@ def test_every_counted_value_occurs_and_no_other(name):
 @pytest.mark.parametrize(("positives", "negatives"), [(0, 3), (1, 0), (4, 7), (30, 20)])
 def test_values_of_f1_are_counted_as_fractions(positives, negatives):
     values = {
-        Fraction(2 * true, true + positives + false) if true else Fraction(0)
+        Fraction(2 * true, true + positives + false) if true + positives + false else Fraction(1)
         for true in range(positives + 1)
         for false in range(negatives + 1)
     }
@@ -58,45 +63,70 @@ def test_values_of_f1_are_counted_as_fractions(positives, negatives):
 
 
 def test_rounding_leaves_the_steps_of_the_range():
-    figure = Figure("t", "m", "value", 1, 1.0, Resolution(40, 360, 28_801))
+    figure = Figure("t.m", "value", 1, 1.0, 12, exact=28_801)
     assert [figure.values(digits) for digits in (None, 5, 4, 2, 0)] == [28_801, 28_801, 10_001, 101, 2]
-    assert Figure("t", "m", "interval", 2, 1.0).bits(2) == pytest.approx(2 * math.log2(101))
+    assert replace(figure, digits=3).values(4) == 1001
+    assert Figure("t.m", "interval", 2, 1.0, 3).bits(2) == pytest.approx(2 * math.log2(101))
 
 
-def changed(folder: Path, lines: str) -> Path:
+def changed(folder: Path, lines: str, tables: str = "") -> Phase:
     phase = Path(shutil.copytree(REPOSITORY / "ground-truth" / "refuge-onsite", folder / "phase"))
     text = (phase / "phase.toml").read_text()
-    (phase / "phase.toml").write_text(
-        text.replace('submission = "archive"', f'submission = "archive"\n{lines}')
-    )
-    return phase
+    text = text.replace('submission = "archive"', f'submission = "archive"\n{lines}') + tables
+    (phase / "phase.toml").write_text(text)
+    return load_phase(phase, scan(phase))
 
 
 def test_bundled_phase_by_hand(tmp_path):
     """12 positives of 40: the AUC takes 2·12·28 + 1 values, the sensitivity 13."""
-    folder = changed(tmp_path, "resamples = 0\n")
-    disclosure = audit(load_phase(folder, scan(folder)), 0)
-    (labels,) = disclosure.labels
-    assert (labels.positives, labels.negatives) == (12, 28)
-    values = [figure for figure in disclosure.telling_of(labels) if figure.what == "value"]
-    assert [figure.values(None) for figure in values] == [673, 13]
-    assert not any(figure.what == "interval" for figure in disclosure.figures)
+    disclosure = audit(changed(tmp_path, "resamples = 0\n"), 0)
+    labels = disclosure.labels[0]
+    assert (labels.name, sorted(labels.counts)) == ("classification.glaucoma", [12, 28])
+    assert [figure.values() for figure in disclosure.made_of(labels)] == [673, 13]
+    assert labels.submissions(bits_of(disclosure.made_of(labels))) == math.ceil(
+        math.log2(math.comb(40, 12)) / math.log2(673 * 13)
+    )
+    assert not any("interval" in figure.what for figure in disclosure.figures)
+
+
+def test_other_numbers_of_labels(tmp_path):
+    sizes = {"classification": Size(40, 400)}
+    disclosure = audit(changed(tmp_path, "value_digits = 12\n"), 0, sizes)
+    labels = disclosure.labels[0]
+    assert sorted(labels.counts) == [40, 360]
+    assert labels.bits == pytest.approx(math.log2(math.comb(400, 40)))
+    assert [figure.values() for figure in disclosure.made_of(labels)] == [28_801, 41]
+
+
+@pytest.mark.parametrize(
+    ("lines", "tables"),
+    [
+        ("", ""),
+        ("resamples = 0", ""),
+        ('publish_label_subgroups = ["eye"]\nsubgroup_minimum = 5', '[[subgroups]]\ncolumn = "eye"\n'),
+        ("publish_cases = true", ""),
+    ],
+)
+def test_every_published_number_is_counted(tmp_path, lines, tables):
+    """Against the numbers in metrics.json; a half-width follows from the ends of its interval."""
+    phase = changed(tmp_path, lines + "\n", tables)
+    result = evaluate(phase, REPOSITORY / "test" / "input" / "refuge-onsite", 0)
+    content = json.loads(render(asdict(result.metrics)))
+    paths = [
+        path
+        for path in public_paths({key: content.get(key, {}) for key in ("aggregates", "subgroups", "case")})
+        if not path.endswith("half_width")
+    ]
+    assert sum(figure.numbers for figure in audit(phase, 0).figures) == len(paths)
 
 
 def test_digits_of_the_phase_are_its_remedy(tmp_path):
-    plain, rounded = tmp_path / "plain", tmp_path / "rounded"
-    folders = changed(plain, ""), changed(rounded, 'digits = { "classification.auc" = 2 }\n')
-    before, after = (audit(load_phase(folder, scan(folder)), 0) for folder in folders)
+    before = audit(changed(tmp_path / "plain", ""), 0)
+    after = audit(changed(tmp_path / "rounded", 'digits = { "classification.auc" = 2 }\n'), 0)
 
     def auc(disclosure):
-        return [figure for figure in disclosure.figures if figure.metric == "auc"]
+        return [figure for figure in disclosure.figures if figure.metric == "classification.auc"]
 
-    assert after.bits(auc(after)) == pytest.approx(before.bits(auc(before), 2))
-    assert after.bits(auc(after)) < before.bits(auc(before)) / 4
-    assert after.bits(auc(after), 4) == after.bits(auc(after))
-
-
-def test_published_cases_are_counted(tmp_path):
-    folder = changed(tmp_path, "publish_cases = true\n")
-    figures = audit(load_phase(folder, scan(folder)), 0).figures
-    assert {figure.numbers for figure in figures if figure.what == "per case"} == {40}
+    assert [figure.digits for figure in auc(before)] == [4, 3]
+    assert [figure.digits for figure in auc(after)] == [2, 2]
+    assert bits_of(auc(after)) == pytest.approx(bits_of(auc(before), 2)) == pytest.approx(3 * math.log2(101))

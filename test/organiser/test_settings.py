@@ -164,12 +164,14 @@ def test_titles_that_the_platform_does_not_take(tmp_path, title, problem):
     ("tables", "warnings"),
     [
         (
-            "",
+            'value_digits = 6\n[digits]\n"classification.auc" = 4',
             [
                 "the page shows 4 decimals of every figure: submissions that differ beyond look the same and "
-                "still take different ranks, in every column ([digits] in phase.toml rounds a figure)"
+                "still take different ranks, in segmentation.dice_cup "
+                "([digits] in phase.toml rounds a figure)"
             ],
         ),
+        ("", []),
         ('[digits]\n"classification.auc" = 3\n"segmentation.dice_cup" = 3', []),
         (
             '[digits]\n"classification.auc" = 2\n"segmentation.dice_cup" = 3',

@@ -58,13 +58,13 @@ def test_sizes_are_optional(tmp_path):
 @pytest.mark.parametrize(
     ("text", "problems"),
     [
-        ("", ["cases.csv: column 'name' is missing", "cases.csv: holds no case"]),
-        ("name,width,height\n", ["cases.csv: holds no case"]),
+        ("", ["cases.csv: column 'name' is missing", "cases.csv: expected at least one case, found none"]),
+        ("name,width,height\n", ["cases.csv: expected at least one case, found none"]),
         ("case,width\nV1,3\n", ["cases.csv: column 'name' is missing"]),
         ("name,label,label\nV1,0,1\n", ["cases.csv: duplicate column 'label'"]),
         ("name,label\nV1\nV2,1,2\n",
          ["cases.csv, line 2: expected 2 cells, found 1", "cases.csv, line 3: expected 2 cells, found 3"]),
-        ("name\nV1\nv1\nV1.png\n", ["cases.csv, lines 2, 3, 4: 3 cases named 'v1'"]),
+        ("name\nV1\nv1\nV1.png\n", ["cases.csv, lines 2, 3, 4: duplicate case 'v1'"]),
         ("name,width\nV1,\nV2,-3\nV3,1.5\nV4,٣\n", [
             "cases.csv, line 2, width: expected a size in pixels, found ''",
             "cases.csv, line 3, width: expected a size in pixels, found '-3'",
@@ -72,18 +72,18 @@ def test_sizes_are_optional(tmp_path):
             "cases.csv, line 5, width: expected a size in pixels, found '٣'",
         ]),
         ("name,note\n,x\na/b,\n.hidden,\n..,\n", [
-            "cases.csv, line 2: '' is not a name for a case",
-            "cases.csv, line 3: 'a/b' is not a name for a case",
-            "cases.csv, line 4: '.hidden' is not a name for a case",
-            "cases.csv, line 5: '..' is not a name for a case",
+            "cases.csv, line 2, name: expected a file name without folders, found ''",
+            "cases.csv, line 3, name: expected a file name without folders, found 'a/b'",
+            "cases.csv, line 4, name: expected a file name without folders, found '.hidden'",
+            "cases.csv, line 5, name: expected a file name without folders, found '..'",
         ]),
-        ('name\n"V\t1"\n', [r"cases.csv, line 2: 'V\t1' is not a name for a case"]),
+        ('name\n"V\t1"\n', [r"cases.csv, line 2, name: expected a file name without folders, found 'V\t1'"]),
         # All at once: a row too short, a wrong size, a name that stands twice.
         ("name,width,width\nV1,5,5\nV2\nV3,x,x\nv1,5,5\n", [
             "cases.csv: duplicate column 'width'",
             "cases.csv, line 3: expected 3 cells, found 1",
             "cases.csv, line 4, width: expected a size in pixels, found 'x'",
-            "cases.csv, lines 2, 5: 2 cases named 'v1'",
+            "cases.csv, lines 2, 5: duplicate case 'v1'",
         ]),
     ],
 )  # fmt: skip

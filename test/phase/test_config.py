@@ -1,7 +1,8 @@
 import pytest
 
 from evaluation.core.fault import PhaseError
-from evaluation.phase.config import Limits, PhaseConfig, Subgroup, read_config
+from evaluation.phase.config import PhaseConfig, read_config
+from evaluation.phase.config_tables import Limits, Subgroup
 
 MINIMAL = """\
 challenge = "refuge"
@@ -126,7 +127,7 @@ def test_texts_that_the_platform_could_not_take(tmp_path, old, new):
 
 def test_a_column_parts_the_cases_once(tmp_path):
     (problem,) = problems_of(tmp_path, MINIMAL + "[[subgroups]]\ncolumn = 'age'\n" * 2)
-    assert problem.startswith("phase.toml: subgroups: column age stands more than once")
+    assert problem.startswith("phase.toml: subgroups: duplicate column 'age'")
 
 
 def test_all_faults_at_once(tmp_path):
@@ -149,3 +150,11 @@ def test_a_file_that_is_none(tmp_path):
     (tmp_path / "phase.toml").write_bytes(b'title = "\xff"\n')
     with pytest.raises(PhaseError, match=r"phase.toml: cannot be read"):
         read_config(tmp_path)
+
+
+def test_the_score_cannot_be_excluded_from_the_ranking(tmp_path):
+    text = MINIMAL + 'score = "classification.auc"\nunranked_columns = ["classification.auc"]\n'
+    with pytest.raises(
+        PhaseError, match=r"unranked_columns: the score, 'classification.auc', is always ranked"
+    ):
+        config_of(tmp_path, text)

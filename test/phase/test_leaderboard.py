@@ -42,7 +42,7 @@ def test_rows_with_gaps_remarks_and_ineligible_teams(leaderboard):
         ("team,t.a,t.a\nA,1,1\n", "leaderboard.csv: duplicate column 't.a'"),
         ("team,t.a\nA,1,2\n", "leaderboard.csv, line 2: expected 2 cells, found 3"),
         ("team,t.a\nA,n/a\n", 'leaderboard.csv, line 2, t.a: expected a finite number, found "n/a"'),
-        ("team,t.a\nA,1\nA,2\n", "leaderboard.csv: team 'A' is in 2 rows"),
+        ("team,t.a\nA,1\nA,2\n", "leaderboard.csv: duplicate team 'A' (2 rows)"),
         ("team,t.a\n,1\n", "leaderboard.csv, line 2: expected the name of a team, found nothing"),
         ("team,t.a,eligible\nA,1,maybe\n", "line 2, eligible: expected yes or no, found 'maybe'"),
     ],

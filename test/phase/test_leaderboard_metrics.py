@@ -28,7 +28,7 @@ SEGMENTATION = (
 )  # fmt: skip
 def test_metrics_of_the_leaderboard(keys, metrics):
     config = PhaseConfig(challenge="refuge", name="r", title="", submission="archive", **keys)
-    tasks = select_tasks(CHALLENGE, RefugeOptions(), config.tasks)
+    tasks = select_tasks(CHALLENGE, RefugeOptions(), config.tasks, None)
     assert platform_metrics(config, CHALLENGE, tasks) == metrics
     needs_fovea = "fovea.distance" in metrics
     has_fovea = "fovea" in {task.name for task in tasks}

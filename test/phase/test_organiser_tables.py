@@ -68,7 +68,9 @@ def test_columns_without_a_name_are_no_duplicates(table):
 
 
 def test_rows_where_there_must_be_some(table):
-    assert problems_of(table("a\n"), ("a",), holds="case") == ["t.csv: holds no case"]
+    assert problems_of(table("a\n"), ("a",), holds="case") == [
+        "t.csv: expected at least one case, found none"
+    ]
     with organiser_table(table("a\n"), ("a",)) as found:
         assert found.rows == ()
 

@@ -67,8 +67,8 @@ def test_a_task_that_the_leaderboard_needs_is_not_optional(tmp_path, keys, optio
         ({"columns": ["segmentation.dice_cup", "segmentation.dice"]},
          "columns: 'segmentation.dice' is not a metric"),
         ({"tasks": ["classification"], "score": "fovea.distance"}, "score: 'fovea.distance' is not a metric"),
-        ({"tasks": ["classification", "detection"]}, "tasks ['classification', 'detection'] are not some of"),
-        ({"tasks": []}, "tasks [] are not some of classification, segmentation, fovea"),
+        ({"tasks": ["classification", "detection"]}, "tasks: unknown 'detection' (known are"),
+        ({"tasks": []}, "tasks: expected at least one of classification, segmentation, fovea, found none"),
         ({"challenge": "refuge2"}, "challenge 'refuge2' is unknown; known are "),
     ],
 )  # fmt: skip
@@ -83,6 +83,19 @@ def test_an_unknown_metric_in_digits(tmp_path):
     assert found.startswith(
         "phase.toml: digits: 'fovea.error' is not a metric of this phase; known are class"
     )
+
+
+def test_a_method_that_a_metric_cannot_have(tmp_path):
+    table = (
+        '[interval_methods]\n"segmentation.dice_cup" = "Wilson"\n"classification.auc" = "percentile"\n'
+        '"fovea.error" = "percentile"'
+    )
+    found = problems_of(refuge_phase(tmp_path / "phase", tables=table, sealed=False))
+    assert [problem.partition("; known")[0] for problem in found] == [
+        "phase.toml: interval_methods: 'fovea.error' is not a metric of this phase",
+        "phase.toml: interval_methods: segmentation.dice_cup: expected 'studentised' or 'percentile', "
+        "found 'Wilson'",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -111,12 +124,12 @@ def test_reference_files_must_pair_with_the_cases(tmp_path):
     (masks / "old").mkdir()
     shutil.copy(masks / "V0002.png", masks / "old" / "V0002.png")
     assert sorted(problems_of(folder)) == [
-        "masks/V0001.png: is missing, the reference of case V0001",
-        "masks/V0002.png: a second file for case V0002, beside masks/V0002.bmp",
-        "masks/V0003.jpg: belongs to no case of cases.csv",
-        "masks/V0003.png: is missing, the reference of case V0003",
-        "masks/V0009.png: belongs to no case of cases.csv",
-        "masks/notes.txt: belongs to no case of cases.csv",
+        "masks/V0001.png: is missing, expected the reference of case V0001",
+        "masks/V0002.png: duplicate file for case V0002, beside masks/V0002.bmp",
+        "masks/V0003.jpg: matches no case of cases.csv",
+        "masks/V0003.png: is missing, expected the reference of case V0003",
+        "masks/V0009.png: matches no case of cases.csv",
+        "masks/notes.txt: matches no case of cases.csv",
     ]
 
 
@@ -134,7 +147,7 @@ def test_sizes_are_needed_where_images_are_read(tmp_path):
     assert problems_of(folder) == ["cases.csv, line 3, width: expected a size in pixels, found '0'"]
     (folder / "cases.csv").write_text(text.replace("width", "breadth"))
     (found,) = problems_of(folder)
-    assert found.startswith("cases.csv: column 'width' is missing, which holds the size of the images")
+    assert found.startswith("cases.csv: column 'width' is missing, expected the size of the images")
 
 
 def test_all_faults_at_once(tmp_path):
@@ -147,13 +160,13 @@ def test_all_faults_at_once(tmp_path):
     replace_in(folder / "cases.csv", "fovea_y", "fovea y")
     (folder / "masks" / "V0004.png").unlink()
     found = problems_of(folder)
-    assert [problem.split(";")[0].split(", which")[0] for problem in found] == [
+    assert [problem.split(";")[0] for problem in found] == [
         "phase.toml: unknown key options.unlisted",
         "phase.toml: score: 'classification.f1' is not a metric of this phase",
         "phase.toml: columns: 'auc' is not a metric of this phase",
-        "cases.csv: column 'fovea_y' is missing",
-        "cases.csv: column 'camera' is missing",
-        "masks/V0004.png: is missing, the reference of case V0004",
+        "cases.csv: column 'fovea_y' is missing, expected the reference of fovea",
+        "cases.csv: column 'camera' is missing, expected a subgroup",
+        "masks/V0004.png: is missing, expected the reference of case V0004",
     ]
 
 
@@ -163,7 +176,7 @@ def test_all_faults_at_once(tmp_path):
         ({"seeds": 1}, ["phase.toml: unknown key seeds"]),
         ({"challenge": "chess"}, ["phase.toml: challenge 'chess' is unknown"]),
         ({"tasks": ["chess"]},
-         ["phase.toml: tasks ['chess'] are not some of classification, segmentation, fovea"]),
+         ["phase.toml: tasks: unknown 'chess' (known are classification, segmentation, fovea)"]),
         ({"score": "auc"}, ["phase.toml: score: 'auc' is not a metric of this phase"]),
     ],
 )  # fmt: skip
@@ -172,7 +185,7 @@ def test_faults_of_both_tables_are_told_together(tmp_path, keys, of_config):
     replace_in(folder / "cases.csv", "V0002", "V0001")
     assert [problem.split(";")[0] for problem in problems_of(folder)] == [
         *of_config,
-        "cases.csv, lines 2, 3: 2 cases named 'v0001'",
+        "cases.csv, lines 2, 3: duplicate case 'v0001'",
     ]
 
 

@@ -2,7 +2,7 @@ import pytest
 
 from evaluation.core.form import CaseForm, CaseRow
 from evaluation.phase.cases import Cases
-from evaluation.phase.config import Subgroup
+from evaluation.phase.config_tables import Subgroup
 from evaluation.phase.subgroups import key_of, subgroup_faults, subgroup_masks
 
 

@@ -256,13 +256,13 @@ def test_run_times_as_a_metric(tmp_path):
     assert not check(phase.form, folder, 0).faults
     values = {
         name: estimate.value
-        for name, estimate in evaluate(phase, folder, 0).metrics.aggregates["run_time"].items()
+        for name, estimate in evaluate(phase, folder, 0).figures.aggregates["run_time"].items()
     }
     assert values == pytest.approx(
         {"seconds": (2 + 6 + 10 + 10) / 4, "slow": 3 / 4, "penalty": (0 + 1 + 3 + 3) / 4}
     )
     plain = justraigs_phase(tmp_path / "plain", eyes)
-    assert "run_time" not in evaluate(plain, folder, 0).metrics.aggregates
+    assert "run_time" not in evaluate(plain, folder, 0).figures.aggregates
 
 
 def test_a_phase_with_run_times_is_rehearsed_and_described(tmp_path):
@@ -300,7 +300,7 @@ def test_run_times_that_mean_nothing(tmp_path, tables, problem):
 
 
 def test_an_archive_has_no_run_times(tmp_path):
-    with pytest.raises(PhaseError, match="run_time: only algorithms have one"):
+    with pytest.raises(PhaseError, match="run_time needs submission"):
         loaded_phase(tmp_path / "phase", tables=RUN_TIME)
 
 
@@ -547,8 +547,8 @@ def test_a_refuge_phase_scores_like_its_archive(refuge, tmp_path, extension, inl
     folder = refuge_jobs(tmp_path / "jobs", tiny_cases(6), extension=extension, inline=inline)
     found = evaluate(refuge, folder, 0)
     assert tasks_of(found) == tasks_of(expected)
-    assert found.metrics.aggregates == expected.metrics.aggregates
-    assert 0 < found.metrics.aggregates["segmentation"]["dice_disc"].value < 1
+    assert found.figures.aggregates == expected.figures.aggregates
+    assert 0 < found.figures.aggregates["segmentation"]["dice_disc"].value < 1
 
 
 def test_what_is_missing_of_a_refuge_phase(refuge, tmp_path):

@@ -52,7 +52,7 @@ def test_the_order_of_faults_does_not_show():
     ]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(FAULTS)
 def test_nothing_in_a_submission_breaks_the_line(faults):
     line = participant_line(faults)

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.core.fault import FaultKind, FormFault
+from evaluation.platform import unpack as unpack_module
 from evaluation.platform.unpack import unpack, unpacked
 from scripts.platform_runtime import members
 
@@ -176,3 +177,37 @@ def test_a_file_in_place_of_a_folder(tmp_path):
     archive = zip_of(tmp_path / "s.zip", {"a": b"", "a/b": b"", "c": b""})
     (fault,) = fault_of(archive)
     assert fault.kind == FaultKind.UNREADABLE
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["nul", "COM1.png", "lpt9.csv", "a.png.", "a ", "a:b.png", "a|b.png", "b\\a.png", "what?.png", "aux"],
+)
+def test_names_that_windows_cannot_store_are_told(name, tmp_path, monkeypatch):
+    monkeypatch.setattr(unpack_module, "_IS_WINDOWS", True)
+    archive = zip_of(tmp_path / "s.zip", {f"masks/{name}": b"", "masks/console.png": b"", "a/com.png": b""})
+    with pytest.raises(FormFault) as caught, unpacked(archive):
+        pass
+    assert [(fault.kind, fault.file) for fault in caught.value.faults] == [
+        (FaultKind.UNREADABLE, f"masks/{name}")
+    ]
+
+
+def test_names_that_differ_in_letter_case_alone_are_told_where_they_would_be_one_file(tmp_path, monkeypatch):
+    entries = {
+        "masks/a.png": b"1",
+        "masks/A.PNG": b"2",
+        "masks/b.png": b"3",
+        "Masks/e\u0301": b"",
+        "masks/\xc9": b"",
+    }
+    archive = zip_of(tmp_path / "s.zip", entries)
+    with unpacked(archive) as folder:
+        assert len(files_below(folder)) == 5
+    monkeypatch.setattr(unpack_module, "_ignores_case", lambda folder: True)
+    with pytest.raises(FormFault) as caught, unpacked(archive):
+        pass
+    assert [(fault.kind, fault.file, fault.found) for fault in caught.value.faults] == [
+        (FaultKind.DUPLICATE, "masks/A.PNG", "one like masks/a.png"),
+        (FaultKind.DUPLICATE, "masks/\xc9", "one like Masks/e\u0301"),
+    ]

@@ -14,7 +14,8 @@ from evaluation.challenges.edd2020.rules import RANKING as EDD2020
 from evaluation.challenges.justraigs.rules import RANKING as JUSTRAIGS
 from evaluation.challenges.refuge.rules import RefugeOptions, ranking
 from evaluation.core.scheme import Board, Place, Rank, Scheme, Score
-from evaluation.ranking.boards import Better, Leaderboards, competition_ranks, place_teams
+from evaluation.ranking.boards import Leaderboards, place_teams
+from evaluation.ranking.methods.tied_ranks import Better, competition_ranks
 from evaluation.ranking.schemes import platform_scheme
 
 NAN = math.nan
@@ -195,7 +196,7 @@ def matrices(name: str, teams: int = 6) -> st.SearchStrategy[np.ndarray]:
 
 
 @pytest.mark.parametrize("name", SCHEMES)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(data=st.data())
 def test_permuting_teams_permutes_places(name, data):
     matrix = data.draw(matrices(name))
@@ -206,7 +207,7 @@ def test_permuting_teams_permutes_places(name, data):
 
 
 @pytest.mark.parametrize("name", SCHEMES)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(data=st.data())
 def test_a_dominated_team_never_ranks_above_the_one_that_dominates_it(name, data):
     matrix = np.nan_to_num(data.draw(matrices(name)))
@@ -218,7 +219,7 @@ def test_a_dominated_team_never_ranks_above_the_one_that_dominates_it(name, data
 
 
 @pytest.mark.parametrize("name", SCHEMES)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(data=st.data())
 def test_many_resamples_at_once_equal_one_at_a_time(name, data):
     first, second = data.draw(matrices(name)), data.draw(matrices(name))

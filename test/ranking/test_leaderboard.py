@@ -7,19 +7,19 @@ import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
 
-from evaluation.metrics.intervals import bootstrap_weights, percentile_interval
+from evaluation.core.aggregation import estimate
+from evaluation.core.case_table import CaseTable
+from evaluation.core.resampling import Resampling
+from evaluation.core.scheme import Board, Place, Rank, Scheme
 from evaluation.ranking.analysis import RankOptions
 from evaluation.ranking.final import rank_phases
 from evaluation.ranking.leaderboard import RankedPhase, rank_phase
-from evaluation.ranking.leaderboard_file import (
-    FORMAT,
-    Leaderboard,
-    leaderboard_schema,
-    write_leaderboard,
-)
-from evaluation.ranking.results import RankingError, read_results
+from evaluation.ranking.leaderboard_file import FORMAT, Leaderboard, leaderboard_schema
+from evaluation.ranking.leaderboard_writing import write_leaderboard
+from evaluation.ranking.results import RankingError
+from evaluation.ranking.results_folder import read_results
 from evaluation.ranking.schemes import scheme_of
-from test.ranking.teams import CUP, DISC, ERROR, labels, refuge_columns, write_team
+from test.ranking.teams import CUP, DISC, ERROR, TASKS, labels, refuge_columns, write_team
 from test.repository import REPOSITORY
 
 GLAUCOMA = labels(60, 20)
@@ -67,13 +67,62 @@ def test_order_places_and_ranks(four_teams):
 
 
 def test_intervals_are_those_of_the_container(four_teams):
-    # The same draws as `evaluate`: strata of the metric, the seed and resamples of the phase.
     columns = refuge_columns(GLAUCOMA, np.random.default_rng(1), *QUALITY["alpha"])
-    weights = np.concatenate(list(bootstrap_weights(np.zeros(60, dtype=int), None, 3, 200)))
-    means = weights @ columns["segmentation"][CUP] / 60
-    expected = percentile_interval(means)
-    found = ranked(four_teams).board.teams[0].metrics[f"segmentation.{CUP}"]
-    assert (found.lower, found.upper) == pytest.approx((expected.lower, expected.upper), rel=1e-11)
+    found = ranked(four_teams).board.teams[0].metrics
+    for task_name, task in TASKS.items():
+        if task_name not in columns:
+            continue
+        rows = [
+            dict(zip(columns[task_name], row, strict=True))
+            for row in zip(*columns[task_name].values(), strict=True)
+        ]
+        cases = CaseTable([f"C{case:04}" for case in range(60)], rows)
+        for name, expected in estimate(task, cases, Resampling(3, 200, 10), full_detail=False).items():
+            interval, shown = expected.confidence_interval, found[f"{task_name}.{name}"]
+            assert (shown.lower, shown.upper) == pytest.approx((interval.lower, interval.upper), rel=1e-11)
+
+
+def test_tasks_share_the_draws_of_their_cases(tmp_path):
+    """Two tasks whose columns are the same have the same places in every resample, and their sum too."""
+    rng = np.random.default_rng(4)
+    for team in "ab":
+        dice = rng.uniform(0.6, 0.9, 60)
+        columns = {
+            "classification": {"likelihood": rng.normal(size=60), "glaucoma": GLAUCOMA},
+            "segmentation": {CUP: dice, DISC: dice, ERROR: dice},
+            "fovea": {"distance": 1 - dice},
+        }
+        write_team(tmp_path / team, columns)
+    results = read_results(tmp_path)
+    boards = tuple(
+        Board(name, (Rank(metric),))
+        for name, metric in (("cup", f"segmentation.{CUP}"), ("fovea", "fovea.distance"))
+    )
+    both = Board("both", (Place("cup"), Place("fovea")))
+    phase = rank_phase(results, Scheme((*boards, both), "both"), RankOptions(tests=False))
+    for team in phase.board.teams:
+        shares = [team.boards[name].distribution.probabilities for name in ("cup", "fovea", "both")]
+        assert shares[0] == shares[1] == shares[2]
+        assert 0 < shares[0][1] < 1
+
+
+def test_the_order_of_rows_and_the_names_of_clusters_change_no_distribution(four_teams, tmp_path):
+    clusters = [f"P{position // 2:02}" for position in range(60)]
+    renamed = [f"{97 - position // 2}" for position in range(60)]
+    for folder, names in (("given", clusters), ("renamed", renamed)):
+        rng = np.random.default_rng(2)
+        for team, quality in QUALITY.items():
+            write_team(tmp_path / folder / team, refuge_columns(GLAUCOMA, rng, *quality), {"cluster": names})
+    shutil.copytree(tmp_path / "given", tmp_path / "reversed")
+    for path in (tmp_path / "reversed").glob("*/cases.json"):
+        content = json.loads(path.read_text(encoding="ascii"))
+        content["cases"].reverse()
+        path.write_text(json.dumps(content), encoding="ascii")
+    boards = [
+        [(team.team, team.boards) for team in ranked(tmp_path / name, tests=False).board.teams]
+        for name in ("given", "renamed", "reversed")
+    ]
+    assert boards[0] == boards[1] == boards[2]
 
 
 def test_place_probabilities_sum_to_one_and_the_clear_loser_is_last(four_teams):
@@ -115,9 +164,10 @@ def test_permuting_the_cases_changes_no_value_place_or_test(four_teams, tmp_path
     for name, metric in original.board.metrics.items():
         if metric.comparisons:
             other = shuffled.board.metrics[name].comparisons
-            assert [pair.p_value for pair in metric.comparisons.pairs] == pytest.approx(
-                [pair.p_value for pair in other.pairs], rel=1e-9
-            )
+            for pair, of_shuffled in zip(metric.comparisons.pairs, other.pairs, strict=True):
+                # Exchanges go by the order of the cases: another order is another random sample of them.
+                noise = 5 * math.sqrt(2 * pair.p_value / 9_999) if "permutation" in pair.method else 0
+                assert pair.p_value == pytest.approx(of_shuffled.p_value, rel=1e-9, abs=noise)
 
 
 def test_a_team_in_one_task(four_teams, tmp_path):
@@ -245,7 +295,11 @@ def test_files(four_teams, tmp_path):
     lines = (tmp_path / "leaderboard.csv").read_text(encoding="utf-8").splitlines()
     assert len(lines) == 5
     assert lines[1].startswith("alpha,yes,1,1,")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["leaderboard.csv", "leaderboard.json"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "leaderboard.csv",
+        "leaderboard.json",
+        "robustness.csv",
+    ]
     write_leaderboard(board, tmp_path / "again")
     assert (tmp_path / "again" / "leaderboard.json").read_bytes() == document
 
@@ -360,10 +414,10 @@ def test_clusters_are_resampled_and_exchanged_as_a_whole(tmp_path):
         for name, metric in phase.board.metrics.items()
         if metric.comparisons
     }
-    assert methods["classification.auc"] == {"cluster bootstrap"}
-    assert methods[f"segmentation.{CUP}"] == {"randomisation"}
+    assert methods["classification.auc"] == {"DeLong, clustered"}
+    assert methods[f"segmentation.{CUP}"] == {"permutation of the mean"}
 
 
-def test_unpaired_on_request(four_teams):
-    pairs = ranked(four_teams, unpaired=True).board.metrics[f"segmentation.{CUP}"].comparisons.pairs
+def test_the_rank_sum_test_on_request(four_teams):
+    pairs = ranked(four_teams, means="rank-sum").board.metrics[f"segmentation.{CUP}"].comparisons.pairs
     assert {pair.method for pair in pairs} == {"Mann–Whitney U"}

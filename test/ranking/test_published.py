@@ -4,16 +4,17 @@ import csv
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 
 from evaluation.challenges.adam.rules import RANKING as ADAM
 from evaluation.challenges.refuge.rules import RefugeOptions, ranking
 from evaluation.core.scheme import Place, Scheme
-from evaluation.ranking.boards import Better, Leaderboards, combine_phases, place_teams
+from evaluation.ranking.boards import Leaderboards, combine_phases, place_teams
+from evaluation.ranking.methods.tied_ranks import Better
+from test.repository import REPOSITORY
 
-PUBLISHED = Path(__file__).parent / "published"
+PUBLISHED = REPOSITORY / "examples/published/tables"
 REFUGE = ranking(RefugeOptions())
 BETTER: dict[str, Better] = {
     "classification.auc": "higher",

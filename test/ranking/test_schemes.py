@@ -1,8 +1,14 @@
 import pytest
 
 from evaluation.core.challenge import metrics_of
+from evaluation.core.scheme import Rank
+from evaluation.phase.config import PhaseConfig
+from evaluation.phase.leaderboard_metrics import platform_metrics
 from evaluation.phase.registry import challenge_named, known_challenges
-from evaluation.ranking.schemes import scheme_of
+from evaluation.ranking.schemes import platform_scheme, scheme_of
+
+SENSITIVITY, HAMMING = "referral.sensitivity_at_95_specificity", "justification.hamming_distance"
+COMPOSITE = "referral_and_justification_error"
 
 
 @pytest.mark.parametrize("name", known_challenges())
@@ -21,3 +27,19 @@ def test_a_metric_has_a_direction(name):
     challenge = challenge_named(name)
     for metric in metrics_of(challenge.tasks(challenge.options())).values():
         assert metric.best != metric.worst
+
+
+@pytest.mark.parametrize(
+    ("keys", "ranked"),
+    [
+        ({}, [COMPOSITE, SENSITIVITY, HAMMING]),
+        ({"score": SENSITIVITY, "unranked_columns": (COMPOSITE,)}, [SENSITIVITY, HAMMING]),
+        ({"unranked_columns": (HAMMING,)}, [COMPOSITE, SENSITIVITY]),
+    ],
+)
+def test_the_platforms_schemes_leave_out_columns_that_are_excluded_from_the_ranking(keys, ranked):
+    challenge = challenge_named("justraigs")
+    config = PhaseConfig(challenge="justraigs", name="p", title="P", submission="algorithm", **keys)
+    metrics = platform_metrics(config, challenge, challenge.tasks(challenge.options()))
+    (board,) = platform_scheme("mean", metrics).boards
+    assert [term.metric for term in board.terms if isinstance(term, Rank)] == ranked

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import re
+import sys
+import tomllib
+from collections.abc import Iterable
 
 import pytest
 
@@ -21,18 +25,44 @@ def pins(name: str) -> dict[str, tuple[str, int]]:
     return found
 
 
-def direct(name: str) -> set[str]:
-    lines = (REPOSITORY / name).read_text(encoding="utf-8").splitlines()
+def names_in(lines: Iterable[str]) -> set[str]:
     names = (re.match(r"[\w.-]+", line) for line in lines if not line.startswith(("#", "-")))
     return {match[0].lower() for match in names if match}
 
 
-@pytest.mark.parametrize("name", ["requirements", "requirements-dev"])
+PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+DIRECT = {
+    "requirements.txt": names_in(PROJECT["dependencies"]),
+    "requirements-dev.txt": names_in((REPOSITORY / "requirements-dev.in").read_text().splitlines()),
+}
+
+
+@pytest.mark.parametrize("name", DIRECT)
 def test_every_direct_package_is_pinned_with_hashes(name):
-    pinned = pins(f"{name}.txt")
-    assert direct(f"{name}.in")
-    assert direct(f"{name}.in") <= pinned.keys()
+    pinned = pins(name)
+    assert DIRECT[name]
+    assert DIRECT[name] <= pinned.keys()
     assert [package for package, (_, hashes) in pinned.items() if hashes == 0] == []
+
+
+def test_every_package_that_is_imported_is_named():
+    """What only comes along with another package may go with its next version."""
+    imported = {
+        name.partition(".")[0]
+        for path in (REPOSITORY / "evaluation").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in ([alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module])
+    } - sys.stdlib_module_names
+    distributions = {
+        "PIL": "pillow",
+        "sklearn": "scikit-learn",
+        "grand_challenge_metrics": "grand-challenge-metrics",
+    }
+    named = {distributions.get(name, name).lower() for name in imported - {"evaluation"}}
+    assert "numpy" in named
+    # What tests compare with is no less a part of what the figures mean.
+    assert named | {"evalutils", "grand-challenge-metrics"} == DIRECT["requirements.txt"]
 
 
 def test_tests_run_with_the_versions_of_the_image():

@@ -103,6 +103,15 @@ def test_unknown_phase(copy, script, phase):
     assert finished.stderr.endswith("ground-truth/ has: alpha, beta\n")
 
 
+@pytest.mark.parametrize("script", [name for name in SCRIPTS if name != "scripts/environment.sh"])
+@pytest.mark.parametrize("option", ["-h", "--help"])
+def test_help_is_the_comment_at_the_head(copy, script, option):
+    finished = copy.run(script, option)
+    assert (finished.returncode, finished.stderr) == (0, "")
+    head, _, _ = (copy.folder / script).read_text().partition("\nset -e")
+    assert finished.stdout == "".join(f"{line[2:]}\n" for line in head.splitlines()[1:])
+
+
 @pytest.mark.parametrize("script", ["build.sh", "export.sh"])
 def test_phase_is_asked_for(copy, script):
     finished = copy.run(script)
@@ -157,10 +166,7 @@ def test_export_saves_one_tag(copy):
     assert finished.returncode == 0
     assert "\nexport/alpha/evaluation-alpha.tar.gz: 0 MB\n" in finished.stdout
     assert "Evaluation methods: add evaluation-alpha.tar.gz" in finished.stdout
-    assert (
-        'To a zip with a password or with absolute paths the platform answers "An unexpected'
-        in finished.stdout
-    )
+    assert "The platform rejects a zip with a password or with absolute paths" in finished.stdout
     saved = subprocess.run(
         ["gzip", "-dc", copy.folder / "export/alpha/evaluation-alpha.tar.gz"], capture_output=True, text=True
     )

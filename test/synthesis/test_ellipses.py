@@ -75,7 +75,7 @@ def test_rasterise_by_hand(ellipse, width, height, expected):
     )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(ellipse=ellipses, width=st.integers(1, 50), height=st.integers(1, 50))
 def test_rasterise_agrees_with_the_quadratic_form(ellipse, width, height):
     mask = in_image(rasterise(ellipse, width, height), width, height)
@@ -103,7 +103,7 @@ def test_ellipse_refuses(values):
         Ellipse(*values)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(first=ellipses, second=ellipses)
 def test_intersection_is_that_of_the_masks(first, second):
     patches = rasterise(first, 40, 30), rasterise(second, 40, 30)

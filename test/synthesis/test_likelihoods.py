@@ -9,14 +9,14 @@ from evaluation.synthesis.likelihoods import likelihoods_with_auc
 REFUGE_LABELS = np.arange(400) % 10 == 3  # 40 positives among 400
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(auc=st.floats(0.5, 1.0), seed=st.integers(0, 2**32 - 1))
 def test_auc_at_the_size_of_refuge(auc, seed):
     likelihoods = likelihoods_with_auc(REFUGE_LABELS, auc, np.random.default_rng(seed))
     assert roc_auc_score(REFUGE_LABELS, likelihoods) == pytest.approx(auc, abs=0.5 / (40 * 360) + 1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     auc=st.floats(0.0, 1.0),
     seed=st.integers(0, 2**32 - 1),

@@ -1,11 +1,18 @@
 """Makes a challenge of ill-behaved cases known, in this process and in the workers that it starts."""
 
-import os
+from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 import evaluation.challenges
 
 FOLDER = str(Path(__file__).parent / "challenges")
-os.environ["EVALUATION_CHALLENGES"] = FOLDER
-if FOLDER not in evaluation.challenges.__path__:
-    evaluation.challenges.__path__.append(FOLDER)
+
+
+@pytest.fixture(scope="package", autouse=True)
+def _known_challenge() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("EVALUATION_CHALLENGES", FOLDER)
+        patch.setattr(evaluation.challenges, "__path__", [*evaluation.challenges.__path__, FOLDER])
+        yield

@@ -1,4 +1,4 @@
-"""Synthetic lesions of the macula: groups of tilted ellipses, as readers and methods draw them."""
+"""Synthetic lesions of the macula: groups of tilted ellipses, as drawn by graders and by submissions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,16 +19,16 @@ _MIN_SEMI_AXIS_PIXELS = 1.5
 
 @dataclass(frozen=True)
 class LesionStyle:
-    """What lesions of one kind look like; lengths in vertical diameters of the optic disc.
+    """Number, size and spread of lesions of one kind; lengths in vertical diameters of the optic disc.
 
-    ``fewest`` to ``most`` ellipses with semi-axes from ``smallest`` to ``largest``, whose centres are normal
-    about the fovea with a standard deviation of ``spread``.
+    An image has ``min_count`` to ``max_count`` ellipses with semi-axes from ``min_axis`` to ``max_axis``.
+    Their centres are normally distributed around the fovea with standard deviation ``spread``.
     """
 
-    fewest: int
-    most: int
-    smallest: float
-    largest: float
+    min_count: int
+    max_count: int
+    min_axis: float
+    max_axis: float
     spread: float
 
 
@@ -54,14 +54,14 @@ _DEVIATIONS = {
 
 
 def draw_lesions(style: LesionStyle, case: FundusCase, rng: np.random.Generator) -> tuple[Ellipse, ...]:
-    """Draw the lesions of one kind in one image, their centres inside it."""
+    """Draw the lesions of one kind in one image, with their centres inside it."""
     return _scattered(style, case, case.fovea_x, case.fovea_y, rng)
 
 
 def reference_lesions(
     lesions: Sequence[Ellipse], case: FundusCase, rng: np.random.Generator, graders: int = 7
 ) -> NDArray[np.uint8]:
-    """Draw the reference by the graders' majority: uint8 (height, width), 0 lesion, 255 elsewhere."""
+    """Draw the reference as the graders' majority: uint8 (height, width), 0 lesion, 255 elsewhere."""
     drawn = [[jitter(lesion, rng, _GRADER_JITTER) for _ in range(graders)] for lesion in lesions]
     return _mask_of(drawn, case)
 
@@ -73,11 +73,11 @@ def predicted_lesions(
     quality: Quality,
     rng: np.random.Generator,
 ) -> NDArray[np.uint8]:
-    """Draw a prediction of the image's lesions of one kind: uint8 (height, width), 0 lesion, 255 elsewhere.
+    """Draw a prediction of lesions of one kind: uint8 (height, width), 0 lesion, 255 elsewhere; never empty.
 
-    Good deviates mildly and poor strongly from the true ellipses, and each overlooks some of them; random
-    draws lesions about any place of the image, as do the others where there is none. Never empty. A perfect
-    prediction is the reference itself and is not drawn here.
+    Good deviates mildly and poor strongly from the true ellipses, and both overlook some of them. Random
+    draws lesions around a random place, and so do the others where the image has none. Raises ValueError for
+    perfect, which is the reference itself.
     """
     if quality is Quality.PERFECT:
         raise ValueError("quality: expected good, poor or random, found perfect")
@@ -102,10 +102,10 @@ def empty_mask(case: FundusCase) -> NDArray[np.uint8]:
 
 
 def roughen(mask: NDArray[np.uint8], share: float, rng: np.random.Generator) -> NDArray[np.uint8]:
-    """Flip a share of the pixels in the bounding box of what a mask of 0 and 255 shows, at random.
+    """Flip a random share of the pixels in the bounding box of the lesions (mask of 0 and 255).
 
-    The masks of a method that decides pixel by pixel are ragged, and compress far less than ellipses. A mask
-    that would become empty is returned as it is.
+    The masks of pixel-wise methods are ragged and compress far less than ellipses. A mask that would become
+    empty is returned unchanged.
     """
     if not share:
         return mask
@@ -123,9 +123,9 @@ def _scattered(
 ) -> tuple[Ellipse, ...]:
     diameter = 2 * case.disc.semi_axis_y
     lesions = []
-    for _ in range(int(rng.integers(style.fewest, style.most, endpoint=True))):
+    for _ in range(int(rng.integers(style.min_count, style.max_count, endpoint=True))):
         shift_x, shift_y = (style.spread * diameter * rng.standard_normal(2)).tolist()
-        semi_axis_x, semi_axis_y = (rng.uniform(style.smallest, style.largest, 2) * diameter).tolist()
+        semi_axis_x, semi_axis_y = (rng.uniform(style.min_axis, style.max_axis, 2) * diameter).tolist()
         lesion = Ellipse(
             center_x=center_x + shift_x,
             center_y=center_y + shift_y,
@@ -149,7 +149,7 @@ def _inside(lesion: Ellipse, case: FundusCase) -> Ellipse:
 
 
 def _mask_of(drawn: Sequence[Sequence[Ellipse]], case: FundusCase) -> NDArray[np.uint8]:
-    """Vote over the readers' ellipses, lesion by lesion."""
+    """Return the majority of the drawings of each lesion as a mask."""
     mask = empty_mask(case)
     for drawings in drawn:
         patches = [rasterise(ellipse, case.width, case.height) for ellipse in drawings]

@@ -16,7 +16,7 @@ import pydantic
 from pydantic import field_validator, model_validator
 
 from evaluation.core.case_table import Row
-from evaluation.core.challenge import Challenge, Options, Task, Values, form_option
+from evaluation.core.challenge import Challenge, Options, Task, Values, option
 from evaluation.core.classification import binary_classification
 from evaluation.core.field import CaseColumns, Field, Files, Reference, Socket, TableColumns
 from evaluation.core.form import CaseForm
@@ -27,8 +27,7 @@ from evaluation.io.kinds.number import Label, Number
 from evaluation.io.kinds.point import Point, PointInImage, distance
 from evaluation.metrics.crop import Crop
 from evaluation.metrics.distance import image_diagonal
-from evaluation.metrics.overlap import dice
-from evaluation.metrics.regions import overlap_of, region_of
+from evaluation.metrics.overlap import dice, overlap_of, region_of
 
 STRUCTURE, ELSEWHERE = 0, 255
 
@@ -52,11 +51,20 @@ _distance = partial(mean_metric, best=0, worst=inf)
 
 
 class AdamOptions(Options):
-    """Names of the tables and folders of a submission; a folder that is not named keeps its default."""
+    """Names of the tables and folders in a submission."""
 
-    classification_file: _Table = form_option("classification_results.csv")
-    fovea_file: _Table = form_option("fovea_location_results.csv")
-    folders: Mapping[Structure, _Folder] = form_option(_FOLDERS)
+    classification_file: _Table = option(
+        "classification_results.csv", "Table of the likelihoods in a submission.", in_form=True
+    )
+    fovea_file: _Table = option(
+        "fovea_location_results.csv", "Table of the fovea locations in a submission.", in_form=True
+    )
+    folders: Mapping[Structure, _Folder] = option(
+        _FOLDERS,
+        "Folders of the masks in a submission, by structure. A structure that is not named keeps its "
+        "default.",
+        in_form=True,
+    )
 
     @field_validator("folders")
     @classmethod
@@ -85,9 +93,11 @@ def _tasks(options: AdamOptions) -> tuple[Task, ...]:
             fields=(_fovea(options),),
             score=_score_fovea,
             metrics=(
-                _distance("distance", "Euclidean distance in pixels"),
+                _distance("distance", "Euclidean distance in pixels", unit="px"),
                 _distance(
-                    "distance_where_visible", "Euclidean distance in pixels where the fovea is visible"
+                    "distance_where_visible",
+                    "Euclidean distance in pixels where the fovea is visible",
+                    unit="px",
                 ),
                 _distance("distance_per_width", "Euclidean distance as a share of the image's width"),
                 _f1("visible_f1", "F1 of a visible fovea", "predicted_visible", "visible"),
@@ -105,9 +115,10 @@ def _tasks(options: AdamOptions) -> tuple[Task, ...]:
 
 
 def _structures(name: str, title: str, prefixes: Mapping[Structure, str], options: AdamOptions) -> Task:
-    """Return the task of structures with a mask each; ``prefixes`` begin the names of their columns.
+    """Return the task of structures that have one mask each; ``prefixes`` are those of their columns.
 
-    Dice (Eq. 1) over the images whose reference has the structure, F1 of its detection over all (Eq. 2).
+    Dice (Eq. 1) is averaged over the images whose reference has the structure. F1 of detection (Eq. 2) is
+    computed over all images.
     """
 
     def score(prediction: Values, reference: Values) -> Row:
@@ -147,7 +158,7 @@ def _f1(name: str, title: str, predicted: str, present: str) -> Metric:
 def _score_fovea(prediction: Values, reference: Values) -> Row:
     predicted: Point = prediction["fovea"]
     true: Point = reference["fovea"]
-    # (0, 0) says "invisible" and is a point like any other in the mean that ranks (section 2.2, task 3).
+    # (0, 0) means invisible; the ranking treats it like any other point (section 2.2, task 3).
     return _fovea_row(distance(predicted, true), true.image_width, _visible(predicted), _visible(true))
 
 
@@ -208,7 +219,7 @@ def _mask(structure: Structure, options: AdamOptions) -> Field:
 
 
 def _detection_and_segmentation(name: str, prefix: str) -> Board:
-    """Return the leaderboard of one structure (Eq. 3): the rank of F1 weighs 0.4, that of Dice 0.6."""
+    """Return the leaderboard of one structure (Eq. 3): 0.4 × rank of F1 + 0.6 × rank of Dice."""
     return Board(name, (Rank(f"{prefix}f1", Fraction("0.4")), Rank(f"{prefix}dice", Fraction("0.6"))))
 
 

@@ -1,7 +1,7 @@
 """Comparison of a predicted volume with a reference of confidences and levels, plane by plane.
 
-One pass gathers all that the figures of a volume derive from: sums, counts, components, and which voxels are
-marked. Nothing depends on how many planes arrive at a time.
+One pass collects the sums, counts, components and marked voxels from which all figures of a volume are
+computed. The result does not depend on how many planes are added at a time.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.challenges.cysts.confidence import ConfidenceSums
 from evaluation.metrics.components import LEVELS, ComponentCounter
+from evaluation.metrics.confidence import ConfidenceSums
 from evaluation.metrics.crop import Box, Crop, box_of_content
 from evaluation.metrics.overlap import OverlapCounts
 
@@ -24,19 +24,21 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class ComparedVolume:
-    """All that the figures of one volume derive from.
+    """The sums and counts from which all figures of one volume are computed.
 
-    ``overlap`` is of the marked voxels with those of level > 0, ``reader_overlaps`` with those of each reader
-    (in the order given), ``intersection_overlap`` with those that all readers marked (None without readers).
+    ``overlap`` compares the marked voxels with those of level > 0, ``annotator_overlaps`` with those of each
+    annotator (in the order given), ``intersection_overlap`` with those that all annotators marked (None
+    without annotators).
     ``voxels`` and ``found`` count the reference's voxels by level, all and the marked ones. ``cysts`` counts
-    its components by level (the highest in it) and by whether they are touched (level, untouched | touched),
-    ``false_components`` those of the prediction that touch no voxel of level > 0. ``confidences`` are the
-    distinct ones of the reference above 0 with the voxels of each. The planes say which voxels are marked.
+    its components by their highest level and by whether they are touched (level, untouched | touched),
+    ``false_components`` those of the prediction that touch no voxel of level > 0. ``confidences`` are
+    the distinct confidences of the reference above 0, with the number of voxels of each. The planes hold the
+    marked voxels.
     """
 
     sums: ConfidenceSums
     overlap: OverlapCounts[int]
-    reader_overlaps: tuple[OverlapCounts[int], ...]
+    annotator_overlaps: tuple[OverlapCounts[int], ...]
     intersection_overlap: OverlapCounts[int] | None
     voxels: Counts
     found: Counts
@@ -49,13 +51,13 @@ class ComparedVolume:
 
 
 class VolumeComparison:
-    """Gathers a `ComparedVolume` from the planes of a volume, in order.
+    """Collects a `ComparedVolume` from the planes of a volume, in order.
 
-    ``width`` is that of a row in pixels; a voxel is marked where the prediction is at least ``marked_from``;
-    ``across_planes`` says whether components join planes.
+    ``width``: of a row in pixels. ``marked_from``: the lowest prediction of a marked voxel.
+    ``across_planes``: whether components join planes.
     """
 
-    def __init__(self, width: int, marked_from: float, across_planes: bool, readers: int = 0) -> None:
+    def __init__(self, width: int, marked_from: float, across_planes: bool, annotators: int = 0) -> None:
         self._marked_from = marked_from
         self._cysts = ComponentCounter(width, across_planes)
         self._predicted = ComponentCounter(width, across_planes)
@@ -63,7 +65,9 @@ class VolumeComparison:
         self._predicted_squares: list[float] = []
         self._reference_squares: list[float] = []
         self._overlap = np.zeros(3, dtype=np.int64)
-        self._of_readers = np.zeros((readers + 1, 3), dtype=np.int64)  # the last row is their intersection
+        self._of_annotators = np.zeros(
+            (annotators + 1, 3), dtype=np.int64
+        )  # the last row is their intersection
         self._voxels = np.zeros(LEVELS, dtype=np.int64)
         self._found = np.zeros(LEVELS, dtype=np.int64)
         self._distinct: dict[float, int] = {}
@@ -75,16 +79,16 @@ class VolumeComparison:
         prediction: Crop,
         level: NDArray[Any],
         confidence: NDArray[Any],
-        readers: Sequence[NDArray[Any]] = (),
+        annotators: Sequence[NDArray[Any]] = (),
     ) -> None:
-        """Add a plane (y, x): the prediction in [0, 1], level 0 to 5, confidence, and each reader's level.
+        """Add a plane (y, x): the prediction in [0, 1], level 0 to 5, confidence, and each annotator's level.
 
         Raises `ValueError` where a confidence is above 0 although the level is 0.
         """
         reference_box = box_of_content(level).union(box_of_content(confidence))
         box = reference_box.union(prediction.box)
-        for reader in readers:
-            box = box.union(box_of_content(reader))
+        for annotator in annotators:
+            box = box.union(box_of_content(annotator))
         predicted, levels, true = prediction.within(box), level[box.slices], confidence[box.slices]
         marked, annotated = predicted >= self._marked_from, levels > 0
         if ((true > 0) & ~annotated).any():
@@ -98,15 +102,17 @@ class VolumeComparison:
         self._predicted.add(marked, annotated, corner)
         self._predicted_planes.append(_cropped(marked, box))
         self._reference_planes.append(_cropped(annotated, box))
-        if readers:
-            reader_overlaps = [reader[box.slices] > 0 for reader in readers]
-            for row, reader_marks in enumerate([*reader_overlaps, np.logical_and.reduce(reader_overlaps)]):
-                self._of_readers[row] += _counts(marked, reader_marks)
+        if annotators:
+            annotator_overlaps = [annotator[box.slices] > 0 for annotator in annotators]
+            for row, annotator_marks in enumerate(
+                [*annotator_overlaps, np.logical_and.reduce(annotator_overlaps)]
+            ):
+                self._of_annotators[row] += _counts(marked, annotator_marks)
 
     def result(self) -> ComparedVolume:
-        """Return what was gathered; no plane can be added after it."""
+        """Return the comparison; no plane can be added afterwards."""
         cysts = self._cysts.counts()
-        readers = [OverlapCounts(*row) for row in self._of_readers.tolist()]
+        annotators = [OverlapCounts(*row) for row in self._of_annotators.tolist()]
         distinct = sorted(self._distinct.items())
         return ComparedVolume(
             sums=ConfidenceSums(
@@ -115,8 +121,8 @@ class VolumeComparison:
                 math.fsum(self._reference_squares),
             ),
             overlap=OverlapCounts(*self._overlap.tolist()),
-            reader_overlaps=tuple(readers[:-1]),
-            intersection_overlap=readers[-1] if len(readers) > 1 else None,
+            annotator_overlaps=tuple(annotators[:-1]),
+            intersection_overlap=annotators[-1] if len(annotators) > 1 else None,
             voxels=self._voxels,
             found=self._found,
             cysts=cysts,
@@ -139,7 +145,7 @@ class VolumeComparison:
 
 
 def _cropped(mask: NDArray[np.bool_], box: Box) -> Crop:
-    """Return a mask that lies in a box as a plane cut to its own content, copied so that no more is kept."""
+    """Return a mask in a box as a plane cropped to its content. It is copied to release the full plane."""
     own = box_of_content(mask)
     if own.is_empty:
         return Crop(np.zeros((0, 0), dtype=np.bool_))

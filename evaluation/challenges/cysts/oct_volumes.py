@@ -1,6 +1,6 @@
-"""Synthetic OCT volumes: retinal layers, speckle, cysts of varying contrast and size, readers who mark them.
+"""Synthetic OCT volumes: retinal layers, speckle, cysts of varying contrast and size, and annotators.
 
-Sizes and spacings are those of four scanners over 6 mm × 2 mm × 6 mm of the macula.
+Sizes and spacings are those of four scanners for 6 mm × 2 mm × 6 mm of the macula.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from evaluation.io.volumes.header import UPRIGHT, Geometry
 
 VENDORS = {"C": "cirrus", "T": "topcon", "N": "nidek", "S": "spectralis"}
 VENDOR_OF_CASE = "CTNSTCTCTCTCNSTCTCTCTCNSTT"
-"""Vendors in the order of the cases, which repeats: 9 Cirrus, 11 Topcon, 3 Nidek, 3 Spectralis of 26."""
+"""Vendor of each of 26 cases (9 Cirrus, 11 Topcon, 3 Nidek, 3 Spectralis); further cases repeat the order."""
 
 QUALITIES = ("high", "medium", "low")
 INTERVAL = np.array([0.0, 0.35, 0.5, 0.62, 0.74, 0.86], dtype=np.float32)
-"""The confidence that a level stands for: the mean distinction of the supervisor's cysts of that level."""
+"""The confidence of each level: the mean distinction of the supervisor's cysts of that level."""
 
 # (B-scans, pixels in depth, pixels in width)
 _SHAPES = {
@@ -32,7 +32,7 @@ _SHAPES = {
 _EXTENT_MM = (6.0, 2.0, 6.0)
 _MIN_SHAPE = (5, 24, 24)
 _CONTRAST_OF_QUALITY = {"high": 0.75, "medium": 0.55, "low": 0.4}
-# Depth below the inner limiting membrane in mm, and the brightness down to there.
+# Lower bound of each layer in mm below the inner limiting membrane, and its brightness.
 _LAYERS = ((0.03, 150), (0.09, 95), (0.12, 115), (0.2, 80), (0.25, 105), (0.3, 60), (0.34, 190), (0.4, 120))
 _VITREOUS, _CHOROID = 18, 70
 _CYST_DEPTH_MM = (0.08, 0.26)
@@ -48,7 +48,7 @@ class SimulatedCyst:
 
     @property
     def level(self) -> int:
-        """The confidence, 1 to 5, that an unerring reader gives it."""
+        """The confidence, 1 to 5, that an annotator without error gives it."""
         return min(5, 1 + int(5 * self.contrast))
 
 
@@ -72,8 +72,8 @@ class OctCase:
 def draw_cases(count: int, scale: float, rng: np.random.Generator) -> list[OctCase]:
     """Return cases of four vendors and three qualities.
 
-    ``scale`` shrinks width and depth in pixels, which makes the pixels larger, and the number of B-scans,
-    whose distance stays. Raises ValueError for a count below 1 or a scale outside (0, 1].
+    ``scale`` multiplies width and depth in pixels, whose size grows accordingly, and the number of B-scans,
+    at the same distance. Raises ValueError for a count below 1 or a scale outside (0, 1].
     """
     if count < 1 or not 0 < scale <= 1:
         raise ValueError(
@@ -93,7 +93,7 @@ def draw_cases(count: int, scale: float, rng: np.random.Generator) -> list[OctCa
 
 
 def draw_image(case: OctCase, rng: np.random.Generator) -> NDArray[np.uint8]:
-    """Return the OCT volume (z, y, x): layers that sink at the fovea, dark cysts, multiplied by speckle."""
+    """Return the OCT volume (z, y, x): layers that are deeper at the fovea, dark cysts, and speckle."""
     depth, height, width = case.geometry.shape
     step_z, step_y, step_x = case.spacing_mm
     brightness = np.full(case.geometry.shape, _CHOROID, dtype=np.float32)
@@ -117,10 +117,10 @@ def draw_image(case: OctCase, rng: np.random.Generator) -> NDArray[np.uint8]:
 def read_cysts(
     case: OctCase, rng: np.random.Generator, missed: float, deviation: float, level_deviation: float
 ) -> NDArray[np.uint8]:
-    """Return the levels (z, y, x) that a reader marks.
+    """Return the levels (z, y, x) that an annotator marks.
 
-    ``missed`` is the chance to overlook a cyst of level 1, which falls with the level; ``deviation`` the
-    relative error of centre and size, ``level_deviation`` the standard deviation of the level.
+    ``missed``: probability of overlooking a cyst of level 1; it decreases with the level. ``deviation``:
+    relative error of centre and size. ``level_deviation``: standard deviation of the level.
     """
     levels = np.zeros(case.geometry.shape, dtype=np.uint8)
     for cyst in case.cysts:
@@ -139,10 +139,10 @@ def read_cysts(
     return levels
 
 
-def combine(readers: Sequence[NDArray[np.uint8]]) -> tuple[NDArray[np.float32], NDArray[np.uint8]]:
-    """Return the mean confidence of the readers, and the level nearest to it wherever one of them marked."""
+def combine(annotators: Sequence[NDArray[np.uint8]]) -> tuple[NDArray[np.float32], NDArray[np.uint8]]:
+    """Return the mean confidence, and the nearest level, 0 where neither of the two annotators marked."""
     table = np.arange(6**2).reshape(6, 6)
-    first, second = readers
+    first, second = annotators
     pair = first * np.uint8(6) + second
     means = np.array([(INTERVAL[i] + INTERVAL[j]) / 2 for i, j in np.ndindex(table.shape)], dtype=np.float32)
     nearest = 1 + np.abs(means[:, np.newaxis] - INTERVAL[np.newaxis, 1:]).argmin(axis=1)
@@ -178,7 +178,7 @@ def _draw_cysts(geometry: Geometry, quality: str, rng: np.random.Generator) -> t
 
 
 def _membrane_mm(z_mm: float, x_mm: NDArray[np.float64], case: OctCase) -> NDArray[np.float64]:
-    """Return the depth of the inner limiting membrane; it sinks by 0.15 mm at the fovea."""
+    """Return the depth of the inner limiting membrane, 0.15 mm deeper at the fovea."""
     depth, height, width = case.geometry.shape
     step_z, step_y, step_x = case.spacing_mm
     distance = np.hypot(x_mm - width * step_x / 2, z_mm - depth * step_z / 2)
@@ -186,7 +186,7 @@ def _membrane_mm(z_mm: float, x_mm: NDArray[np.float64], case: OctCase) -> NDArr
 
 
 def _rasterise(cyst: SimulatedCyst, case: OctCase) -> tuple[tuple[slice, slice, slice], NDArray[np.bool_]]:
-    """Return the voxels of a cyst: the box around them and which of its voxels lie inside."""
+    """Return the voxels of a cyst: the bounding box and a mask in it."""
     slices, terms = [], []
     for axis, size in enumerate(case.geometry.shape):
         centre = cyst.centre_mm[axis] / case.spacing_mm[axis]

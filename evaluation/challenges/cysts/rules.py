@@ -1,9 +1,9 @@
 """Cysts in spectral-domain OCT volumes, against a benchmark of confidences.
 
 "A novel benchmark model for intelligent annotation of spectral-domain optical coherence tomography scans
-using the example of cyst annotation" (Vienna Reading Center and OPTIMA): confidences 1 to 5 of two readers
-are combined to one confidence a voxel, and maps of confidences are compared by Eq. 3. Overlap with single
-readers and with their intersection follows the OPTIMA cyst segmentation challenge of 2015.
+using the example of cyst annotation" (Vienna Reading Center and OPTIMA): confidences 1 to 5 of two annotators
+are combined to one confidence per voxel, and maps of confidences are compared by Eq. 3. Overlap with single
+annotators and with their intersection follows the OPTIMA cyst segmentation challenge of 2015.
 """
 
 from __future__ import annotations
@@ -11,32 +11,55 @@ from __future__ import annotations
 from math import inf
 
 import numpy as np
-from pydantic import field_validator
+from pydantic import field_validator, model_validator
 
-from evaluation.challenges.cysts.confidence import pooled_highest_binary_dice, pooled_weighted_dice
-from evaluation.challenges.cysts.scoring import LEVELS, OVERLAPS, VolumeScoring, reader_field
-from evaluation.core.challenge import Challenge, FormColumn, Options, Task
+from evaluation.challenges.cysts.scoring import LEVELS, OVERLAPS, VolumeScoring, annotator_field
+from evaluation.core.challenge import Challenge, FormColumn, Options, Task, option
 from evaluation.core.field import Field, Files, HiddenField, Reference, Socket
 from evaluation.core.metric import Aggregate, Metric, mean_metric
 from evaluation.core.scheme import Board, Rank, Scheme
 from evaluation.io.kinds.volume import GEOMETRY_COLUMNS, ConfidenceVolume, ReferenceVolume
+from evaluation.metrics.confidence import pooled_highest_binary_dice, pooled_weighted_dice
+from evaluation.metrics.surface_distance import Directions, Percentile, Surface, SurfaceConvention
 
 _VOLUMES = (".mha", ".nii.gz", ".tif", ".tiff")
 _WHOLE_LEVELS = ReferenceVolume(0, LEVELS[-1], whole=True)
 
 
 class CystsOptions(Options):
-    """Choices that paper and challenge leave open.
+    """Options that the paper and the challenge leave open."""
 
-    ``marked_from``: the confidence from which on a voxel counts as marked, by default the lowest that the
-    reference knows. ``continuity_mm``: B-scans nearer to each other than this are joined (Section 2.2).
-    ``readers``: names of the readers whose volumes lie in ``readers/<name>/``; a volume need not have all.
-    """
-
-    marked_from: float = 0.01
-    continuity_mm: float = 0.06
-    readers: tuple[str, ...] = ()
-    surface_distances: bool = True
+    marked_from: float = option(
+        0.01,
+        "Confidence from which on a voxel counts as marked, above 0 and at most 1. The default is the lowest "
+        "confidence of the reference.",
+    )
+    continuity_mm: float = option(
+        0.06, "Distance in mm below which neighbouring B-scans are connected (Section 2.2)."
+    )
+    readers: tuple[str, ...] = option(
+        (), "Names of the annotators whose volumes are in `readers/<name>/`. A volume need not have all."
+    )
+    surface_distances: bool = option(
+        True, "Whether the Hausdorff and the mean surface distance are computed."
+    )
+    surface: Surface = option(
+        "voxels",
+        "Parts of a surface. `voxels`: the region's voxels that have a neighbour outside of it, all of equal "
+        "weight (MedPy, MONAI, SimpleITK). `elements`: surface elements, weighted by their area "
+        "(surface-distance).",
+    )
+    hausdorff_percentile: Percentile = option(
+        "index",
+        "Percentile of the Hausdorff distance. `index`: the distance at position ⌊0.95 (n − 1)⌋; for "
+        "elements, the distance at which 95 % of the area is reached. `linear`: interpolated between two "
+        "positions; for voxels only.",
+    )
+    surface_directions: Directions = option(
+        "directed",
+        "The two directions of surface distances, from prediction to reference and back. `directed`: the "
+        "larger of their figures. `pooled`: the figure of all distances together.",
+    )
 
     @field_validator("marked_from")
     @classmethod
@@ -44,6 +67,11 @@ class CystsOptions(Options):
         if not 0 < value <= 1:
             raise ValueError("must be above 0 and at most 1")
         return value
+
+    @model_validator(mode="after")
+    def _one_convention(self) -> CystsOptions:
+        self.convention()
+        return self
 
     @field_validator("readers")
     @classmethod
@@ -55,17 +83,24 @@ class CystsOptions(Options):
             raise ValueError("must differ from each other")
         return names
 
+    def convention(self) -> SurfaceConvention:
+        """Return how surfaces are compared. Raises ValueError for choices that exclude each other."""
+        return SurfaceConvention(self.surface, self.hausdorff_percentile, self.surface_directions)
+
 
 def _tasks(options: CystsOptions) -> tuple[Task, ...]:
     scoring = VolumeScoring(
-        options.marked_from, options.continuity_mm, options.readers, options.surface_distances
+        options.marked_from,
+        options.continuity_mm,
+        options.readers,
+        options.convention() if options.surface_distances else None,
     )
     return (
         Task(
             name="cysts",
             title="Segmentation of cysts",
             fields=(CYSTS,),
-            hidden=(LEVEL, *map(_reader, options.readers)),
+            hidden=(LEVEL, *map(_annotator, options.readers)),
             score=scoring.score,
             worst=scoring.worst,
             metrics=_metrics(options),
@@ -74,9 +109,9 @@ def _tasks(options: CystsOptions) -> tuple[Task, ...]:
 
 
 def _metrics(options: CystsOptions) -> tuple[Metric, ...]:
-    reader_metrics = {
-        f"{name}_{reader}": f"{title}, {'intersection of readers' if reader == 'intersection' else reader}"
-        for reader in _reader_columns(options)
+    annotator_metrics = {
+        f"{name}_{column}": f"{title}, {'intersection of annotators' if column == 'intersection' else column}"
+        for column in _annotator_columns(options)
         for name, (title, _) in OVERLAPS.items()
     }
     bound = "highest_binary_weighted_dice"
@@ -84,22 +119,22 @@ def _metrics(options: CystsOptions) -> tuple[Metric, ...]:
         ("weighted_dice", "Confidence-weighted Dice"),
         (bound, "Highest weighted Dice of any binary mask"),
         *((name, title) for name, (title, _) in OVERLAPS.items()),
-        *reader_metrics.items(),
+        *annotator_metrics.items(),
         *((f"recall_level_{level}", f"Recall at level {level}") for level in LEVELS),
         ("detection_ratio", "Cyst-wise detection ratio"),
         *((f"detection_ratio_level_{level}", f"Detection ratio at level {level}") for level in LEVELS),
     ]
     amounts = [
-        ("false_components", "False components in a volume"),
-        ("volume_error_mm3", "Volume error in mm³"),
+        ("false_components", "False components in a volume", ""),
+        ("volume_error_mm3", "Volume error in mm³", "mm³"),
     ]
     if options.surface_distances:
         amounts += [
-            ("hausdorff_95_mm", "Hausdorff distance (95 %) in mm"),
-            ("mean_surface_distance_mm", "Mean surface distance in mm"),
+            ("hausdorff_95_mm", "Hausdorff distance (95 %) in mm", "mm"),
+            ("mean_surface_distance_mm", "Mean surface distance in mm", "mm"),
         ]
     first, *rest = [
-        mean_metric(name, title, best=1, worst=0, ordered=name != bound and name not in reader_metrics)
+        mean_metric(name, title, best=1, worst=0, ordered=name != bound and name not in annotator_metrics)
         for name, title in share
     ]
     pooled = Metric("pooled_weighted_dice", "Confidence-weighted Dice, all voxels pooled", _POOLED, 1, 0)
@@ -117,17 +152,17 @@ def _metrics(options: CystsOptions) -> tuple[Metric, ...]:
         pooled,
         highest,
         *rest,
-        *(mean_metric(name, title, best=0, worst=inf) for name, title in amounts),
+        *(mean_metric(name, title, best=0, worst=inf, unit=unit) for name, title, unit in amounts),
     )
 
 
-def _reader_columns(options: CystsOptions) -> tuple[str, ...]:
+def _annotator_columns(options: CystsOptions) -> tuple[str, ...]:
     return ("intersection", *options.readers) if options.readers else ()
 
 
-def _reader(name: str) -> HiddenField:
+def _annotator(name: str) -> HiddenField:
     location = Files(f"readers/{name}", _VOLUMES)
-    return HiddenField(reader_field(name), Reference(_WHOLE_LEVELS, location, optional=True))
+    return HiddenField(annotator_field(name), Reference(_WHOLE_LEVELS, location, optional=True))
 
 
 _POOLED = Aggregate(
@@ -158,7 +193,7 @@ CYSTS = Field(
 
 LEVEL = HiddenField("level", Reference(_WHOLE_LEVELS, Files("level", _VOLUMES)))
 
-# The paper ranks nobody; this order is ours.
+# The paper has no ranking; this order is a choice of this package.
 RANKING = Scheme(
     boards=(
         Board(

@@ -1,9 +1,9 @@
-"""Synthetic cyst phases: two simulated readers behind the reference, submissions of known order."""
+"""Synthetic cyst phases: references of two simulated annotators, and submissions of known quality."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,22 +19,21 @@ from evaluation.challenges.cysts.oct_volumes import (
     read_cysts,
 )
 from evaluation.challenges.cysts.rules import CHALLENGE, CystsOptions
-from evaluation.core.challenge import fields_of, references_of
+from evaluation.core.challenge import Values
 from evaluation.io.kinds.volume import Volume, geometry_columns
 from evaluation.io.volumes.reader import EXTENSIONS, write_volume
-from evaluation.phase.writer import SampleCase, write_phase
-from evaluation.platform.submission_writer import ArchiveWriter
+from evaluation.phase.writer import ArchiveSample, SampleCase
 from evaluation.synthesis.fundus import Quality
 
-_READERS = ("first", "second")
+_ANNOTATORS = ("first", "second")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare what can be chosen about a sample of OCT volumes."""
+    """Declare the arguments of a sample of OCT volumes."""
     parser.add_argument("--cases", type=int, default=26, help="number of volumes")
     parser.add_argument("--scale", type=float, default=1.0, help="of width, depth and number of B-scans")
     parser.add_argument("--images", action="store_true", help="also write the OCT volumes (8-bit)")
-    parser.add_argument("--readers", action="store_true", help="also write the single readers' levels")
+    parser.add_argument("--readers", action="store_true", help="also write the single annotators' levels")
     parser.add_argument("--extension", default=".mha", choices=EXTENSIONS[:3], help="of submitted volumes")
 
 
@@ -42,34 +41,35 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
     """Write a phase and four submissions below ``arguments.output`` and return their folders."""
     rng = np.random.Generator(np.random.PCG64(arguments.seed))
     cases = draw_cases(arguments.cases, arguments.scale, rng)
-    tasks = CHALLENGE.tasks(CystsOptions(readers=_READERS if arguments.readers else ()))
-    submissions = arguments.output / "submissions"
-    writers = {
-        quality: ArchiveWriter(submissions / quality.value, fields_of(tasks), {"cysts": arguments.extension})
-        for quality in Quality
-    }
+    tasks = CHALLENGE.tasks(CystsOptions(readers=_ANNOTATORS if arguments.readers else ()))
+    sample = ArchiveSample(
+        arguments.output,
+        arguments.name,
+        _configuration(arguments),
+        tasks,
+        extensions={"cysts": arguments.extension},
+    )
 
-    def cases_with_predictions() -> Iterator[SampleCase]:
-        for position, case in enumerate(cases):
-            if arguments.images:
-                _write_image(arguments.output / "images" / f"{case.name}.mha", case, rng)
-            sample = _reference(case, rng)
-            for quality, writer in writers.items():
-                values = _prediction(case, sample.reference["cysts"].values, quality, rng)
-                writer.add(case.name, {"cysts": Volume(values, case.geometry)})
-            progress(position + 1)
-            yield sample
+    def draw(position: int) -> tuple[SampleCase, Callable[[Quality], Values]]:
+        case = cases[position]
+        if arguments.images:
+            _write_image(arguments.output / "images" / f"{case.name}.mha", case, rng)
+        drawn = _reference(case, rng)
 
-    folder = arguments.output / "ground-truth" / arguments.name
-    write_phase(folder, _configuration(arguments), references_of(tasks), cases_with_predictions())
-    return [folder, *(writer.folder for writer in writers.values())]
+        def predict(quality: Quality) -> Values:
+            values = _prediction(case, drawn.reference["cysts"].values, quality, rng)
+            return {"cysts": Volume(values, case.geometry)}
+
+        return drawn, predict
+
+    return sample.write(arguments.cases, draw, progress)
 
 
 def _reference(case: OctCase, rng: np.random.Generator) -> SampleCase:
-    readers = [read_cysts(case, rng, missed=0.3, deviation=0.08, level_deviation=0.6) for _ in _READERS]
-    confidence, level = combine(readers)
+    annotators = [read_cysts(case, rng, missed=0.3, deviation=0.08, level_deviation=0.6) for _ in _ANNOTATORS]
+    confidence, level = combine(annotators)
     values: dict[str, NDArray[Any]] = {"cysts": confidence, "level": level}
-    values |= {f"reader_{name}": levels for name, levels in zip(_READERS, readers, strict=True)}
+    values |= {f"reader_{name}": levels for name, levels in zip(_ANNOTATORS, annotators, strict=True)}
     return SampleCase(
         case.name,
         {**geometry_columns(case.geometry), "vendor": case.vendor, "quality": case.quality},
@@ -80,7 +80,7 @@ def _reference(case: OctCase, rng: np.random.Generator) -> SampleCase:
 def _prediction(
     case: OctCase, confidence: NDArray[np.float32], quality: Quality, rng: np.random.Generator
 ) -> NDArray[Any]:
-    """Return a submitted volume: the reference itself, a map, a binary mask, cysts at random places."""
+    """Return a submitted volume: the reference, a confidence map, a binary mask, or the cysts misplaced."""
     if quality is Quality.PERFECT:
         return confidence
     if quality is Quality.GOOD:
@@ -98,7 +98,7 @@ def _write_image(path: Path, case: OctCase, rng: np.random.Generator) -> None:
 
 
 def _configuration(arguments: argparse.Namespace) -> str:
-    options = f"\n[options]\nreaders = {list(_READERS)}\n" if arguments.readers else ""
+    options = f"\n[options]\nreaders = {list(_ANNOTATORS)}\n" if arguments.readers else ""
     return f"""\
 challenge = "cysts"
 name = "{arguments.name}"

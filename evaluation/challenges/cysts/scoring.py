@@ -1,4 +1,4 @@
-"""All columns of one volume: what its comparison with the reference gives, and the worst that it can be."""
+"""All columns of one volume: from its comparison with the reference, and the worst values."""
 
 from __future__ import annotations
 
@@ -8,37 +8,37 @@ from dataclasses import dataclass
 from math import nan
 
 from evaluation.challenges.cysts.comparison import ComparedVolume, VolumeComparison
-from evaluation.challenges.cysts.confidence import highest_binary_dice, weighted_dice
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Values
 from evaluation.core.fault import PhaseError
 from evaluation.core.form import CaseForm
 from evaluation.io.kinds.volume import geometry_of
+from evaluation.metrics.confidence import highest_binary_dice, weighted_dice
 from evaluation.metrics.crop import EMPTY, Crop
 from evaluation.metrics.overlap import OverlapCounts, dice, precision, recall
-from evaluation.metrics.surface_distance import surface_distances
+from evaluation.metrics.surface_distance import SurfaceConvention, surface_distances
 
 LEVELS = (1, 2, 3, 4, 5)
 OVERLAPS = {"dice": ("Dice", dice), "precision": ("Precision", precision), "recall": ("Recall", recall)}
-"""The figures of an overlap by column: title and function."""
+"""Title and function of each overlap metric, by column."""
 
 _BOTH_EMPTY = 1.0
 
 
 @dataclass(frozen=True)
 class VolumeScoring:
-    """How a volume is scored, by the options of the same names."""
+    """Scores volumes under the options of the same names; no ``surfaces``, no surface distances."""
 
     marked_from: float
     continuity_mm: float
-    readers: tuple[str, ...]
-    surface_distances: bool
+    annotators: tuple[str, ...]
+    surfaces: SurfaceConvention | None
 
     def score(self, prediction: Values, reference: Values) -> Row:
         """Return the columns of a submitted volume."""
         compared = self._compare(prediction["cysts"], reference)
         row = self._row(compared, reference)
-        if self.surface_distances:
+        if self.surfaces is not None:
             case = reference["cysts"].case
             spacing = _spacing_zyx(case)
             distances = surface_distances(
@@ -46,15 +46,16 @@ class VolumeScoring:
                 compared.reference_planes,
                 spacing,
                 _diagonal_mm(geometry_of(case).shape, spacing),
+                self.surfaces,
             )
             row |= {"hausdorff_95_mm": distances.hausdorff_95, "mean_surface_distance_mm": distances.mean}
         return {**row, **_confidences(compared)}
 
     def worst(self, case: CaseForm, reference: Values) -> Row:
-        """Return the worst values of a volume; which of them exist, the reference alone decides.
+        """Return the worst values of a volume. The reference alone decides which of them are defined.
 
-        No submitted volume can be worse: every voxel marked in vain, as many false components as fit, an
-        error of the whole volume.
+        No submission can be worse: only false voxels, as many false components as fit, and an error of the
+        whole volume.
         """
         geometry, spacing = geometry_of(case), _spacing_zyx(case)
         voxels = math.prod(geometry.shape)
@@ -70,28 +71,28 @@ class VolumeScoring:
             "false_components": float(across * ((height + 1) // 2) * ((width + 1) // 2)),
             "volume_error_mm3": voxels * math.prod(spacing),
         }
-        if self.surface_distances:
+        if self.surfaces is not None:
             distance = _diagonal_mm(geometry.shape, spacing) if nothing.overlap.reference else nan
             row |= {"hausdorff_95_mm": distance, "mean_surface_distance_mm": distance}
         return {**row, **_confidences(nothing)}
 
     def _compare(self, planes: Sequence[Crop], reference: Values) -> ComparedVolume:
-        """Return the comparison of a volume with its reference, whose files pass by plane by plane."""
+        """Return the comparison of a volume with its reference, read plane by plane."""
         case = reference["cysts"].case
-        readers = [reference[reader_field(name)] for name in self.readers]
-        streams = [volume.planes() for volume in readers if volume is not None]
+        annotators = [reference[annotator_field(name)] for name in self.annotators]
+        streams = [volume.planes() for volume in annotators if volume is not None]
         across_planes = _spacing_zyx(case)[0] < self.continuity_mm
         comparison = VolumeComparison(case.width, self.marked_from, across_planes, len(streams))
         volumes = zip(planes, reference["level"].planes(), reference["cysts"].planes(), *streams, strict=True)
-        for z, (prediction, level, confidence, *reader_overlaps) in enumerate(volumes):
+        for z, (prediction, level, confidence, *annotator_overlaps) in enumerate(volumes):
             try:
-                comparison.add(prediction, level, confidence, reader_overlaps)
+                comparison.add(prediction, level, confidence, annotator_overlaps)
             except ValueError as error:
                 raise PhaseError(f"{reference['cysts'].path}, B-scan {z + 1}: {error}") from None
         return comparison.result()
 
     def _row(self, compared: ComparedVolume, reference: Values) -> dict[str, float]:
-        """Return all columns but the distances; NaN where the reference holds nothing to measure."""
+        """Return all columns except the distances; NaN where the reference defines no value."""
         sums = compared.sums
         row = {
             "weighted_dice": weighted_dice(sums),
@@ -103,11 +104,11 @@ class VolumeScoring:
             ),
         }
         row |= _overlaps("", compared.overlap)
-        reader_overlaps = iter(compared.reader_overlaps)
-        for name in self.readers:
-            present = reference[reader_field(name)] is not None
-            row |= _overlaps(f"_{name}", next(reader_overlaps) if present else None)
-        if self.readers:
+        annotator_overlaps = iter(compared.annotator_overlaps)
+        for name in self.annotators:
+            present = reference[annotator_field(name)] is not None
+            row |= _overlaps(f"_{name}", next(annotator_overlaps) if present else None)
+        if self.annotators:
             row |= _overlaps("_intersection", compared.intersection_overlap)
         for level in LEVELS:
             row[f"recall_level_{level}"] = _share(compared.found[level], compared.voxels[level])
@@ -120,13 +121,13 @@ class VolumeScoring:
         return row
 
 
-def reader_field(reader: str) -> str:
-    """Return the name of the hidden field that holds a single reader's levels."""
-    return f"reader_{reader}"
+def annotator_field(annotator: str) -> str:
+    """Return the name of the hidden field that holds a single annotator's levels."""
+    return f"reader_{annotator}"
 
 
 def _confidences(compared: ComparedVolume) -> Row:
-    """Return the columns of which the pooled maximum of binary masks is made, an array each."""
+    """Return the columns from which the pooled maximum of binary masks is computed, one array each."""
     return {
         "reference_confidences": compared.confidences,
         "reference_voxels": compared.voxels_of_confidence,

@@ -1,36 +1,34 @@
-"""Aggregates of detection tasks: boxes of images as columns, average precision and overlap as figures."""
+"""Figures of detection tasks, computed from the boxes of all images: average precision and mean IoU."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from evaluation.core.case_table import CaseTable, FloatArray, WeightedCases
-from evaluation.core.metric import Aggregate, Strata
+from evaluation.core.metric import Strata
 from evaluation.metrics.box_matching import match_boxes
-from evaluation.metrics.detection import DetectionTable, mean_over_classes
+from evaluation.metrics.detection import AveragePrecision, DetectionTable, mean_over_classes
 
 MAX_CASES = 2000
-"""Above this number of images, the bootstrap of average precision is off unless a phase asks for it."""
+"""Above this number of images average precision has no bootstrap interval unless the phase asks for one."""
 
 
 @dataclass(frozen=True)
 class DetectionRules:
     """How boxes are compared: classes in the order of their indices, IoU thresholds, definition of a corner.
 
-    Figures are averaged over the thresholds ``averaged``; mAP can be given at those of ``reported`` as well.
-    The columns of a task under these rules are ``predicted`` and ``reference``, each an array (boxes, 6) of
-    class index, confidence, x1, y1, x2, y2 in the order of the file's lines, and ``missing``, 1 for an image
-    without a result and else 0.
+    Metrics are averaged over the thresholds ``averaged``; mAP is also reported at each of ``reported``. The
+    task's columns are ``predicted`` and ``reference``, arrays (boxes, 6) of class index, confidence, x1, y1,
+    x2, y2 in the order of the file's lines, and ``missing``, 1 for an image without a result, else 0.
     """
 
     classes: tuple[str, ...]
     averaged: tuple[float, ...]
     inclusive_corners: bool
     reported: tuple[float, ...] = ()
+    curve: AveragePrecision = "all_points"
 
     @property
     def thresholds(self) -> tuple[float, ...]:
@@ -43,11 +41,11 @@ class DetectionRules:
         return [self.thresholds.index(threshold) for threshold in self.averaged]
 
     def table(self, table: CaseTable) -> DetectionTable:
-        """Return the matched boxes of all images; they are matched once."""
+        """Return the matched boxes of all images; the match is computed once."""
         return table.derive(("detection", self), self._match)
 
     def absent_classes(self, table: CaseTable) -> tuple[str, ...]:
-        """Return the classes of which the reference of these images has no box."""
+        """Return the classes without a reference box in these images."""
         counts = self.table(table).reference_counts.sum(axis=0)
         return tuple(name for name, count in zip(self.classes, counts, strict=True) if not count)
 
@@ -73,9 +71,9 @@ class DetectionRules:
 
 
 class DetectionFigures:
-    """The figures of detection under the weights of some cases, shape (resamples, …), computed once.
+    """Detection figures under given case weights, shape (resamples, …); each is computed once.
 
-    ``within`` names a 0/1 column and ``value`` which of its cases count.
+    Where ``within`` names a 0/1 column, only the cases with that ``value`` count.
     """
 
     def __init__(
@@ -92,7 +90,8 @@ class DetectionFigures:
     def average_precision(self) -> FloatArray:
         """AP, shape (resamples, classes, thresholds); NaN for a class that the reference lacks."""
         return self._cases.derive(
-            ("average precision", self._key), lambda cases: self.table.average_precision(self._weights)
+            ("average precision", self._key),
+            lambda cases: self.table.average_precision(self._weights, self._rules.curve),
         )
 
     @property
@@ -128,57 +127,7 @@ class DetectionFigures:
         return number
 
 
-def figure_of(
-    rules: DetectionRules,
-    figure: Callable[[DetectionFigures], FloatArray],
-    strata: Callable[[CaseTable], Strata] = lambda table: np.zeros(len(table), dtype=np.int64),
-) -> Aggregate:
-    """Return a function of the figures of all cases as an aggregate."""
-    return Aggregate(lambda cases: figure(DetectionFigures(rules, cases)), strata, max_cases=MAX_CASES)
-
-
-def class_average_precision_of(rules: DetectionRules, position: int) -> Aggregate:
-    """Return the AP of one class averaged over the thresholds; images with and without it are strata."""
-
-    def values(cases: WeightedCases) -> FloatArray:
-        # Its strata are its own, so that no other metric shares the resamples: no other class is computed.
-        class_table = cases.table.derive(
-            ("class", rules, position), lambda table: rules.table(table).single_class(position)
-        )
-        mean: FloatArray = class_table.average_precision(cases.weights)[:, 0, rules.averaged_positions].mean(
-            axis=1
-        )
-        return mean
-
-    def strata(table: CaseTable) -> Strata:
-        return (rules.table(table).reference_counts[:, position] > 0).astype(np.int64)
-
-    return Aggregate(values, strata, max_cases=MAX_CASES)
-
-
-def detection_details(rules: DetectionRules, table: CaseTable) -> Mapping[str, Any]:
-    """Return for plots the precision–recall points of every class and threshold, at the true positives."""
-    matched = rules.table(table)
-    weights = np.ones(len(table))
-    curves = []
-    for position, name in enumerate(rules.classes):
-        for number, threshold in enumerate(rules.thresholds):
-            points = matched.precision_recall(weights, position, number)
-            curves.append(
-                {
-                    "class": name,
-                    "iou_threshold": threshold,
-                    "reference_boxes": int(matched.reference_counts[:, position].sum()),
-                    "predicted_boxes": int(matched.prediction_counts[:, position].sum()),
-                    "confidence": points.confidence.tolist(),
-                    "recall": points.recall.tolist(),
-                    "precision": points.precision.tolist(),
-                }
-            )
-    return {"precision_recall": curves}
-
-
 def _stacked(arrays: list[FloatArray]) -> tuple[FloatArray, Strata]:
-    """Return the rows of all images below each other, and the image of each row."""
+    """Return the rows of all images in one array, and the image of each row."""
     images = np.repeat(np.arange(len(arrays)), [len(array) for array in arrays])
     return np.concatenate([*arrays, np.zeros((0, 6))]), images

@@ -1,4 +1,4 @@
-"""Overlap of two masks of several classes, of all channels pooled and of each class: columns and metrics."""
+"""Columns and metrics of the segmentation task: overlap of all channels pooled, and of each class."""
 
 from __future__ import annotations
 
@@ -7,22 +7,20 @@ from math import inf, nan
 
 from evaluation.core.metric import Metric, mean_deviation_of, mean_metric, mean_of, sum_of
 from evaluation.metrics.crop import Crop
-from evaluation.metrics.overlap import OverlapCounts, f_beta, precision, recall
-from evaluation.metrics.regions import overlap_of
+from evaluation.metrics.overlap import OverlapCounts, f_beta, overlap_of, precision, recall
 
 OVERLAPS = {"precision": "Precision", "recall": "Recall", "f1": "F1 (Dice)", "f2": "F2"}
-"""The four figures of an overlap by their column, with their titles."""
+"""Column and title of the four overlap metrics."""
 
 
 def multilabel_columns(
     predicted: Sequence[Crop], reference: Sequence[Crop], classes: Sequence[str]
 ) -> dict[str, float]:
-    """Return the columns of one image from its regions, one a class.
+    """Return the columns of one image from its regions, one for each class.
 
-    ``precision``, ``recall``, ``f1`` and ``f2`` of all channels pooled (1 where nothing is in either, 0 where
-    one side is empty) and ``score``, their mean; the four of every class as ``f1_<class>``, NaN where the
-    reference lacks it; ``false_<class>``, 1 where pixels of a class are predicted that the reference lacks,
-    else 0, and NaN where it has the class.
+    ``precision``, ``recall``, ``f1`` and ``f2`` pool all channels: 1 where both sides are empty, 0 where one
+    is. ``score`` is their mean. ``f1_<class>`` and so on are those of one class, NaN where the reference
+    lacks it. ``false_<class>`` exists where the reference lacks the class: 1 if it is predicted, else 0.
     """
     overlaps = [overlap_of(*pair) for pair in zip(predicted, reference, strict=True)]
     pooled = OverlapCounts(
@@ -40,7 +38,7 @@ def multilabel_columns(
 
 
 def worst_multilabel_columns(reference: Sequence[Crop], classes: Sequence[str]) -> dict[str, float]:
-    """Return the columns of an image without a result: 0, and false pixels wherever that is possible."""
+    """Return the columns of an image without a result: overlap 0, and false pixels of every absent class."""
     row = dict.fromkeys((*OVERLAPS, "score"), 0.0)
     for name, region in zip(classes, reference, strict=True):
         present = bool(region.values.any())
@@ -50,7 +48,7 @@ def worst_multilabel_columns(reference: Sequence[Crop], classes: Sequence[str]) 
 
 
 def multilabel_metrics(classes: Sequence[str]) -> tuple[Metric, ...]:
-    """Return the metrics of these columns (Eq. 6), the score first."""
+    """Return the metrics of the segmentation task (Eq. 6), the score first."""
     return (
         Metric("score_s", "Mean of precision, recall, F1 and F2", mean_of("score"), best=1, worst=0),
         Metric(

@@ -1,45 +1,37 @@
 """EDD2020: detection, segmentation and generalisation in endoscopy (2020), section IV of its paper.
 
-Its rules are those of the EndoCV family of challenges, so classes and thresholds are options.
+Other EndoCV challenges have the same rules, so classes and thresholds are options.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
-from math import inf
 from typing import Annotated, Any, Literal
 
 import pydantic
 from pydantic import AfterValidator
 
-from evaluation.challenges.edd2020.detection import (
-    DetectionFigures,
-    DetectionRules,
-    class_average_precision_of,
-    detection_details,
-    figure_of,
-)
+from evaluation.challenges.edd2020.detection import DetectionRules
+from evaluation.challenges.edd2020.detection_metrics import detection_details, detection_metrics
 from evaluation.challenges.edd2020.overlap import (
     multilabel_columns,
     multilabel_metrics,
     worst_multilabel_columns,
 )
 from evaluation.challenges.edd2020.sets import TwoSets
-from evaluation.core.case_table import FloatArray, Row
-from evaluation.core.challenge import Challenge, FormColumn, Options, Task, Values, form_option
+from evaluation.core.case_table import Row
+from evaluation.core.challenge import Challenge, FormColumn, Options, Task, Values, option
 from evaluation.core.field import Field, Files, Reference, Socket
 from evaluation.core.form import CaseForm
-from evaluation.core.metric import Metric
 from evaluation.core.scheme import Board, Rank, Scheme
+from evaluation.io.box_lines import Outside
 from evaluation.io.kinds.boxes import BoxList, box_columns
 from evaluation.io.kinds.multilabel_mask import MultilabelMask
+from evaluation.metrics.detection import AveragePrecision
+
+_REMEDY = ' (or outside = "keep" or "clip" in [options])'
 
 SET = FormColumn("set", ("in-sample", "out-of-sample"))
-
-
-_share = partial(Metric, best=1, worst=0)
-_gap = partial(Metric, best=0, worst=1, ordered=False)
 
 
 def _distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -53,21 +45,38 @@ Threshold = Annotated[float, pydantic.Field(gt=0, le=1)]
 
 
 class Edd2020Options(Options):
-    """The paper's values, and choices in which the paper, its public evaluator and practice differ.
+    """The paper's values, and choices for which the paper and its public evaluator differ."""
 
-    ``iou_of_score`` says which mean IoU enters score_d.
-    """
-
-    classes: Annotated[tuple[ClassName, ...], AfterValidator(_distinct)] = form_option(
-        ("BE", "suspicious", "HGD", "cancer", "polyp")
+    classes: Annotated[tuple[ClassName, ...], AfterValidator(_distinct)] = option(
+        ("BE", "suspicious", "HGD", "cancer", "polyp"),
+        "Names of the classes. Their order is that of the channels of a mask.",
+        in_form=True,
     )
-    outside: Literal["error", "clip"] = form_option("error")
-    # Hundredths as the nearest float, to which a correctly rounded IoU of that value is equal.
-    iou_thresholds: Annotated[tuple[Threshold, ...], AfterValidator(_distinct)] = tuple(
-        hundredths / 100 for hundredths in range(25, 80, 5)
+    outside: Outside = option(
+        "error",
+        "What happens to a box that leaves the image, in a submission and in the reference. `error`: it is a "
+        "fault. `clip`: it is cut at the border. `keep`: it is compared as it is.",
+        in_form=True,
     )
-    inclusive_corners: bool = True
-    iou_of_score: Literal["iou_d", "iou_d_with_missed"] = "iou_d"
+    # Hundredths as the nearest float: a correctly rounded IoU of that value is equal to it.
+    iou_thresholds: Annotated[tuple[Threshold, ...], AfterValidator(_distinct)] = option(
+        tuple(hundredths / 100 for hundredths in range(25, 80, 5)),
+        "IoU thresholds over which the mean average precision is averaged.",
+    )
+    average_precision: AveragePrecision = option(
+        "all_points",
+        "Where the precision–recall curve is read. `all_points`: the whole area (PASCAL VOC from 2010 on). "
+        "`101_points`: the mean at 101 levels of recall (COCO). `11_points`: at 11 levels (PASCAL VOC to "
+        "2009).",
+    )
+    inclusive_corners: bool = option(
+        True, "Whether a box includes the pixels of both its corners, as in PASCAL VOC."
+    )
+    iou_of_score: Literal["iou_d", "iou_d_with_missed"] = option(
+        "iou_d",
+        "The mean IoU in score_d: over the detected boxes (`iou_d`), or with 0 for every missed box "
+        "(`iou_d_with_missed`).",
+    )
 
 
 def _tasks(options: Edd2020Options) -> tuple[Task, ...]:
@@ -97,58 +106,15 @@ def _detection(boxes: Field, options: Edd2020Options) -> Task:
     """Return the task of section IV-A (Eq. 3 to 5)."""
     rules = _rules(options, reported=(0.25, 0.5, 0.75))
 
-    def score_d(figures: DetectionFigures) -> FloatArray:
-        overlap = figures.mean_iou(with_missed=options.iou_of_score == "iou_d_with_missed")
-        score: FloatArray = 0.6 * figures.mean_average_precisions.mean(axis=1) + 0.4 * overlap
-        return score
-
     return Task(
         name="detection",
         title="Detection of diseased regions",
         fields=(boxes,),
         score=lambda prediction, reference: box_columns(prediction[boxes.name], reference[boxes.name]),
         worst=lambda case, reference: box_columns(None, reference[boxes.name]),
-        metrics=(
-            _share("score_d", "0.6 mAP + 0.4 IoU", figure_of(rules, score_d)),
-            Metric(
-                "sigma_score_d",
-                "Standard deviation of mAP over the thresholds",
-                figure_of(rules, lambda figures: figures.mean_average_precisions.std(axis=1)),
-                best=0,
-                worst=0.5,
-                ordered=False,
-            ),
-            _share(
-                "map_d",
-                "mAP, mean over the thresholds",
-                figure_of(rules, lambda figures: figures.mean_average_precisions.mean(axis=1)),
-            ),
-            _share(
-                "iou_d",
-                "Mean IoU of the predicted boxes",
-                figure_of(rules, lambda figures: figures.mean_iou(with_missed=False)),
-            ),
-            _share(
-                "iou_d_with_missed",
-                "Mean IoU of predicted and missed boxes",
-                figure_of(rules, lambda figures: figures.mean_iou(with_missed=True)),
-            ),
-            *(_map_at(rules, percent) for percent in (25, 50, 75)),
-            *(
-                _share(f"ap_{name}", f"AP of {name}", class_average_precision_of(rules, position))
-                for position, name in enumerate(options.classes)
-            ),
-            Metric(
-                "boxes_of_absent_classes",
-                "Predicted boxes of classes that the reference lacks (in no other metric)",
-                figure_of(rules, lambda figures: figures.boxes_of_absent_classes()),
-                best=0,
-                worst=inf,
-                ordered=False,
-            ),
-        ),
+        metrics=detection_metrics(rules, with_missed=options.iou_of_score == "iou_d_with_missed"),
         details=lambda table: {
-            "clipped_boxes": int(table["clipped"].sum()),
+            "boxes_outside": int(table["outside"].sum()),
             **detection_details(rules, table),
         },
         notices=lambda table: [
@@ -175,7 +141,6 @@ def _segmentation(masks: Field, classes: Sequence[str]) -> Task:
 def _generalisation(boxes: Field, further_boxes: Field, options: Edd2020Options) -> Task:
     """Return the task of section IV-C (Eq. 7)."""
     rules = _rules(options)
-
     sets = TwoSets(rules, "out_of_sample", SET.values)
 
     def score(prediction: Values, reference: Values) -> Row:
@@ -192,36 +157,18 @@ def _generalisation(boxes: Field, further_boxes: Field, options: Edd2020Options)
         fields=(boxes, further_boxes),
         score=score,
         worst=worst,
-        metrics=(
-            _share("map_g", "mAP out of sample, mean over the thresholds", sets.mean_of_second()),
-            _gap("dev_g", "|mAP in sample − mAP out of sample|", sets.difference()),
-            Metric(
-                "dev_g_signed",
-                "mAP in sample − mAP out of sample",
-                sets.difference(signed=True),
-                best=-1,
-                worst=1,
-                ordered=False,
-            ),
-            _gap(
-                "dev_g_common_classes",
-                "|mAP in sample − mAP out of sample| over the classes that both sets have",
-                sets.difference(common_classes=True),
-            ),
-        ),
+        metrics=sets.metrics(),
         notices=sets.notices,
     )
 
 
 def _rules(options: Edd2020Options, reported: tuple[float, ...] = ()) -> DetectionRules:
-    return DetectionRules(options.classes, options.iou_thresholds, options.inclusive_corners, reported)
-
-
-def _map_at(rules: DetectionRules, percent: int) -> Metric:
-    return _share(
-        f"map_{percent}",
-        f"mAP at IoU {percent} %",
-        figure_of(rules, lambda figures: figures.mean_average_precision_at(percent / 100)),
+    return DetectionRules(
+        options.classes,
+        options.iou_thresholds,
+        options.inclusive_corners,
+        reported,
+        options.average_precision,
     )
 
 
@@ -237,16 +184,19 @@ def _boxes(name: str, title: str, folder: str, options: Edd2020Options, in_sampl
     return Field(
         name=f"{name}_boxes",
         title=title,
-        kind=BoxList(options.classes, with_confidence=True, clip=options.outside == "clip"),
+        kind=BoxList(options.classes, with_confidence=True, outside=options.outside),
         archive=Files(folder, (".txt",)),
         socket=Socket(f"endoscopic-disease-{name}", f"endoscopic-disease-{name}.json"),
-        reference=Reference(BoxList(options.classes, with_confidence=False), Files(folder, (".txt",))),
+        reference=Reference(
+            BoxList(options.classes, with_confidence=False, outside=options.outside, remedy=_REMEDY),
+            Files(folder, (".txt",)),
+        ),
         cases=_is_in_sample if in_sample else _is_out_of_sample,
     )
 
 
-# Three leaderboards and three winners; equal scores are told apart by the smaller deviation. The paper wants
-# both a high mAP out of sample and a small gap: the mean of the two ranks, equal ones by the higher mAP.
+# Three leaderboards; ties by the smaller deviation. The paper wants both a high mAP out of sample and a small
+# gap but gives no formula: here the mean of the two ranks, ties by the higher mAP.
 RANKING = Scheme(
     boards=(
         Board("detection", (Rank("detection.score_d"),), ties=(Rank("detection.sigma_score_d"),)),

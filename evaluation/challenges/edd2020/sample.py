@@ -1,9 +1,9 @@
-"""Synthetic EDD2020 phases: overlapping lesions, two sets of images, submissions of known order."""
+"""Synthetic EDD2020 phases: overlapping lesions in two sets of images, and submissions of known quality."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import pi
 from pathlib import Path
@@ -13,15 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.challenges.edd2020.rules import CHALLENGE, SET, Edd2020Options
-from evaluation.core.challenge import fields_of
+from evaluation.core.challenge import Values
 from evaluation.io.kinds.boxes import Boxes
-from evaluation.phase.writer import SampleCase, write_phase
-from evaluation.platform.submission_writer import ArchiveWriter
+from evaluation.phase.writer import ArchiveSample, SampleCase
 from evaluation.synthesis.ellipses import Ellipse, Patch, jitter, rasterise
 from evaluation.synthesis.fundus import Quality
 
 CLASSES = Edd2020Options().classes
-# How often each class is drawn: Table of the paper's section III (160, 88, 74, 53 and 127 annotations).
+# Annotations of each class in the table of the paper's section III.
 _FREQUENCY = np.array([160, 88, 74, 53, 127]) / 502
 # Dysplasia and cancer arise within Barrett's oesophagus.
 _BARRETT, _WITHIN_BARRETT = 0, (1, 2, 3)
@@ -29,8 +28,8 @@ _EMPTY_IMAGES = 0.05
 
 
 @dataclass(frozen=True)
-class Reader:
-    """How well a submission finds lesions: error relative to their size, shares missed and invented."""
+class SimulatedDetector:
+    """Error of a submission relative to lesion size, share of missed lesions, mean number of false ones."""
 
     error: float
     missed: float
@@ -38,17 +37,17 @@ class Reader:
     confidence: tuple[float, float]
 
 
-_READERS = {
-    Quality.PERFECT: Reader(0.0, 0.0, 0.0, (1.0, 1.0)),
-    Quality.GOOD: Reader(0.06, 0.08, 0.15, (0.55, 0.99)),
-    Quality.POOR: Reader(0.2, 0.35, 0.6, (0.3, 0.95)),
-    Quality.RANDOM: Reader(0.0, 1.0, 2.0, (0.0, 1.0)),
+_DETECTORS = {
+    Quality.PERFECT: SimulatedDetector(0.0, 0.0, 0.0, (1.0, 1.0)),
+    Quality.GOOD: SimulatedDetector(0.06, 0.08, 0.15, (0.55, 0.99)),
+    Quality.POOR: SimulatedDetector(0.2, 0.35, 0.6, (0.3, 0.95)),
+    Quality.RANDOM: SimulatedDetector(0.0, 1.0, 2.0, (0.0, 1.0)),
 }
 
 
 @dataclass(frozen=True)
 class Lesion:
-    """One object: index of its class and its outline."""
+    """One object: the index of its class, and its outline."""
 
     label: int
     outline: Ellipse
@@ -56,7 +55,7 @@ class Lesion:
 
 @dataclass(frozen=True)
 class Frame:
-    """One image: its name, size in pixels, set and lesions."""
+    """One image: name, size in pixels, set and lesions."""
 
     name: str
     width: int
@@ -66,7 +65,7 @@ class Frame:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare what can be chosen about an EDD2020 sample."""
+    """Declare the arguments of an EDD2020 sample."""
     parser.add_argument("--cases", type=int, default=100, help="number of images of the first set")
     parser.add_argument("--out-of-sample", type=int, default=40, help="number of images of the second set")
     parser.add_argument("--width", type=int, default=640, help="in pixels")
@@ -82,25 +81,23 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
     if arguments.cases < 1 or arguments.out_of_sample < 0 or min(arguments.width, arguments.height) < 32:
         raise ValueError("expected at least one case and images of at least 32 × 32 pixels")
     rng = np.random.Generator(np.random.PCG64(arguments.seed))
-    names = _tasks(arguments)
-    fields = fields_of(task for task in CHALLENGE.tasks(Edd2020Options()) if task.name in names)
-    submissions = arguments.output / "submissions"
-    writers = {quality: ArchiveWriter(submissions / quality.value, fields) for quality in Quality}
+    chosen = _tasks(arguments)
+    sample = ArchiveSample(
+        arguments.output,
+        arguments.name,
+        _configuration(arguments),
+        [task for task in CHALLENGE.tasks(Edd2020Options()) if task.name in chosen],
+    )
 
-    def cases_with_predictions() -> Iterator[SampleCase]:
-        for position in range(arguments.cases + arguments.out_of_sample):
-            frame = _draw_frame(position, arguments, rng)
-            for quality, writer in writers.items():
-                found = _found(frame, _READERS[quality], rng)
-                writer.add(frame.name, _values(frame, found, arguments.boxes_only))
-            progress(min(position + 1, arguments.cases))
-            yield _reference(frame, arguments.boxes_only)
+    def draw(position: int) -> tuple[SampleCase, Callable[[Quality], Values]]:
+        frame = _draw_frame(position, arguments, rng)
+        return _reference(frame, arguments.boxes_only), lambda quality: _values(
+            frame, _found(frame, _DETECTORS[quality], rng), arguments.boxes_only
+        )
 
-    folder = arguments.output / "ground-truth" / arguments.name
-    write_phase(folder, _configuration(arguments), fields, cases_with_predictions())
-    for writer in writers.values():
-        writer.close()
-    return [folder, *(writer.folder for writer in writers.values())]
+    return sample.write(
+        arguments.cases + arguments.out_of_sample, draw, lambda done: progress(min(done, arguments.cases))
+    )
 
 
 def _draw_frame(position: int, arguments: argparse.Namespace, rng: np.random.Generator) -> Frame:
@@ -136,21 +133,21 @@ def _draw_lesion(width: int, height: int, rng: np.random.Generator) -> Lesion:
     return Lesion(int(rng.choice(len(CLASSES), p=_FREQUENCY)), outline)
 
 
-def _found(frame: Frame, reader: Reader, rng: np.random.Generator) -> list[tuple[Lesion, float]]:
-    """Return what a submission finds in an image, with confidences; out of sample it does worse."""
+def _found(frame: Frame, detector: SimulatedDetector, rng: np.random.Generator) -> list[tuple[Lesion, float]]:
+    """Return the lesions that a submission finds and their confidences; it is worse out of sample."""
     strain = 1.5 if frame.out_of_sample else 1.0
-    low, high = reader.confidence
+    low, high = detector.confidence
     found = [
         (
-            Lesion(lesion.label, jitter(lesion.outline, rng, strain * reader.error)),
+            Lesion(lesion.label, jitter(lesion.outline, rng, strain * detector.error)),
             float(rng.uniform(low, high)),
         )
         for lesion in frame.lesions
-        if rng.random() >= min(1.0, strain * reader.missed)
+        if rng.random() >= min(1.0, strain * detector.missed)
     ]
     invented = [
         (_draw_lesion(frame.width, frame.height, rng), float(rng.uniform(0.0, (low + high) / 2)))
-        for _ in range(int(rng.poisson(strain * reader.invented)))
+        for _ in range(int(rng.poisson(strain * detector.invented)))
     ]
     return [*found, *invented]
 

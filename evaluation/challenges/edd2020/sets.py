@@ -1,4 +1,4 @@
-"""Detection compared between two sets of images, such as those of known and of new origin."""
+"""The generalisation task (section IV-C): detection in one set of images compared with a second set."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from evaluation.challenges.edd2020.detection import MAX_CASES, DetectionFigures, DetectionRules
 from evaluation.core.case_table import CaseTable, FloatArray, WeightedCases
-from evaluation.core.metric import Aggregate, Strata
+from evaluation.core.metric import Aggregate, Metric, Strata
 from evaluation.metrics.detection import mean_over_classes
 
 
@@ -16,14 +16,31 @@ from evaluation.metrics.detection import mean_over_classes
 class TwoSets:
     """Two sets of images under the same rules; ``column`` is 0 in the first of ``names``, 1 in the second.
 
-    The mAP of a set is the mean over the classes that its reference has; each set is resampled by itself.
+    The mAP of a set is the mean over the classes in its reference. Each set is resampled separately.
     """
 
     rules: DetectionRules
     column: str
     names: tuple[str, ...]
 
-    def mean_of_second(self) -> Aggregate:
+    def metrics(self) -> tuple[Metric, ...]:
+        """Return the metrics of the generalisation task (Eq. 7); a gap alone does not rank submissions."""
+
+        def gap(name: str, title: str, aggregate: Aggregate, best: float = 0) -> Metric:
+            return Metric(name, title, aggregate, best, worst=1, ordered=False)
+
+        return (
+            Metric("map_g", "mAP out of sample, mean over the thresholds", self._mean_of_second(), 1, 0),
+            gap("dev_g", "|mAP in sample − mAP out of sample|", self._difference()),
+            gap("dev_g_signed", "mAP in sample − mAP out of sample", self._difference(signed=True), best=-1),
+            gap(
+                "dev_g_common_classes",
+                "|mAP in sample − mAP out of sample| over the classes that both sets have",
+                self._difference(common_classes=True),
+            ),
+        )
+
+    def _mean_of_second(self) -> Aggregate:
         """Return the mAP of the second set, averaged over the thresholds."""
         return Aggregate(
             lambda cases: _mean(self._precisions(cases, 1)),
@@ -31,10 +48,10 @@ class TwoSets:
             max_cases=MAX_CASES,
         )
 
-    def difference(self, signed: bool = False, common_classes: bool = False) -> Aggregate:
-        """Return mAP of the first set − mAP of the second, by default without its sign.
+    def _difference(self, signed: bool = False, common_classes: bool = False) -> Aggregate:
+        """Return mAP of the first set − mAP of the second, by default the absolute value.
 
-        With ``common_classes`` both are means over the classes that both sets have.
+        With ``common_classes`` both are means over the classes that occur in both sets.
         """
 
         def values(cases: WeightedCases) -> FloatArray:
@@ -48,7 +65,7 @@ class TwoSets:
         return Aggregate(values, self._strata, max_cases=MAX_CASES)
 
     def notices(self, table: CaseTable) -> list[str]:
-        """Return a sentence for every class that only one of the sets has in its reference."""
+        """Return one sentence for every class that occurs in only one of the two sets."""
         counts = self.rules.table(table).reference_counts
         present = [counts[table[self.column] == value].sum(axis=0) > 0 for value in (0, 1)]
         return [

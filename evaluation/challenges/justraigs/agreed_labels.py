@@ -1,4 +1,4 @@
-"""What graders of one image agree on: the final main label, and the additional labels that count."""
+"""Labels on which the graders of one image agree: the final main label and the additional labels."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ from collections.abc import Sequence
 
 
 def final_label(first: str, second: str, specialist: str) -> str:
-    """Return the main label of an image that two graders and, where they disagreed, a specialist graded.
+    """Return the final main label: that of both first graders where they agree, else the specialist's.
 
-    The label on which both first graders agree, else the specialist's; empty where there is none (a
-    disagreement without a specialist). Source: JustRAIGS challenge design, annotation of the test cases.
+    It is empty where they disagree and there is no specialist's label.
+    Source: JustRAIGS challenge design, annotation of the test cases.
     """
     return first if first == second else specialist
 
 
 def counting_graders(labels: Sequence[str], specialist_alone: bool = False) -> tuple[int, ...]:
-    """Return which of three graders' additional labels count: positions in ``labels``.
+    """Return the graders whose additional labels count, as positions in ``labels``.
 
-    labels: main labels of the two first graders and of the specialist (empty: none). Both first graders
-    count where they agree; else the specialist and the one who agrees with the specialist; the specialist
-    alone where neither does. With ``specialist_alone`` the specialist alone counts wherever there is one (as
-    in the public evaluator). Empty where the first graders disagree and there is no specialist.
-    Source: JustRAIGS challenge design, annotation of the test cases.
+    labels: main labels of the two first graders and of the specialist (empty: none). Both first graders count
+    where they agree; else the specialist and the one who agrees with the specialist; the specialist alone
+    where neither does. With ``specialist_alone`` the specialist alone counts wherever the final label is the
+    specialist's (as in the public evaluator). Empty where the first graders disagree and there is no
+    specialist. Source: JustRAIGS challenge design, annotation of the test cases.
     """
     first, second, specialist = labels
-    if specialist and specialist_alone:
+    if specialist and specialist_alone and specialist == final_label(*labels):
         return (2,)
     if first == second:
         return (0, 1)

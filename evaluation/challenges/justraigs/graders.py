@@ -1,4 +1,4 @@
-"""The case table of a JustRAIGS phase from the organisers' files: graders' table and mapping of stacks."""
+"""Reads the organisers' files of JustRAIGS and makes the case table of a phase from them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from evaluation.phase.organiser_tables import TableRow, organiser_table
 
 GRADERS = ("G1", "G2", "G3")
 ABBREVIATIONS = ("ANRS", "ANRI", "RNFLDS", "RNFLDI", "BCLVS", "BCLVI", "NVT", "DH", "LD", "LC")
-"""How the graders' table names the features, in the order of `FEATURES`."""
+"""Names of the features in the graders' table, in the order of `FEATURES`."""
 
 MAIN_LABELS = (REFERABLE, NOT_REFERABLE, UNGRADABLE)
 CASE_COLUMNS = (
@@ -39,6 +39,7 @@ CASE_COLUMNS = (
     *LABEL_COLUMNS,
     *FEATURE_COLUMNS,
 )
+COLUMNS_WITHOUT_STACKS = tuple(column for column in CASE_COLUMNS if column not in (STACK_NAME, STACK_INDEX))
 _EYE, _FINAL, _FELLOW, _AGE = "Eye ID", "Final Label", "Fellow Eye ID", "Age"
 _MARKS: Mapping[str, bool | None] = {"": None, "0": False, "1": True, "0.0": False, "1.0": True}
 _KIND = AgreedFeatures(len(FEATURES), MAIN_LABELS, REFERABLE)
@@ -47,7 +48,7 @@ _MAX_FILE_BYTES = 1 << 30
 
 @dataclass(frozen=True)
 class Eye:
-    """One row of the graders' table; ``graders`` names who G1, G2 and G3 were."""
+    """One row of the graders' table; ``graders`` are the names of G1, G2 and G3."""
 
     line: int
     name: str
@@ -59,7 +60,7 @@ class Eye:
 
 @dataclass(frozen=True)
 class StackEntry:
-    """One image of the archive: the stack in which it lies, and where."""
+    """One image of the archive: its stack, its index there, and the eye."""
 
     stack: str
     index: int
@@ -69,8 +70,8 @@ class StackEntry:
 def write_case_table(graders: Path, mapping: Path, path: Path) -> int:
     """Write the case table of the eyes in a mapping and return their number.
 
-    Raises `PhaseError` listing every fault of the two files: among them a final label that the graders'
-    labels do not give, and a disagreement without a specialist.
+    Raises `PhaseError` listing every fault of both files, such as a final label that contradicts the graders'
+    labels, or a disagreement without a specialist.
     """
     eyes = read_graders(graders)
     rows = case_rows(eyes, read_mapping(mapping), graders.name)
@@ -81,7 +82,7 @@ def write_case_table(graders: Path, mapping: Path, path: Path) -> int:
 def read_graders(path: Path) -> list[Eye]:
     """Return the rows of a graders' table (comma, semicolon or tab). Raises `PhaseError` with every fault.
 
-    Columns "Grader G1" and so on may say who the graders were.
+    The optional columns "Grader G1", "Grader G2" and "Grader G3" hold the names of the graders.
     """
     features = [f"{grader} {feature}" for grader in GRADERS for feature in ABBREVIATIONS]
     label_columns = [f"Label {grader}" for grader in GRADERS]
@@ -117,7 +118,7 @@ def read_graders(path: Path) -> list[Eye]:
 
 
 def _check_labels(row: TableRow, labels: Sequence[str]) -> None:
-    """Add what is wrong with the name and the labels of an eye to the faults of the table."""
+    """Add the faults of an eye's name and labels to the faults of the table."""
     before = len(row.faults)
     if not row.cells[_EYE]:
         row.fault(_EYE, "expected the name of an eye, found nothing")
@@ -162,37 +163,44 @@ def read_mapping(path: Path) -> list[StackEntry]:
 def case_rows(eyes: Sequence[Eye], entries: Sequence[StackEntry], file: str) -> list[list[str]]:
     """Return the rows of the case table, sorted by name: the eyes of the mapping, with persons as clusters.
 
-    Eyes that the mapping does not name belong to another phase. Raises `PhaseError` listing every eye that
-    is named twice, or not graded, or whose fellow eye has another fellow.
+    Eyes outside of the mapping belong to another phase. Raises `PhaseError` listing every eye that is
+    duplicate or not graded, or whose fellow eye names another fellow.
     """
     by_key = {name_key(eye.name): eye for eye in eyes}
-    problems = _repeated((eye.name for eye in eyes), f"{file}: duplicate eye {{}} in {{}} rows")
+    problems = _faults_of_eyes(eyes, by_key, file)
     problems += _repeated((entry.eye for entry in entries), "mapping: duplicate eye {} in {} entries")
     missing = [entry.eye for entry in entries if name_key(entry.eye) not in by_key]
     problems += [
         f"{file}: expected a row for {name}, which the mapping names, found none" for name in missing
     ]
+    if problems:
+        raise PhaseError(*problems)
+    pairs = [(by_key[name_key(entry.eye)], (entry.stack, str(entry.index))) for entry in entries]
+    return [_case_row(eye, by_key, place) for eye, place in sorted(pairs, key=lambda pair: pair[0].name)]
+
+
+def case_rows_without_stacks(eyes: Sequence[Eye], file: str) -> list[list[str]]:
+    """Return the rows of `case_rows` for all eyes, without the columns of stacks."""
+    by_key = {name_key(eye.name): eye for eye in eyes}
+    if problems := _faults_of_eyes(eyes, by_key, file):
+        raise PhaseError(*problems)
+    return [_case_row(eye, by_key, ()) for eye in sorted(eyes, key=lambda eye: eye.name)]
+
+
+def _case_row(eye: Eye, by_key: Mapping[str, Eye], place: Sequence[str]) -> list[str]:
+    fellow = by_key.get(name_key(eye.fellow))
+    cluster = min(eye.name, fellow.name) if fellow is not None else ""
+    return [eye.name, *place, cluster, eye.age, *_KIND.write_cells(eye.graded)]
+
+
+def _faults_of_eyes(eyes: Sequence[Eye], by_key: Mapping[str, Eye], file: str) -> list[str]:
+    problems = _repeated((eye.name for eye in eyes), f"{file}: duplicate eye {{}} in {{}} rows")
     for eye in eyes:
         other = by_key.get(name_key(eye.fellow)) if eye.fellow else None
         if other is not None and name_key(other.fellow) != name_key(eye.name):
             expected = f"expected {other.name} to have the fellow eye {eye.name}"
             problems.append(f"{file}, line {eye.line}: {expected}, found {other.fellow or 'none'}")
-    if problems:
-        raise PhaseError(*problems)
-    chosen = sorted(
-        ((entry, by_key[name_key(entry.eye)]) for entry in entries), key=lambda pair: pair[1].name
-    )
-    return [
-        [
-            eye.name,
-            entry.stack,
-            str(entry.index),
-            min(eye.name, by_key[name_key(eye.fellow)].name) if name_key(eye.fellow) in by_key else "",
-            eye.age,
-            *_KIND.write_cells(eye.graded),
-        ]
-        for entry, eye in chosen
-    ]
+    return problems
 
 
 def _repeated(names: Iterable[str], message: str) -> list[str]:

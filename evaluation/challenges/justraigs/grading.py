@@ -1,7 +1,8 @@
-"""What the graders of JustRAIGS' eyes agree on, and which graders are to be replaced.
+"""Monitors the graders of JustRAIGS: agreed labels, each grader's accuracy, and the images to grade again.
 
-Every grader is monitored against the final label; one below 80 % sensitivity or 95 % specificity is flagged,
-and all the images that he graded are graded again (challenge design document, annotation of the test cases).
+Every grader is compared with the final labels. A grader with a sensitivity below 80 % or a specificity below
+95 % is flagged, and all images of this grader are graded again (challenge design document, annotation of the
+test cases).
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ MIN_SENSITIVITY, MIN_SPECIFICITY = Fraction(80, 100), Fraction(95, 100)
 
 @dataclass(frozen=True, slots=True)
 class AgreedEye:
-    """What is held to be true of one eye: final label, who decided it, features that count as agreed."""
+    """The reference of one eye: final label, who decided it, and the agreed features."""
 
     name: str
     final: str
@@ -45,8 +46,9 @@ class Grading:
 class GraderFigures:
     """One grader against the final labels.
 
-    ``found`` of ``referable`` eyes he called referable, ``cleared`` of ``not_referable`` ones not referable;
-    any other label, ungradable too, is a wrong one. Eyes whose final label is ungradable do not enter.
+    ``found`` is the number of ``referable`` eyes that the grader called referable, ``cleared`` that of the
+    ``not_referable`` eyes called not referable. Any other label, also ungradable, is wrong. Eyes whose final
+    label is ungradable do not count.
     """
 
     grader: str
@@ -58,7 +60,7 @@ class GraderFigures:
 
     @property
     def flagged(self) -> bool:
-        """Whether sensitivity or specificity lies below its limit, compared in integers."""
+        """Whether sensitivity or specificity is below its limit, compared in integers."""
         return _below(self.found, self.referable, MIN_SENSITIVITY) or _below(
             self.cleared, self.not_referable, MIN_SPECIFICITY
         )
@@ -72,6 +74,12 @@ def agreed_eye(eye: Eye, specialist_alone: bool = False) -> AgreedEye:
     features = agreed_labels([eye.graded.features[grader] for grader in counting])
     decided_by = "both graders" if first == second else "specialist"
     return AgreedEye(eye.name, final, decided_by, features if final == REFERABLE else None)
+
+
+def is_unexpected(eye: Eye) -> bool:
+    """Return whether a specialist graded an eye although both first graders agree; the design has none."""
+    first, second, specialist = eye.graded.labels
+    return bool(specialist) and first == second
 
 
 def gradings_of(eyes: Sequence[Eye]) -> list[Grading]:
@@ -103,14 +111,14 @@ def figures_of(gradings: Iterable[Grading]) -> list[GraderFigures]:
 
 
 def to_regrade(gradings: Iterable[Grading], figures: Iterable[GraderFigures]) -> list[Grading]:
-    """Return every grading of the flagged graders, sorted by eye."""
+    """Return all gradings of the flagged graders, sorted by eye."""
     flagged = {grader.grader for grader in figures if grader.flagged}
     chosen = [grading for grading in gradings if grading.grader in flagged]
     return sorted(chosen, key=lambda grading: (grading.eye, grading.grader))
 
 
 def agreement_of(eyes: Sequence[Eye]) -> list[Agreement]:
-    """Return the kappas of the two first graders, on the main label and on every feature that both gave."""
+    """Return the kappas of the two first graders for the main label and for each feature that both graded."""
     pairs: list[tuple[str, list[tuple[object, object]]]] = [
         ("main label", [(eye.graded.labels[0], eye.graded.labels[1]) for eye in eyes])
     ]

@@ -1,7 +1,6 @@
-"""References from the labels of two graders and a specialist, as columns of the case table.
+"""The labels of two graders and a specialist, as reference columns of the case table.
 
-A phase keeps what each grader said; which of it counts is decided where it is read, so that an option of the
-phase can change it.
+A phase keeps every grader's labels. Reading decides which of them count, so that an option can change it.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ _TEXTS = {value: mark for mark, value in _MARKS.items()}
 
 @dataclass(frozen=True)
 class MainLabel(Kind):
-    """A main label in a cell, read as the number that ``values`` gives it; NaN leaves the case out."""
+    """A main label in a cell, read as its number in ``values``; NaN excludes the case."""
 
     values: Mapping[str, float]
 
@@ -48,7 +47,7 @@ class MainLabel(Kind):
 
 @dataclass(frozen=True)
 class GradedEye:
-    """What the graders of one eye said: main labels of both and of the specialist, and features of each."""
+    """The labels of one eye: main labels of both graders and of the specialist, and features of each."""
 
     labels: tuple[str, ...]
     features: tuple[Flags, ...]
@@ -56,10 +55,10 @@ class GradedEye:
 
 @dataclass(frozen=True)
 class AgreedFeatures(Kind):
-    """The features on which those graders agree that count, from the columns of all graders.
+    """The features on which the graders that count agree, from the columns of all graders.
 
-    ``features`` is their number, ``main_labels`` what a grader may choose and ``graded`` the one of these
-    for which features are given; for any other final label there are none to agree on.
+    ``features`` is their number. ``main_labels`` are those that a grader can choose; ``graded`` is the one
+    for which features are graded.
     """
 
     features: int
@@ -68,9 +67,9 @@ class AgreedFeatures(Kind):
     specialist_alone: bool = False
 
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> Flags | None:
-        """Return the agreed features, None for those in disagreement; None for an eye without features.
+        """Return the agreed features, None for each in disagreement; None for an eye that is not ``graded``.
 
-        Raises `FormFault` for a final label that the graders' labels do not give.
+        Raises `FormFault` for a final label that contradicts the graders' labels.
         """
         cells = _cells(source)
         final, labels, features = cells[0], cells[1:4], cells[4:]
@@ -97,14 +96,14 @@ class AgreedFeatures(Kind):
         return tuple(_MARKS[mark] for mark in text)
 
     def write_cells(self, value: GradedEye) -> tuple[str, ...]:
-        """Return the final label, the graders' labels and their features, as marks side by side."""
+        """Return the final label, the graders' labels, and each grader's features as one word of marks."""
         return (final_label(*value.labels), *value.labels, *map(self._marks, value.features))
 
     def _marks(self, flags: Flags) -> str:
         return "".join(_TEXTS[flag] for flag in flags) if any(flag is not None for flag in flags) else ""
 
     def describe(self) -> str:
-        """Return what the columns hold."""
+        """Return the content of the columns in words."""
         return f"main labels and {self.features} features of two graders and of the specialist"
 
 

@@ -1,11 +1,12 @@
-"""A JustRAIGS phase from the graders' table, and the report on the graders.
+"""Builds a JustRAIGS phase from the graders' table, and a report on the graders.
 
-The table has the organisers' columns, and may say in columns "Grader G1" and so on who G1, G2 and G3
-were; without them these three count as graders. The report:
+The table has the organisers' columns. The optional columns "Grader G1", "Grader G2" and "Grader G3" hold the
+names of the graders; without them the report is about G1, G2 and G3. The report:
 
     report.json, graders.csv   sensitivity and specificity of every grader against the final label
     regrade.csv                all images of the graders below a limit
-    agreement.csv              kappas of the two first graders, by label
+    unexpected.csv             eyes that the design excludes: a specialist's label although both graders agree
+    agreement.csv              kappas of the two first graders for each label
     labels.csv                 final label and agreed features of every eye
 """
 
@@ -18,7 +19,10 @@ from pathlib import Path
 
 from evaluation.challenges.justraigs.graders import (
     CASE_COLUMNS,
+    COLUMNS_WITHOUT_STACKS,
+    GRADERS,
     case_rows,
+    case_rows_without_stacks,
     read_graders,
     read_mapping,
 )
@@ -31,6 +35,7 @@ from evaluation.challenges.justraigs.grading import (
     agreement_of,
     figures_of,
     gradings_of,
+    is_unexpected,
     to_regrade,
 )
 from evaluation.challenges.justraigs.rules import CHALLENGE, FEATURES, JustraigsOptions
@@ -56,21 +61,28 @@ _OF_GRADER = (
 )
 
 
-def fuse_graders(graders: Path, mapping: Path, configuration: Path, output: Path, report: Path) -> None:
-    """Write a phase folder, ready to seal, and a report on the labels and those who gave them.
+def fuse_graders(
+    graders: Path, mapping: Path | None, configuration: Path, output: Path, report: Path
+) -> None:
+    """Write a phase folder, ready to seal, and a report on the labels and the graders.
 
-    graders: the graders' table; it may name who each of G1, G2 and G3 was in columns "Grader G1" and so on.
-    mapping: the archive's mapping of stacks. configuration: the `phase.toml` of the phase. Raises
-    `PhaseError` with every fault.
+    graders: the graders' table. mapping: the archive's mapping of stacks; None for all eyes of the table, in
+    a phase whose submissions are archives. configuration: the configuration of the phase, under any file
+    name. Raises `PhaseError` with every fault.
     """
-    if configuration.name != FILE_NAME:
-        raise PhaseError(f"{configuration}: expected a {FILE_NAME}")
-    options = read_configuration(configuration.parent, only=CHALLENGE.name).options
+    given = read_configuration(configuration.parent, only=CHALLENGE.name, file=configuration.name)
+    options = given.options
     assert isinstance(options, JustraigsOptions)
+    if mapping is None and given.config.submission == "algorithm":
+        raise PhaseError('--mapping: expected the mapping of stacks for submission = "algorithm", found none')
     eyes = read_graders(graders)
     with whole_folder(output) as phase:
         (phase / FILE_NAME).write_bytes(configuration.read_bytes())
-        write_csv(phase / CASES, CASE_COLUMNS, case_rows(eyes, read_mapping(mapping), graders.name))
+        if mapping is None:
+            columns, rows_of_cases = COLUMNS_WITHOUT_STACKS, case_rows_without_stacks(eyes, graders.name)
+        else:
+            columns, rows_of_cases = CASE_COLUMNS, case_rows(eyes, read_mapping(mapping), graders.name)
+        write_csv(phase / CASES, columns, rows_of_cases)
     agreed = [agreed_eye(eye, options.specialist_alone) for eye in eyes]
     gradings = gradings_of(eyes)
     figures = figures_of(gradings)
@@ -93,6 +105,12 @@ def fuse_graders(graders: Path, mapping: Path, configuration: Path, output: Path
         ("name", "final_label", "decided_by", *FEATURES),
         ((eye.name, eye.final, eye.decided_by, *_marks(eye)) for eye in agreed),
     )
+    unexpected = [eye for eye in eyes if is_unexpected(eye)]
+    write_rows(
+        report / "unexpected.csv",
+        ("name", "line", *(f"label_{grader.lower()}" for grader in GRADERS)),
+        ((eye.name, eye.line, *eye.graded.labels) for eye in unexpected),
+    )
     write_report(
         report / "report.json",
         {
@@ -103,6 +121,7 @@ def fuse_graders(graders: Path, mapping: Path, configuration: Path, output: Path
                 eye.features is not None and not any(flag is not None for flag in eye.features)
                 for eye in agreed
             ),
+            "specialist_although_graders_agree": len(unexpected),
             "limits": {
                 "sensitivity": float(MIN_SENSITIVITY),
                 "specificity": float(MIN_SPECIFICITY),
@@ -127,7 +146,7 @@ def _row(figures_of_grader: GraderFigures) -> tuple[object, ...]:
 
 
 def _proportion(part: int, whole: int) -> tuple[float, float, float]:
-    """Return a share with its Wilson interval; NaN where there is nothing to have a share of."""
+    """Return a proportion and its Wilson interval; NaN where the whole is 0."""
     if not whole:
         return (math.nan,) * 3
     interval = wilson_interval(part, whole)

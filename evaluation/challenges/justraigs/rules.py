@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import isnan, nan
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,7 @@ from evaluation.challenges.justraigs.kinds import (
     MainLabel,
 )
 from evaluation.core.case_table import Row
-from evaluation.core.challenge import Challenge, Composite, FormColumn, Options, Task
+from evaluation.core.challenge import Challenge, Composite, FormColumn, Options, Task, option
 from evaluation.core.classification import auc, binary_classification
 from evaluation.core.field import CaseColumns, Field, Reference, Socket, TableColumns
 from evaluation.core.form import STACK_INDEX, STACK_NAME
@@ -30,12 +31,11 @@ from evaluation.core.metric import (
     proportion_of,
     sensitivity_at_specificity_of,
     wilson_at_threshold,
-    wilson_of,
 )
 from evaluation.core.scheme import Board, Place, Rank, Scheme
 from evaluation.io.kinds.flags import Flags, FlagSet
 from evaluation.io.kinds.number import Label, Number
-from evaluation.metrics.multilabel import label_errors, modified_hamming_distance
+from evaluation.metrics.decisions import label_errors, modified_hamming_distance
 
 REFERABLE, NOT_REFERABLE, UNGRADABLE = "RG", "NRG", "U"
 FEATURES = (
@@ -52,18 +52,31 @@ FEATURES = (
 )
 _ERRORS = tuple(f"{feature.replace(' ', '_')}_error" for feature in FEATURES)
 _NOTHING: Flags = (None,) * len(FEATURES)
-# Shared by all eyes that do not enter, so that it crosses from a worker only once.
+# One object for all eyes without features, so that workers send it only once.
 _NOT_JUSTIFIED: Row = {"distance": nan, "agreed_labels": nan} | dict.fromkeys(_ERRORS, nan)
 
 
 class JustraigsOptions(Options):
-    """Choices in which the design document and its public evaluator differ."""
+    """Choices for which the design document and its public evaluator differ."""
 
-    specialist_alone: bool = False
+    specialist_alone: bool = option(
+        False,
+        "Whether the specialist's labels alone count where the specialist gave the final label, instead of "
+        "those on which the specialist and the agreeing grader agree. The public evaluator does so.",
+    )
+    sensitivity_at_specificity: Literal["step", "first_kept_point"] = option(
+        "step",
+        "Sensitivity at 95 % specificity. `step`: the highest at thresholds whose specificity is at least "
+        "95 %. `first_kept_point`: that of the public evaluator, the first point with at least 5 % false "
+        "positives among those that scikit-learn keeps of the curve. It is higher with tied likelihoods, 1 "
+        "for constant ones, and not recommended.",
+    )
 
 
 def _tasks(options: JustraigsOptions) -> tuple[Task, ...]:
-    sensitivity = sensitivity_at_specificity_of("likelihood", "referable", Fraction(95, 100))
+    sensitivity = sensitivity_at_specificity_of(
+        "likelihood", "referable", Fraction(95, 100), options.sensitivity_at_specificity
+    )
     return (
         binary_classification(
             "referral",
@@ -120,7 +133,7 @@ def _tasks(options: JustraigsOptions) -> tuple[Task, ...]:
 
 
 def _decision(decision: int | None, referable: float) -> Row:
-    """Return a row; a missing decision is wrong."""
+    """Return the columns of one eye; a missing decision is wrong."""
     right = nan if isnan(referable) else float(decision == referable)
     return {
         "referred": right if referable == 1 else nan,
@@ -129,7 +142,7 @@ def _decision(decision: int | None, referable: float) -> Row:
 
 
 def _justification(features: Flags, agreed: Flags | None) -> Row:
-    """Return a row of a referable eye, the others have no features; a missing feature is wrong."""
+    """Return the columns of one eye: NaN unless it is referable; a missing feature is wrong."""
     if agreed is None:
         return _NOT_JUSTIFIED
     errors = label_errors(features, agreed)
@@ -151,8 +164,6 @@ def _proportion(name: str, title: str, column: str, best: float) -> Metric:
         proportion_of(column),
         best=best,
         worst=1 - best,
-        resampled=False,
-        fixed_intervals=wilson_of(column),
     )
 
 
@@ -220,8 +231,7 @@ CHALLENGE = Challenge(
             worst=2,
         ),
     ),
-    score="referral_and_justification_error",
     missing="worst",
-    form_columns=(FormColumn(STACK_NAME), FormColumn(STACK_INDEX)),
+    form_columns=tuple(FormColumn(name, algorithm_only=True) for name in (STACK_NAME, STACK_INDEX)),
     ranking=lambda options: RANKING,
 )

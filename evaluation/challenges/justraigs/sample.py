@@ -1,4 +1,4 @@
-"""Synthetic JustRAIGS phases: eyes of persons, graders who disagree, stacks, submissions of known order."""
+"""Synthetic JustRAIGS phases: eyes of persons, disagreeing graders, stacks, submissions of known quality."""
 
 from __future__ import annotations
 
@@ -26,13 +26,12 @@ from evaluation.io.kinds.flags import Flags
 from evaluation.io.tables import write_csv
 from evaluation.platform.submission_writer import AlgorithmWriter, InputImage
 from evaluation.synthesis.fundus import Quality
-from evaluation.synthesis.likelihoods import likelihoods_with_auc
+from evaluation.synthesis.likelihoods import likelihoods_by_quality
 
 INPUT_SOCKET = "stacked-color-fundus-images"
 MAPPING = "archive_item_to_content_mapping.json"
-_AUC = {Quality.PERFECT: 1.0, Quality.GOOD: 0.95, Quality.POOR: 0.8, Quality.RANDOM: 0.5}
 _FEATURE_ERROR = {Quality.PERFECT: 0.0, Quality.GOOD: 0.15, Quality.POOR: 0.3, Quality.RANDOM: 0.5}
-# How often a grader chooses RG, NRG or U for an eye whose true label is the row's.
+# How often a grader chooses RG, NRG and U for an eye, by its true label.
 _CONFUSION = {REFERABLE: (0.85, 0.14, 0.01), NOT_REFERABLE: (0.04, 0.95, 0.01), UNGRADABLE: (0.03, 0.17, 0.8)}
 _PREVALENCE = (0.7, 0.75, 0.3, 0.4, 0.25, 0.3, 0.3, 0.1, 0.35, 0.6)
 _GRADER_FEATURE_ERROR = 0.2
@@ -54,13 +53,13 @@ class _Eyes:
     graded_features: NDArray[np.bool_]
 
     def agreed(self, position: int) -> Flags:
-        """Return on which features of a referable eye the graders agree that count."""
+        """Return the agreed features of a referable eye."""
         counting = counting_graders(self.labels[position].tolist())
         return agreed_labels([self.graded_features[position, grader].tolist() for grader in counting])
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare what can be chosen about a JustRAIGS sample."""
+    """Declare the arguments of a JustRAIGS sample."""
     parser.add_argument("--cases", type=int, default=9741, help="number of eyes")
     parser.add_argument("--referable", type=float, default=0.16, help="share of referable eyes")
     parser.add_argument("--ungradable", type=float, default=0.01, help="share of ungradable eyes")
@@ -72,7 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> list[Path]:
     """Write two phases (10 % of the eyes, and all), and four submissions to each; return their folders.
 
-    The files of the organisers from which the phases are built lie beside them, in ``organisers``.
+    The organisers' files, from which the phases are built, are in ``organisers``.
     """
     if arguments.stack < 1 or arguments.cases < 1:
         raise ValueError("cases and stack: expected at least 1")
@@ -80,9 +79,7 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
     eyes = _draw(arguments, rng)
     graders = arguments.output / "organisers" / "graders.csv"
     _write_graders(graders, eyes, arguments.delimiter)
-    likelihoods = {
-        quality: likelihoods_with_auc(eyes.final == REFERABLE, auc, rng) for quality, auc in _AUC.items()
-    }
+    likelihoods = likelihoods_by_quality(eyes.final == REFERABLE, rng)
     features = {quality: _features(eyes, error, rng) for quality, error in _FEATURE_ERROR.items()}
     everyone = np.arange(arguments.cases)
     phases = {"phase1": _part(eyes, rng), "phase2": everyone}
@@ -113,7 +110,7 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
 
 
 def _draw(arguments: argparse.Namespace, rng: np.random.Generator) -> _Eyes:
-    """Draw eyes whose final label is drawn first and the graders' labels such that they give it."""
+    """Draw the eyes: first the final labels, then graders' labels that lead to them."""
     count = arguments.cases
     referable, ungradable = round(arguments.referable * count), round(arguments.ungradable * count)
     if not 0 < referable <= count - ungradable - 1 or ungradable < 0:
@@ -142,7 +139,7 @@ def _draw(arguments: argparse.Namespace, rng: np.random.Generator) -> _Eyes:
 
 
 def _fellows(names: tuple[str, ...], rng: np.random.Generator) -> tuple[str, ...]:
-    """Return for every eye the other eye of the same person, empty where there is none."""
+    """Return the fellow eye of every eye, empty where there is none."""
     fellows = [""] * len(names)
     order = rng.permutation(len(names))[: round(_SHARE_OF_FELLOWS * len(names)) // 2 * 2].tolist()
     for left, right in zip(order[::2], order[1::2], strict=True):
@@ -151,7 +148,7 @@ def _fellows(names: tuple[str, ...], rng: np.random.Generator) -> tuple[str, ...
 
 
 def _part(eyes: _Eyes, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Return a tenth of the eyes of every final label."""
+    """Return the eyes of phase 1: a tenth of those with each final label."""
     chosen = []
     for label in MAIN_LABELS:
         members = rng.permutation(np.flatnonzero(eyes.final == label))
@@ -168,7 +165,7 @@ def _stacks(eyes: _Eyes, order: NDArray[np.intp], size: int) -> tuple[InputImage
 
 
 def _features(eyes: _Eyes, error: float, rng: np.random.Generator) -> list[Flags]:
-    """Return features of every eye that differ from those agreed on (else the true ones) at a given rate."""
+    """Return features that differ from the agreed ones (or the true ones, if not agreed) at a given rate."""
     wrong = rng.random(eyes.true_features.shape) < error
     flags: list[Flags] = []
     for position, eye_errors in enumerate(wrong):
@@ -184,7 +181,7 @@ def _features(eyes: _Eyes, error: float, rng: np.random.Generator) -> list[Flags
 
 
 def _threshold(eyes: _Eyes, likelihoods: NDArray[np.float64], quality: Quality) -> float:
-    """Return a threshold for decisions: between the classes for a perfect algorithm, else 0.5."""
+    """Return the threshold of the decisions: the lowest positive for perfect, else 0.5."""
     if quality is Quality.PERFECT:
         return float(likelihoods[eyes.final == REFERABLE].min())
     return _PERFECT_THRESHOLD

@@ -15,13 +15,8 @@ from typing import Annotated, Literal
 import pydantic
 from pydantic import BaseModel, ConfigDict
 
-from evaluation.challenges.refuge.cup_to_disc import (
-    VerticalDiameter,
-    vertical_cup_to_disc_ratio,
-    vertical_diameter,
-)
 from evaluation.core.case_table import Row
-from evaluation.core.challenge import Challenge, Options, Task, Values, form_option
+from evaluation.core.challenge import Challenge, Options, Task, Values, option
 from evaluation.core.classification import auc, binary_classification
 from evaluation.core.field import CaseColumns, Field, Files, Reference, Socket, TableColumns
 from evaluation.core.metric import Metric, mean_metric, sensitivity_at_specificity_of
@@ -30,9 +25,13 @@ from evaluation.io.kinds.label_mask import LabelMask
 from evaluation.io.kinds.number import Label, Number
 from evaluation.io.kinds.point import PointInImage, distance
 from evaluation.metrics.crop import Crop
+from evaluation.metrics.cup_to_disc import (
+    VerticalDiameter,
+    vertical_cup_to_disc_ratio,
+    vertical_diameter,
+)
 from evaluation.metrics.distance import image_diagonal
-from evaluation.metrics.overlap import dice
-from evaluation.metrics.regions import overlap_of, region_of
+from evaluation.metrics.overlap import dice, overlap_of, region_of
 
 CUP, DISC, ELSEWHERE = 0, 128, 255
 _IMAGES = (".bmp", ".png", ".tif")
@@ -42,29 +41,45 @@ Weight = Annotated[Decimal, pydantic.Field(ge=0)]
 
 
 class RefugeWeights(BaseModel):
-    """Weights of the ranking: of the ranks in Eq. 3, of the places in Eq. 4 and over the two sets in Eq. 5.
+    """Weights of the ranking: ranks of metrics (Eq. 3), places in tasks (Eq. 4) and the two sets (Eq. 5).
 
-    The paper prints those of cup and disc exchanged; its own Table 6 was computed with these.
+    Eq. 3 prints the weights of cup and disc exchanged. The paper's Table 6 was computed with these weights.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    dice_cup: Weight = Decimal("0.35")
-    dice_disc: Weight = Decimal("0.25")
-    vertical_cup_to_disc_ratio_error: Weight = Decimal("0.40")
-    classification: Weight = Decimal("0.4")
-    segmentation: Weight = Decimal("0.6")
-    offline: Weight = Decimal("0.3")
-    onsite: Weight = Decimal("0.7")
+    dice_cup: Weight = option(Decimal("0.35"), "Weight of the rank by the Dice of the cup (Eq. 3).")
+    dice_disc: Weight = option(Decimal("0.25"), "Weight of the rank by the Dice of the disc (Eq. 3).")
+    vertical_cup_to_disc_ratio_error: Weight = option(
+        Decimal("0.40"), "Weight of the rank by the error of the cup-to-disc ratio (Eq. 3)."
+    )
+    classification: Weight = option(Decimal("0.4"), "Weight of the place in classification (Eq. 4).")
+    segmentation: Weight = option(Decimal("0.6"), "Weight of the place in segmentation (Eq. 4).")
+    offline: Weight = option(Decimal("0.3"), "Weight of the offline set (Eq. 5).")
+    onsite: Weight = option(Decimal("0.7"), "Weight of the onsite set (Eq. 5).")
 
 
 class RefugeOptions(Options):
-    """Choices in which the paper, its public evaluator and practice differ."""
+    """Choices for which the paper and its public evaluator differ."""
 
-    unlisted_labels: Literal["error", "disc"] = form_option("error")
-    vertical_diameter: VerticalDiameter = "column_count"
-    sensitivity_at_specificity: Literal["step", "interpolated"] = "step"
-    weights: RefugeWeights = RefugeWeights()
+    unlisted_labels: Literal["error", "disc"] = option(
+        "error",
+        "What a grey value other than 0, 128 and 255 is: a fault (`error`) or part of the disc (`disc`).",
+        in_form=True,
+    )
+    vertical_diameter: VerticalDiameter = option(
+        "column_count",
+        "Vertical diameter of cup and disc. `column_count`: the largest number of pixels in any one "
+        "column, as in the published results. `extent`: last row − first row + 1.",
+    )
+    sensitivity_at_specificity: Literal["step", "interpolated", "between_kept_points"] = option(
+        "step",
+        "Sensitivity at a specificity of 85 %. `step`: the highest over the thresholds that reach it. "
+        "`interpolated`: linear interpolation on the ROC curve. `between_kept_points`: that of the public "
+        "script and of the published on-site figures, which interpolates between the points that "
+        "scikit-learn keeps of the curve. It gives 0.15 to a perfect classifier and is not recommended.",
+    )
+    weights: RefugeWeights = option(RefugeWeights(), "Weights of the ranking (Eq. 3 to 5).")
 
 
 def _tasks(options: RefugeOptions) -> tuple[Task, ...]:
@@ -102,7 +117,7 @@ def _tasks(options: RefugeOptions) -> tuple[Task, ...]:
                     worst=1,
                 ),
             ),
-            # The reference's ratio stays known without a result, for it is a classifier too.
+            # The reference's ratio is itself tested as a classifier, so it is kept without a result.
             worst=lambda case, reference: {
                 _TRUE_RATIO: _ratio(*_regions(reference["segmentation"]), options.vertical_diameter)
             },
@@ -114,7 +129,7 @@ def _tasks(options: RefugeOptions) -> tuple[Task, ...]:
             score=lambda prediction, reference: {
                 "distance": distance(prediction["fovea"], reference["fovea"])
             },
-            metrics=(mean_metric("distance", "Euclidean distance in pixels", best=0, worst=inf),),
+            metrics=(mean_metric("distance", "Euclidean distance in pixels", best=0, worst=inf, unit="px"),),
             worst=lambda case, reference: {"distance": image_diagonal(case.width, case.height)},
             optional=True,
         ),
@@ -122,7 +137,10 @@ def _tasks(options: RefugeOptions) -> tuple[Task, ...]:
 
 
 def _score_segmentation(definition: VerticalDiameter) -> Callable[[Values, Values], Row]:
-    """Return the scoring of one image (Eq. 1 and 2; both regions empty: Dice 1, no disc: ratio 0)."""
+    """Return the function that scores one image (Eq. 1 and 2).
+
+    Dice is 1 where both regions are empty; the ratio is 0 where the disc is empty.
+    """
 
     def score(prediction: Values, reference: Values) -> Row:
         predicted_cup, predicted_disc = _regions(prediction["segmentation"])
@@ -140,7 +158,7 @@ def _score_segmentation(definition: VerticalDiameter) -> Callable[[Values, Value
 
 
 def _regions(mask: Crop) -> tuple[Crop, Crop]:
-    """Return cup and disc of a mask; the region of the disc includes the cup."""
+    """Return the regions of cup and disc; the disc includes the cup."""
     return region_of(mask, [CUP]), region_of(mask, [CUP, DISC])
 
 
@@ -165,7 +183,7 @@ def _segmentation(options: RefugeOptions) -> Field:
 
 
 def ranking(options: RefugeOptions) -> Scheme:
-    """Return the ranking of section 3.2: per task, over both (Eq. 4), over two sets (Eq. 5)."""
+    """Return the ranking of section 3.2: of each task, of both tasks (Eq. 4) and of both sets (Eq. 5)."""
     weights = {name: Fraction(weight) for name, weight in options.weights}
     return Scheme(
         boards=(
@@ -212,6 +230,7 @@ CHALLENGE = Challenge(
     title="REFUGE: glaucoma assessment from fundus photographs",
     options=RefugeOptions,
     tasks=_tasks,
+    counts="last",
     components=(
         "classification.auc",
         "segmentation.dice_cup",

@@ -1,18 +1,17 @@
-"""Synthetic REFUGE phases: simulated graders for the reference, submissions of known order."""
+"""Synthetic REFUGE phases: references of simulated graders, and submissions of known quality."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
 from evaluation.challenges.refuge.rules import CHALLENGE, RefugeOptions
-from evaluation.core.challenge import fields_of
+from evaluation.core.challenge import Values
 from evaluation.io.kinds.point import Point
-from evaluation.phase.writer import SampleCase, write_phase
-from evaluation.platform.submission_writer import ArchiveWriter
+from evaluation.phase.writer import ArchiveSample, SampleCase
 from evaluation.synthesis.fundus import (
     FundusCase,
     Quality,
@@ -22,18 +21,16 @@ from evaluation.synthesis.fundus import (
     reference_fovea,
     reference_mask,
 )
-from evaluation.synthesis.likelihoods import likelihoods_with_auc
-
-_AUC = {Quality.PERFECT: 1.0, Quality.GOOD: 0.95, Quality.POOR: 0.8, Quality.RANDOM: 0.5}
+from evaluation.synthesis.likelihoods import AUC, likelihoods_by_quality
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare what can be chosen about a REFUGE sample."""
+    """Declare the arguments of a REFUGE sample."""
     parser.add_argument("--cases", type=int, default=400, help="number of images")
     parser.add_argument("--width", type=int, default=1634, help="in pixels")
     parser.add_argument("--height", type=int, default=1634, help="in pixels")
     parser.add_argument("--glaucoma", type=float, default=0.1, help="share of glaucomatous eyes")
-    parser.add_argument("--auc", type=float, default=_AUC[Quality.GOOD], help="of the good submission")
+    parser.add_argument("--auc", type=float, default=AUC[Quality.GOOD], help="of the good submission")
     parser.add_argument(
         "--extension", default=".bmp", choices=[".bmp", ".png", ".tif"], help="of submitted masks"
     )
@@ -44,37 +41,30 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
     rng = np.random.Generator(np.random.PCG64(arguments.seed))
     prefix = arguments.name[:1].upper()
     cases = draw_cases(arguments.cases, arguments.width, arguments.height, arguments.glaucoma, rng, prefix)
-    fields = fields_of(CHALLENGE.tasks(RefugeOptions()))
     glaucoma = np.array([case.glaucoma for case in cases])
-    auc = _AUC | {Quality.GOOD: arguments.auc}
-    likelihoods = {quality: likelihoods_with_auc(glaucoma, auc[quality], rng) for quality in Quality}
-    submissions = arguments.output / "submissions"
-    writers = {
-        quality: ArchiveWriter(submissions / quality.value, fields, {"segmentation": arguments.extension})
-        for quality in Quality
-    }
+    likelihoods = likelihoods_by_quality(glaucoma, rng, arguments.auc)
+    sample = ArchiveSample(
+        arguments.output,
+        arguments.name,
+        _configuration(arguments),
+        CHALLENGE.tasks(RefugeOptions()),
+        extensions={"segmentation": arguments.extension},
+    )
 
-    def cases_with_predictions() -> Iterator[SampleCase]:
-        for position, case in enumerate(cases):
-            sample = _reference(case, rng)
-            for quality, writer in writers.items():
-                true_fovea = sample.reference["fovea"]
-                writer.add(
-                    case.name,
-                    {
-                        "glaucoma_risk": likelihoods[quality][position],
-                        "segmentation": predicted_mask(case, sample.reference["segmentation"], quality, rng),
-                        "fovea": predicted_fovea(case, true_fovea, quality, rng),
-                    },
-                )
-            progress(position + 1)
-            yield sample
+    def draw(position: int) -> tuple[SampleCase, Callable[[Quality], Values]]:
+        case = cases[position]
+        drawn = _reference(case, rng)
 
-    folder = arguments.output / "ground-truth" / arguments.name
-    write_phase(folder, _configuration(arguments), fields, cases_with_predictions())
-    for writer in writers.values():
-        writer.close()
-    return [folder, *(writer.folder for writer in writers.values())]
+        def predict(quality: Quality) -> Values:
+            return {
+                "glaucoma_risk": likelihoods[quality][position],
+                "segmentation": predicted_mask(case, drawn.reference["segmentation"], quality, rng),
+                "fovea": predicted_fovea(case, drawn.reference["fovea"], quality, rng),
+            }
+
+        return drawn, predict
+
+    return sample.write(arguments.cases, draw, progress)
 
 
 def _reference(case: FundusCase, rng: np.random.Generator) -> SampleCase:
@@ -101,4 +91,5 @@ public_detail = "full"
 
 [[subgroups]]
 column = "glaucoma"
+audience = "organiser"
 """

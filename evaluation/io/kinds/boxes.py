@@ -1,4 +1,4 @@
-"""Bounding boxes of an image, each with a class and, where they are predicted, a confidence."""
+"""Bounding boxes of an image, each with a class and, if predicted, a confidence."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ from evaluation.core.field import Kind
 from evaluation.core.form import CaseForm
 from evaluation.core.source import FileAccess, FileSource, Source
 from evaluation.core.variant import Variant
-from evaluation.io.box_lines import BoxFormat, read_box_lines, write_box_lines
+from evaluation.io.box_lines import MAX_COORDINATE, BoxFormat, Outside, read_box_lines, write_box_lines
 from evaluation.io.handover import HandoverError, Packed, array_of, list_of, whole_number
 from evaluation.io.pixels import Size
 
 _MAX_LINE_BYTES = 200
-_MAX_COORDINATE = 1 << 26
 _COLUMNS = 6
 
 
@@ -27,37 +26,38 @@ _COLUMNS = 6
 class Boxes:
     """Boxes in the order of their lines, shape (boxes, 6): class index, confidence, x1, y1, x2, y2 in pixels.
 
-    Reference boxes have confidence 1. ``clipped`` is how many were moved to the image's border.
+    Reference boxes have confidence 1. ``outside`` is how many left the image.
     """
 
     rows: NDArray[np.float64]
-    clipped: int = 0
+    outside: int = 0
 
 
 @dataclass(frozen=True)
 class BoxList(Kind):
-    """The boxes of a text file, one a line; more than ``max_boxes`` of one image are a fault.
+    """The boxes of a text file, one per line; more than ``max_boxes`` in one image are a fault.
 
-    Coordinates outside the image are a fault, or with ``clip`` moved to its border. An empty file is an image
-    without any object.
+    Coordinates outside the image are a fault, or with ``outside`` moved to its border or kept; ``remedy``
+    ends the message of such a fault. An empty file means an image without objects.
     """
 
     classes: tuple[str, ...]
     with_confidence: bool
-    clip: bool = False
+    outside: Outside = "error"
+    remedy: str = ""
     max_boxes: int = 10_000
 
     @cached_property
     def _format(self) -> BoxFormat:
         classes = {name: index for index, name in enumerate(self.classes)}
-        return BoxFormat(classes, self.with_confidence, self.clip)
+        return BoxFormat(classes, self.with_confidence, self.outside, self.remedy)
 
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> Boxes:
         """Return the boxes of a file. Raises `FormFault` with the faults of all its lines."""
         if not isinstance(source, FileSource):
             raise TypeError(f"no boxes can be read from {type(source).__name__}")
-        # Where the phase gives no size, coordinates are still small enough for exact areas.
-        size = Size(case.width or _MAX_COORDINATE, case.height or _MAX_COORDINATE)
+        # Without a size in the phase, coordinates are limited so that areas are exact.
+        size = Size(case.width or MAX_COORDINATE, case.height or MAX_COORDINATE)
         try:
             data = files.read(source.path, self.max_boxes * _MAX_LINE_BYTES, may_be_empty=True)
         except ReadError as error:
@@ -65,22 +65,22 @@ class BoxList(Kind):
         lines = read_box_lines(data, self._format, size, self.max_boxes)
         if lines.problems:
             raise FormFault([problem.fault(source.path) for problem in lines.problems])
-        return Boxes(np.array(lines.rows, dtype=np.float64).reshape(-1, 6), lines.clipped)
+        return Boxes(np.array(lines.rows, dtype=np.float64).reshape(-1, 6), lines.outside)
 
     def pack(self, value: Boxes) -> Packed:
-        """Return the rows and the number of clipped boxes."""
-        return [value.rows, value.clipped]
+        """Return the rows and the number of those that left the image."""
+        return [value.rows, value.outside]
 
     def unpack(self, packed: Packed, case: CaseForm) -> Boxes:
         """Return the boxes, each of a known class, with finite numbers. Raises `HandoverError`."""
-        rows, clipped = list_of(packed, 2)
+        rows, outside = list_of(packed, 2)
         rows = array_of(rows, ["<f8"], 2)
-        whole_number(clipped, len(rows))
+        whole_number(outside, len(rows))
         if rows.shape[1] != _COLUMNS or len(rows) > self.max_boxes or not np.isfinite(rows).all():
             raise HandoverError(f"expected at most {self.max_boxes} boxes of {_COLUMNS} finite numbers")
         if not np.isin(rows[:, 0], range(len(self.classes))).all():
             raise HandoverError(f"expected classes below {len(self.classes)}")
-        return Boxes(rows, clipped)
+        return Boxes(rows, outside)
 
     def items(self, value: Boxes) -> int:
         """Return the number of boxes."""
@@ -108,15 +108,20 @@ class BoxList(Kind):
     def describe(self) -> str:
         """Return what a line holds."""
         confidence = ", confidence from 0 to 1" if self.with_confidence else ""
+        limits = {
+            "error": " from 0 to the image's width or height",
+            "clip": ", moved to the image's border where they lie outside",
+            "keep": ", which may lie outside the image",
+        }
         return (
-            f"one object a line, separated by spaces: {' '.join(self._format.columns)}; "
-            f"class one of {', '.join(self.classes)}{confidence}, corners in pixels from 0 to the image's "
-            "width or height; an empty file where there is no object"
+            f"one object a line, separated by spaces: {' '.join(self._format.columns)}; class one of "
+            f"{', '.join(self.classes)}{confidence}, corners in pixels{limits[self.outside]}; "
+            "an empty file where there is no object"
         )
 
 
 def box_columns(predicted: Boxes | None, reference: Boxes) -> dict[str, Any]:
-    """Return the columns of a detection task, and how many boxes were clipped.
+    """Return the columns of a detection task, and how many predicted boxes left the image.
 
     Without a prediction they are those of a missing result.
     """
@@ -125,5 +130,5 @@ def box_columns(predicted: Boxes | None, reference: Boxes) -> dict[str, Any]:
         "predicted": boxes.rows,
         "reference": reference.rows,
         "missing": int(predicted is None),
-        "clipped": boxes.clipped,
+        "outside": boxes.outside,
     }

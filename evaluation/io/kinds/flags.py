@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from evaluation.core.fault import Fault, FaultKind, FormFault
+from evaluation.core.fault import Fault, FaultKind, FormFault, shorten
 from evaluation.core.field import Kind
 from evaluation.core.form import CaseForm
 from evaluation.core.source import CellsSource, FileAccess, JsonSource, Source, fault_at
@@ -19,9 +19,9 @@ _TEXTS = {value: text for text, value in _CELLS.items()}
 
 @dataclass(frozen=True)
 class FlagSet(Kind):
-    """Flags with given names; in JSON an object, in a table one column each of 1, 0 or nothing.
+    """Flags with given names; an object in JSON, or one column each of 1, 0 or nothing in a table.
 
-    A flag that is null, empty or absent is missing; a name that is not among ``names`` is a fault.
+    A flag that is null, empty or absent is missing. A name that is not in ``names`` is a fault.
     """
 
     names: tuple[str, ...]
@@ -45,7 +45,7 @@ class FlagSet(Kind):
         for key, flag in value.items():
             if key not in self.names:
                 expected = f"only the keys {', '.join(self.names)}"
-                faults += fault_at(source, expected, f"the key {key!r}", FaultKind.UNKNOWN).faults
+                faults += fault_at(source, expected, f"the key {shorten(key)!r}", FaultKind.UNKNOWN).faults
             elif flag is not None and not isinstance(flag, bool):
                 expected = f"true, false or null for {key!r}"
                 faults += fault_at(source, expected, json_kind(flag), FaultKind.MALFORMED).faults
@@ -58,7 +58,7 @@ class FlagSet(Kind):
         for cell, column in zip(source.cells, source.columns, strict=True):
             if cell not in _CELLS:
                 one = CellsSource((cell,), source.file, source.line, (column,))
-                faults += fault_at(one, "1, 0 or nothing", repr(cell), FaultKind.MALFORMED).faults
+                faults += fault_at(one, "1, 0 or nothing", repr(shorten(cell)), FaultKind.MALFORMED).faults
         if faults:
             raise FormFault(faults)
         return tuple(_CELLS[cell] for cell in source.cells)
@@ -71,7 +71,7 @@ class FlagSet(Kind):
         return flags
 
     def rehearse(self, reference: Flags | None, case: CaseForm, variant: Variant) -> Flags:
-        """Return all flags, false where there is no label; none are nearly right: near-perfect is perfect."""
+        """Return all flags, false without a label; near-perfect is perfect."""
         if reference is None or variant is Variant.EMPTY:
             return (False,) * len(self.names)
         return tuple(bool(flag) is not (variant is Variant.INVERTED) for flag in reference)

@@ -13,24 +13,23 @@ from evaluation.core.fault import FaultKind, FormFault, ReadError
 from evaluation.core.field import Kind
 from evaluation.core.form import CaseForm
 from evaluation.core.source import FileAccess, FileSource, Source
-from evaluation.core.variant import Variant
+from evaluation.core.variant import Variant, grow_by_a_pixel
 from evaluation.io.grey_images import read_cropped, write_grey
 from evaluation.io.handover import Packed
 from evaluation.io.kinds.packed_crop import pack_crop, unpack_crop
 from evaluation.io.pixels import Size, values_in_words
 from evaluation.metrics.crop import Crop, crop, distinct_values
-from evaluation.metrics.regions import grow_by_a_pixel
 
 _HEADER_ALLOWANCE = 1 << 20
 
 
 @dataclass(frozen=True)
 class LabelMask(Kind):
-    """A mask of the case's size; ``labels`` names the listed grey values, ``background`` everything else.
+    """A mask of the case's size; ``labels`` names the listed grey values, ``background`` is everything else.
 
-    Values are kept cropped to the bounding box of what is not background. ``unlisted_as`` is the label that
-    values between the listed ones are read as; None makes them a fault. With ``nested`` the labels are listed
-    from the inside out, and the region of each includes those before it.
+    Values are cropped to the bounding box of what is not background. Unlisted values are read as the label
+    ``unlisted_as``; None makes them a fault. With ``nested`` the labels are listed from the inside out, and
+    the region of each includes those before it.
     """
 
     needs_size: ClassVar[bool] = True
@@ -69,7 +68,7 @@ class LabelMask(Kind):
         return replace(mask, values=relabelled)
 
     def rehearse(self, reference: Crop, case: CaseForm, variant: Variant) -> Crop:
-        """Return a mask: with one pixel more, without any label, or with labels and background exchanged."""
+        """Return a mask: unchanged, with one pixel more, empty, or with labels and background swapped."""
         if variant is Variant.PERFECT:
             return reference
         image = np.full((case.height, case.width), self.background, np.uint8)
@@ -96,7 +95,7 @@ class LabelMask(Kind):
         return case.width * case.height
 
     def regions(self) -> tuple[tuple[int, tuple[int, ...]], ...]:
-        """Return the regions from the outside in: the label each is drawn with, and all labels it holds."""
+        """Return the regions from the outside in: the label to draw each with, and all labels in it."""
         labels = tuple(self.labels)
         if not self.nested:
             return tuple((label, (label,)) for label in labels)

@@ -1,4 +1,4 @@
-"""Masks of classes that may overlap: one 0/255 channel a class."""
+"""Masks of classes that may overlap: one channel of 0 and 255 per class."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from evaluation.core.fault import FaultKind, FormFault, ReadError
 from evaluation.core.field import Kind
 from evaluation.core.form import CaseForm
 from evaluation.core.source import FileAccess, FileSource, Source
-from evaluation.core.variant import Variant
+from evaluation.core.variant import Variant, grow_by_a_pixel
 from evaluation.io.handover import Packed, list_of
 from evaluation.io.kinds.packed_crop import pack_crop, unpack_region
 from evaluation.io.pixels import Size, values_in_words
 from evaluation.io.tiff import read_channels, write_tiff
 from evaluation.metrics.crop import Crop, crop, distinct_values
-from evaluation.metrics.regions import grow_by_a_pixel
 
 _HEADER_ALLOWANCE = 1 << 20
 _ON = 255
@@ -25,15 +24,15 @@ _ON = 255
 
 @dataclass(frozen=True)
 class MultilabelMask(Kind):
-    """A mask of the case's size with one channel a class, 255 in its region and 0 elsewhere.
+    """A mask of the case's size with one channel per class, 255 in its region and 0 elsewhere.
 
-    Its value is one region a class, each cropped to its bounding box.
+    Its value is one region per class, each cropped to its bounding box.
     """
 
     classes: tuple[str, ...]
 
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> tuple[Crop, ...]:
-        """Return the region of every class. Raises `FormFault`, of all channels with other values."""
+        """Return the region of every class. Raises `FormFault` with all channels that hold other values."""
         if not isinstance(source, FileSource):
             raise TypeError(f"no mask can be read from {type(source).__name__}")
         size = Size(case.width, case.height)
@@ -57,7 +56,7 @@ class MultilabelMask(Kind):
         return tuple(regions)
 
     def rehearse(self, reference: tuple[Crop, ...], case: CaseForm, variant: Variant) -> tuple[Crop, ...]:
-        """Return the classes: each with one pixel more, none anywhere, or each where it is not."""
+        """Return the classes: unchanged, each with one pixel more, none anywhere, or each inverted."""
         if variant is Variant.PERFECT:
             return reference
         if variant is Variant.EMPTY:

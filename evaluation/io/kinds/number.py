@@ -17,14 +17,14 @@ from evaluation.io.tables import parse_number
 
 @dataclass(frozen=True)
 class Number(Kind):
-    """A finite number, within [minimum, maximum] where they are given."""
+    """A finite number in [minimum, maximum]."""
 
     minimum: float = -math.inf
     maximum: float = math.inf
 
     @property
     def is_bounded(self) -> bool:
-        """Whether both ends are given, so that all numbers have one scale."""
+        """Whether both bounds are finite, so that all numbers have one scale."""
         return math.isfinite(self.minimum) and math.isfinite(self.maximum)
 
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> float:
@@ -39,9 +39,9 @@ class Number(Kind):
         return number_within(packed, self.minimum, self.maximum)
 
     def rehearse(self, reference: float, case: CaseForm, variant: Variant) -> float:
-        """Return a number for a number or a 0/1 label, mirrored at the middle of its range (else at ½).
+        """Return a number for a number or 0/1 label; inverted: mirrored at the middle of the range, else ½.
 
-        Where there is no label (NaN), any prediction is as good: that for 0.
+        Without a label (NaN) every prediction is equally good: that for 0 is returned.
         """
         reference = 0.0 if math.isnan(reference) else reference
         bounded = math.isfinite(self.minimum) and math.isfinite(self.maximum)
@@ -93,7 +93,7 @@ class Label(Kind):
         return whole_number(packed, 1)
 
     def rehearse(self, reference: float, case: CaseForm, variant: Variant) -> int:
-        """Return a label (for NaN that for 0); none is nearly right, so that near-perfect is perfect."""
+        """Return a label (that for 0 if the reference is NaN); near-perfect is perfect."""
         reference = 0 if math.isnan(reference) else reference
         values = {Variant.EMPTY: 0, Variant.INVERTED: 1 - int(reference)}
         return values.get(variant, int(reference))
@@ -116,7 +116,7 @@ class Label(Kind):
 
 
 def number_at(source: Source, expected: str) -> float:
-    """Return the finite number at a source of one number. Raises `FormFault` (a boolean is no number)."""
+    """Return the finite number at a source of one number. Raises `FormFault`, also for a boolean."""
     if isinstance(source, CellsSource):
         return number_of_cell(source, 0, expected)
     if isinstance(source, JsonSource):
@@ -134,7 +134,7 @@ def number_of_cell(source: CellsSource, position: int, expected: str) -> float:
 
 
 def number_of_json(source: JsonSource, value: object, expected: str) -> float:
-    """Return a JSON value as a finite number. Raises `FormFault`; true and false are no numbers."""
+    """Return a JSON value as a finite number. Raises `FormFault`, also for true and false."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise fault_at(source, expected, json_kind(value), FaultKind.MALFORMED)
     try:
@@ -147,5 +147,5 @@ def number_of_json(source: JsonSource, value: object, expected: str) -> float:
 
 
 def _shortest(value: float) -> str:
-    """Return the shortest text that is this number alone: 1.0000000000000002 is not shown as 1."""
+    """Return the shortest text that reads back as this number; 1.0000000000000002 is not shown as 1."""
     return repr(value).removesuffix(".0")

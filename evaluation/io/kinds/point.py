@@ -18,7 +18,7 @@ from evaluation.metrics.distance import euclidean_distance
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A position in pixels; x to the right, y downwards. A point that was read knows its image's width."""
+    """A position in pixels; x to the right, y downwards. A point that was read has its image's width."""
 
     x: float
     y: float
@@ -34,7 +34,7 @@ def distance(first: Point, second: Point) -> float:
 class PointInImage(Kind):
     """A point (x, y) with 0 ≤ x ≤ width and 0 ≤ y ≤ height of the case's image.
 
-    Where it ``may_be_invisible``, (0, 0) says that it is.
+    With ``may_be_invisible``, (0, 0) means that the point is invisible.
     """
 
     needs_size: ClassVar[bool] = True
@@ -42,7 +42,7 @@ class PointInImage(Kind):
     may_be_invisible: bool = False
 
     def is_visible(self, point: Point) -> bool:
-        """Return whether a point is one, rather than the sign for an invisible one."""
+        """Return whether a point is visible."""
         return not self.may_be_invisible or point.x != 0 or point.y != 0
 
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> Point:
@@ -75,7 +75,7 @@ class PointInImage(Kind):
         return Point(number_within(x, 0, case.width), number_within(y, 0, case.height), case.width)
 
     def rehearse(self, reference: Point, case: CaseForm, variant: Variant) -> Point:
-        """Return the point, one a pixel nearer to the centre, the centre, or the farthest corner."""
+        """Return the point, a point one pixel nearer to the centre, the centre, or the farthest corner."""
         x, y = case.width / 2, case.height / 2
         if variant is Variant.PERFECT:
             return reference

@@ -1,8 +1,8 @@
-"""Volumes: confidences that are submitted, and the volumes that an organiser holds against them.
+"""Volumes: submitted confidences, and reference volumes.
 
-A submitted volume is decoded slab by slab while it is read, checked to its last voxel before any label is
-opened, and kept cut to the box of every B-scan that holds something: at most 4 bytes a voxel. The volumes of
-the reference are never held; their planes pass by, and are checked and digested on the way.
+A submitted volume is decoded in slabs while it is read, and completely checked before any label is opened.
+Every B-scan is kept cropped to its content, with at most 4 bytes per voxel. Reference volumes are not kept:
+their planes are read one by one, and checked and digested while reading.
 """
 
 from __future__ import annotations
@@ -19,17 +19,16 @@ from evaluation.core.fault import FormFault, PhaseError, ReadError
 from evaluation.core.field import Kind
 from evaluation.core.form import CaseForm
 from evaluation.core.source import FileAccess, FileSource, Source, fault_at
-from evaluation.core.variant import Variant
+from evaluation.core.variant import Variant, grow_by_a_pixel
 from evaluation.io.handover import HandoverError, Packed, list_of
 from evaluation.io.kinds.packed_crop import pack_crop, unpack_crop
 from evaluation.io.tables import parse_number
 from evaluation.io.volumes.header import Geometry, VolumeHeader, check_geometry
 from evaluation.io.volumes.reader import SLAB_BYTES, open_volume, write_volume
 from evaluation.metrics.crop import EMPTY, Crop, box_of_content
-from evaluation.metrics.regions import grow_by_a_pixel
 
 GEOMETRY_COLUMNS = ("b_scans", "spacing_mm", "origin_mm", "direction")
-"""Columns of the case table, beside width and height; numbers are parted by spaces, in the order x, y, z."""
+"""Columns of the case table beside width and height; numbers in the order x, y, z, separated by spaces."""
 
 _BYTES_PER_VOXEL = 8
 _HEADER_ALLOWANCE = 1 << 20
@@ -37,7 +36,7 @@ _HEADER_ALLOWANCE = 1 << 20
 
 @dataclass(frozen=True)
 class Volume:
-    """A volume (z, y, x) with its place in space, as it is written."""
+    """A volume (z, y, x) and its position in space, ready to be written."""
 
     values: NDArray[Any]
     geometry: Geometry
@@ -52,7 +51,7 @@ class ConfidenceVolume(Kind):
     slab_bytes: int = SLAB_BYTES
 
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> tuple[Crop, ...]:
-        """Return the B-scans of a volume, each cut to its content. Raises `FormFault`."""
+        """Return the B-scans of a volume, each cropped to its content. Raises `FormFault`."""
         stored = StoredVolume(_path(source), case, files, 0.0, 1.0, False, self.slab_bytes)
         return tuple(map(_cropped, stored.planes()))
 
@@ -73,7 +72,7 @@ class ConfidenceVolume(Kind):
     def rehearse(self, reference: StoredVolume, case: CaseForm, variant: Variant) -> tuple[Crop, ...]:
         """Return the B-scans of a volume of confidences.
 
-        Near-perfect has one voxel more, empty none; inverted is sure of a cyst wherever there is none.
+        Near-perfect has one voxel more, empty has none; inverted is 1 wherever the reference is 0.
         """
         if variant is Variant.EMPTY:
             return (EMPTY,) * geometry_of(case).shape[0]
@@ -107,7 +106,7 @@ class ConfidenceVolume(Kind):
 
 @dataclass(frozen=True)
 class ReferenceVolume(Kind):
-    """Values from ``minimum`` to ``maximum``, or 0; whole numbers only if ``whole`` says so."""
+    """Values 0 or from ``minimum`` to ``maximum``; with ``whole`` only whole numbers."""
 
     needs_size: ClassVar[bool] = True
 
@@ -117,7 +116,7 @@ class ReferenceVolume(Kind):
     slab_bytes: int = SLAB_BYTES
 
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> StoredVolume:
-        """Return the volume, of which nothing has been read yet."""
+        """Return the volume without reading it."""
         return StoredVolume(
             _path(source), case, files, self.minimum, self.maximum, self.whole, self.slab_bytes
         )
@@ -133,7 +132,7 @@ class ReferenceVolume(Kind):
 
 @dataclass(frozen=True)
 class StoredVolume:
-    """A volume in a file, which is decoded once for every call of `planes`."""
+    """A volume in a file that is decoded at every call of `planes`."""
 
     path: str
     case: CaseForm
@@ -146,14 +145,15 @@ class StoredVolume:
     def planes(self) -> Iterator[NDArray[Any]]:
         """Yield the planes (y, x) in order, each valid until the next one is asked for.
 
-        Before the first one the header is compared with the case's form, before each its values with the
-        allowed ones. Raises `FormFault`.
+        The header is compared with the case's form before the first plane, and the values of every plane are
+        checked. Raises `FormFault`.
         """
         expected = geometry_of(self.case)
         voxels = expected.shape[0] * expected.shape[1] * expected.shape[2]
         try:
             with self.files.open(self.path, _BYTES_PER_VOXEL * voxels + _HEADER_ALLOWANCE) as stream:
-                volume = open_volume(stream, self.path, self.slab_bytes)
+                # As many pages as any axis is long: exchanged axes are still recognised.
+                volume = open_volume(stream, self.path, self.slab_bytes, max(expected.shape))
                 self._check_header(volume.header, expected)
                 for z, plane in enumerate(volume.planes()):
                     self._check_values(plane, z)
@@ -167,7 +167,7 @@ class StoredVolume:
             raise FormFault(problem.fault(self.path) for problem in problems)
 
     def _check_values(self, plane: NDArray[Any], z: int) -> None:
-        """Compare the smallest and largest value with what is allowed; a NaN is neither."""
+        """Check that all values are allowed; NaN is not."""
         box = box_of_content(plane)
         if box.is_empty:
             return
@@ -212,14 +212,14 @@ def _compact(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def _numbers(text: str, count: int, place: str) -> tuple[float, ...] | None:
-    """Return the numbers of a cell; an empty cell is not compared. Raises `PhaseError`."""
+    """Return the numbers of a cell, None for an empty cell, which is not compared. Raises `PhaseError`."""
     cells = text.split()
     try:
         numbers = tuple(map(parse_number, cells))
     except ReadError:
         numbers = ()
     if cells and len(numbers) != count:
-        raise PhaseError(f"{place}: expected {count} numbers parted by spaces, found {text!r}")
+        raise PhaseError(f"{place}: expected {count} numbers separated by spaces, found {text!r}")
     return numbers or None
 
 

@@ -1,4 +1,4 @@
-"""What a volume's file says of itself before its voxels: size, type of the values, place in space."""
+"""The header of a volume: size, type of the values and position in space."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ UPRIGHT: Nine = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 @dataclass(frozen=True, slots=True)
 class Geometry:
-    """Size and place of a volume; ``shape`` is (z, y, x), everything else is in the order x, y, z.
+    """Size and position of a volume; ``shape`` is (z, y, x), everything else is in the order x, y, z.
 
-    ``direction`` holds the direction cosines row by row, the columns being the axes (as SimpleITK's
-    `GetDirection`). What a file does not say, or a phase does not compare, is None.
+    ``direction`` holds the matrix of direction cosines row by row; its columns are the axes, as in
+    SimpleITK's `GetDirection`. None: the file does not give it, or the phase does not compare it.
     """
 
     shape: tuple[int, int, int]
@@ -50,9 +50,9 @@ class VolumeHeader:
 
 
 def check_geometry(found: Geometry, expected: Geometry) -> list[ReadError]:
-    """Return how two geometries differ, beyond the tolerances of this module; all differences at once.
+    """Return all differences of two geometries beyond the tolerances of this module.
 
-    Only what both of them say is compared: a TIFF stack has a size and nothing else.
+    Only what both define is compared: a TIFF stack has a size only.
     """
     problems = []
     if found.shape != expected.shape:
@@ -96,9 +96,9 @@ def header_of(
     direction: Sequence[float] | None,
     volume: str,
 ) -> VolumeHeader:
-    """Return the header of a file after checking that its numbers make sense.
+    """Return the header of a file after checking its numbers.
 
-    ``volume`` says what it is, for example "a MetaImage volume". Raises `ReadError`.
+    ``volume`` names the file in messages, for example "a MetaImage volume". Raises `ReadError`.
     """
     if dtype is None:
         raise ReadError(FaultKind.WRONG_VALUE, "integers or floating-point numbers", "another type of values")
@@ -110,6 +110,8 @@ def header_of(
     for name, numbers, count in (("spacing", spacing, 3), ("origin", origin, 3), ("direction", direction, 9)):
         if numbers is not None and (len(numbers) != count or not all(map(math.isfinite, numbers))):
             raise ReadError(FaultKind.UNREADABLE, volume, f"an invalid {name}")
+    if spacing is not None and min(spacing) <= 0:
+        raise ReadError(FaultKind.UNREADABLE, volume, "a spacing that is not above 0")
     x, y, z = size_xyz
     return VolumeHeader(
         Geometry(

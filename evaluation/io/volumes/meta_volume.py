@@ -17,8 +17,7 @@ _TYPES = {
     "MET_USHORT": "u2",
     "MET_INT": "i4",
     "MET_UINT": "u4",
-    "MET_LONG": "i8",
-    "MET_ULONG": "u8",
+    # Not MET_LONG, which has 4 or 8 bytes.
     "MET_LONG_LONG": "i8",
     "MET_ULONG_LONG": "u8",
     "MET_FLOAT": "f4",
@@ -28,16 +27,16 @@ _TYPES = {
 
 def open_metaimage(stream: ByteStream) -> tuple[VolumeHeader, VoxelBytes]:
     """Return the header of a MetaImage volume in one file and its voxels. Raises `ReadError`."""
-    fields = read_header(stream.read, VOLUME)
-    big_endian = fields.first("BinaryDataByteOrderMSB", "ElementByteOrderMSB").casefold() == "true"
+    fields = read_header(stream.read, stream.size, VOLUME)
+    big_endian = fields.one_of("BinaryDataByteOrderMSB", "ElementByteOrderMSB").casefold() == "true"
     code = _TYPES.get(fields.element_type)
     # A row of the matrix is the direction of an axis; elsewhere an axis is a column.
-    matrix = _numbers(fields.first("TransformMatrix", "Rotation", "Orientation")) or list(UPRIGHT)
+    matrix = _numbers(fields.one_of("TransformMatrix", "Rotation", "Orientation")) or list(UPRIGHT)
     header = header_of(
         fields.size,
         None if code is None else np.dtype(code).newbyteorder(">" if big_endian else "<"),
-        _numbers(fields.first("ElementSpacing", "ElementSize")) or [1.0, 1.0, 1.0],
-        _numbers(fields.first("Offset", "Position", "Origin")) or [0.0, 0.0, 0.0],
+        _numbers(fields.one_of("ElementSpacing", "ElementSize")) or [1.0, 1.0, 1.0],
+        _numbers(fields.one_of("Offset", "Position", "Origin")) or [0.0, 0.0, 0.0],
         [*matrix[::3], *matrix[1::3], *matrix[2::3]],
         VOLUME,
     )
@@ -45,4 +44,7 @@ def open_metaimage(stream: ByteStream) -> tuple[VolumeHeader, VoxelBytes]:
 
 
 def _numbers(text: str) -> list[float]:
+    """Return the numbers of a value. Raises ValueError, also for what only Python takes for a number."""
+    if "_" in text or not text.isascii():
+        raise ValueError(text)
     return [float(number) for number in text.split()]

@@ -1,13 +1,14 @@
 """Compressed NIfTI-1 volumes (`.nii.gz`): a binary header and the voxels in one gzip stream.
 
-Source: https://nifti.nimh.nih.gov/pub/dist/src/niftilib/nifti1.h. NIfTI's world points to the right, forwards
-and up, that of every other format here to the left, backwards and up: x and y change their signs.
+Source: https://nifti.nimh.nih.gov/pub/dist/src/niftilib/nifti1.h. NIfTI's axes point to the right, forwards
+and up, those of all other formats here to the left, backwards and up: x and y change their signs.
 """
 
 from __future__ import annotations
 
 import math
 import struct
+from itertools import chain
 from typing import Literal
 
 import numpy as np
@@ -19,6 +20,9 @@ from evaluation.io.volumes.voxels import GZIP, VoxelBytes
 
 VOLUME = "a compressed NIfTI volume"
 _HEADER_BYTES = 348
+
+Numbers = list[float]
+
 _TYPES = {
     2: "u1",
     4: "i2",
@@ -31,13 +35,19 @@ _TYPES = {
     1024: "i8",
     1280: "u8",
 }
-_UNIT_MM = {0: 1.0, 1: 1000.0, 2: 1.0, 3: 0.001}
+_UNITS_OF_MM = (0, 2)
 _SIGNS = (-1.0, -1.0, 1.0)
-_MAX_OFFSET = 1 << 20
+_MIN_OFFSET, _MAX_OFFSET = 352, 1 << 20
+_TOLERANCE = 1e-3
+"""Shares of a voxel, and cosines, by which two descriptions of one position may differ (float32)."""
 
 
 def open_nifti(stream: ByteStream) -> tuple[VolumeHeader, VoxelBytes]:
-    """Return the header of a compressed NIfTI-1 volume in one file and its voxels. Raises `ReadError`."""
+    """Return the header of a compressed NIfTI-1 volume in one file and its voxels.
+
+    Raises `ReadError`, also for a header that readers could understand differently: with two positions in
+    space, another unit than mm, a scale, or a type that contradicts the number of bits.
+    """
     voxels = VoxelBytes(stream, VOLUME, GZIP)
     data = bytearray(_HEADER_BYTES)
     voxels.fill(memoryview(data))
@@ -47,43 +57,59 @@ def open_nifti(stream: ByteStream) -> tuple[VolumeHeader, VoxelBytes]:
     axes, *sizes = struct.unpack_from(f"{order}8h", data, 40)
     if not 3 <= axes <= 7 or any(size != 1 for size in sizes[3:axes]):
         raise ReadError(FaultKind.WRONG_SIZE, "a volume of three axes", f"{axes} axes")
-    (code,) = struct.unpack_from(f"{order}h", data, 70)
+    code, bits = struct.unpack_from(f"{order}2h", data, 70)
     offset, slope, intercept = struct.unpack_from(f"{order}3f", data, 108)
-    if not (slope == 0 or math.isnan(slope) or (slope == 1 and intercept == 0)):
-        raise ReadError(FaultKind.WRONG_VALUE, "values without a scale", f"the scale {slope:g}")
-    spacing, origin, direction = _place(data, order)
+    if not (slope in (0, 1) or math.isnan(slope)) or not (intercept == 0 or math.isnan(intercept)):
+        raise ReadError(FaultKind.WRONG_VALUE, "values without a scale", f"{slope:g} · value + {intercept:g}")
+    if data[123] & 7 not in _UNITS_OF_MM:
+        raise ReadError(FaultKind.WRONG_VALUE, "lengths in mm", f"the unit {data[123] & 7}")
     dtype = np.dtype(_TYPES[code]).newbyteorder(order) if code in _TYPES else None
-    header = header_of(sizes[:3], dtype, spacing, origin, direction, VOLUME)
-    if not _HEADER_BYTES <= offset <= _MAX_OFFSET:
+    if dtype is not None and bits != 8 * dtype.itemsize:
+        raise ReadError(FaultKind.UNREADABLE, VOLUME, f"{bits} bits of a type of {8 * dtype.itemsize}")
+    header = header_of(sizes[:3], dtype, *_place(data, order), VOLUME)
+    if not (_MIN_OFFSET <= offset <= _MAX_OFFSET and offset == int(offset)):
         raise ReadError(FaultKind.UNREADABLE, VOLUME, "an invalid offset of its voxels")
     voxels.fill(memoryview(bytearray(int(offset) - _HEADER_BYTES)))
     return header, voxels
 
 
-def _place(data: bytearray, order: str) -> tuple[list[float], list[float], list[float]]:
-    """Return spacing, origin and direction cosines: of the rotation if there is one, else of the matrix."""
-    unit = _UNIT_MM.get(data[123] & 7, 1.0)
+def _place(data: bytearray, order: str) -> tuple[Numbers, Numbers, Numbers]:
+    """Return spacing, origin and direction cosines, from the rotation, the matrix or both if they agree."""
     factor, *spacing = struct.unpack_from(f"{order}4f", data, 76)
+    if factor not in (-1, 0, 1):
+        raise ReadError(FaultKind.UNREADABLE, VOLUME, "an invalid orientation (pixdim[0])")
     by_rotation, by_matrix = struct.unpack_from(f"{order}2h", data, 252)
+    places = []
     if by_rotation > 0:
         b, c, d, *origin = struct.unpack_from(f"{order}6f", data, 256)
-        a = math.sqrt(max(0.0, 1.0 - b * b - c * c - d * d))
-        handed = -1.0 if factor < 0 else 1.0
-        rows = [
-            [a * a + b * b - c * c - d * d, 2 * (b * c - a * d), handed * 2 * (b * d + a * c)],
-            [2 * (b * c + a * d), a * a + c * c - b * b - d * d, handed * 2 * (c * d - a * b)],
-            [2 * (b * d - a * c), 2 * (c * d + a * b), handed * (a * a + d * d - b * b - c * c)],
-        ]
-    elif by_matrix > 0:
+        places.append((spacing, origin, _rotation(b, c, d, -1.0 if factor < 0 else 1.0)))
+    if by_matrix > 0:
         matrix = [struct.unpack_from(f"{order}4f", data, 280 + 16 * row) for row in range(3)]
-        spacing = [math.hypot(*(matrix[row][axis] for row in range(3))) for axis in range(3)]
-        origin = [row[3] for row in matrix]
-        rows = [[row[axis] / (spacing[axis] or math.nan) for axis in range(3)] for row in matrix]
-    else:
-        return [unit * abs(s) for s in spacing], [0.0, 0.0, 0.0], list(UPRIGHT)
+        lengths = [math.hypot(*(matrix[row][axis] for row in range(3))) for axis in range(3)]
+        rows = [[row[axis] / (lengths[axis] or math.nan) for axis in range(3)] for row in matrix]
+        places.append((lengths, [row[3] for row in matrix], rows))
+    for lengths, origin, rows in places:
+        limits = [*(_TOLERANCE * abs(length) for length in (*spacing, *spacing)), *[_TOLERANCE] * 9]
+        found = chain(lengths, origin, *rows)
+        first = chain(spacing, places[0][1], *places[0][2])
+        # NaN is never near.
+        if not all(abs(one - other) <= limit for one, other, limit in zip(found, first, limits, strict=True)):
+            raise ReadError(FaultKind.UNREADABLE, VOLUME, "a header with contradictory positions in space")
+    if not places:
+        return spacing, [0.0, 0.0, 0.0], list(UPRIGHT)
+    spacing, origin, rows = places[0]
     direction = [sign * cosine for sign, row in zip(_SIGNS, rows, strict=True) for cosine in row]
-    return (
-        [unit * abs(s) for s in spacing],
-        [unit * sign * number for sign, number in zip(_SIGNS, origin, strict=True)],
-        direction,
-    )
+    return spacing, [sign * number for sign, number in zip(_SIGNS, origin, strict=True)], direction
+
+
+def _rotation(b: float, c: float, d: float, handed: float) -> list[Numbers]:
+    """Return the rows of the rotation of a unit quaternion, of which a is at least 0."""
+    squared = b * b + c * c + d * d
+    if not squared <= 1 + _TOLERANCE**2:
+        raise ReadError(FaultKind.UNREADABLE, VOLUME, "an invalid rotation")
+    a = math.sqrt(max(0.0, 1.0 - squared))
+    return [
+        [a * a + b * b - c * c - d * d, 2 * (b * c - a * d), handed * 2 * (b * d + a * c)],
+        [2 * (b * c + a * d), a * a + c * c - b * b - d * d, handed * 2 * (c * d - a * b)],
+        [2 * (b * d - a * c), 2 * (c * d + a * b), handed * (a * a + d * d - b * b - c * c)],
+    ]

@@ -1,4 +1,4 @@
-"""Volumes of any accepted format, read plane by plane."""
+"""Reads volumes of all accepted formats plane by plane."""
 
 from __future__ import annotations
 
@@ -15,37 +15,39 @@ from evaluation.io.grey_images import write_with_simpleitk
 from evaluation.io.tiff import write_tiff
 from evaluation.io.tiff_decoder import decode_page
 from evaluation.io.tiff_pages import BLACK_IS_ZERO, IMAGE, PAGE_TAGS, SAMPLES, check_pages, read_pages
-from evaluation.io.volumes.header import UPRIGHT, Geometry, VolumeHeader, header_of
+from evaluation.io.volumes.header import MAX_VOXELS, UPRIGHT, Geometry, VolumeHeader, header_of
 from evaluation.io.volumes.meta_volume import open_metaimage
 from evaluation.io.volumes.nifti import open_nifti
 from evaluation.io.volumes.voxels import VoxelBytes
 
 EXTENSIONS = (".mha", ".nii.gz", ".tif", ".tiff")
 SLAB_BYTES = 1 << 22
-_MAX_PAGES = 10_000
 
 
 @dataclass(frozen=True)
 class OpenVolume:
-    """A volume whose header has been read and whose voxels have not.
+    """A volume of which only the header has been read.
 
-    ``planes`` yields the planes (y, x) in order, each valid until the next one is asked for; whatever is
-    wrong with the voxels' bytes is raised there as `ReadError`.
+    ``planes`` yields the planes (y, x) in order, each valid until the next one is asked for. It raises
+    `ReadError` for damaged voxels.
     """
 
     header: VolumeHeader
     planes: Callable[[], Iterator[NDArray[Any]]]
 
 
-def open_volume(stream: ByteStream, path: str, slab_bytes: int = SLAB_BYTES) -> OpenVolume:
-    """Return a volume of the format that the extension of its path names.
+def open_volume(
+    stream: ByteStream, path: str, slab_bytes: int = SLAB_BYTES, max_pages: int = MAX_VOXELS
+) -> OpenVolume:
+    """Return a volume in the format of the path's extension.
 
-    Voxels are read in slabs of whole planes, of about ``slab_bytes``. Raises `ReadError`.
+    Voxels are read in slabs of whole planes, of about ``slab_bytes``. A TIFF stack has at most ``max_pages``.
+    Raises `ReadError`.
     """
     name = path.casefold()
     try:
         if name.endswith((".tif", ".tiff")):
-            return _open_tiff_stack(stream)
+            return _open_tiff_stack(stream, max_pages)
         if name.endswith(".mha"):
             header, voxels = open_metaimage(stream)
         elif name.endswith(".nii.gz"):
@@ -58,7 +60,7 @@ def open_volume(stream: ByteStream, path: str, slab_bytes: int = SLAB_BYTES) -> 
 
 
 def write_volume(values: NDArray[Any], geometry: Geometry, extension: str) -> bytes:
-    """Return a volume (z, y, x) as a file of the format with that extension; the same gives the same bytes.
+    """Return a volume (z, y, x) as a file of the format with that extension; equal input gives equal bytes.
 
     Raises `ValueError` for an extension that is not one of `EXTENSIONS`.
     """
@@ -75,13 +77,13 @@ def write_volume(values: NDArray[Any], geometry: Geometry, extension: str) -> by
     )
 
 
-def _open_tiff_stack(stream: ByteStream) -> OpenVolume:
-    """Return a volume of one page a B-scan; the file is held as it is, its pages are decoded one by one.
+def _open_tiff_stack(stream: ByteStream, max_pages: int) -> OpenVolume:
+    """Return a volume with one page per B-scan; the file is kept in memory, its pages are decoded one by one.
 
-    It says nothing of spacing, origin and direction. The tags of all pages have been checked.
+    It has no spacing, origin or direction. The tags of all pages are checked here.
     """
     data = memoryview(stream.read(stream.size))
-    first, depth = check_pages(data, (BLACK_IS_ZERO,), most_pages=_MAX_PAGES)
+    first, depth = check_pages(data, (BLACK_IS_ZERO,), max_pages)
     if first.one(SAMPLES, 1) != 1:
         raise ReadError(FaultKind.WRONG_VALUE, "one grey channel", f"{first.one(SAMPLES, 1)} channels")
     header = header_of((first.size.width, first.size.height, depth), first.dtype, None, None, None, IMAGE)

@@ -1,4 +1,4 @@
-"""The bytes of voxels, plain or deflated, handed out in pieces and never more than the header promises."""
+"""Reads the bytes of voxels, plain or compressed, in pieces, and never more than the header declares."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ ZLIB, GZIP = zlib.MAX_WBITS, zlib.MAX_WBITS | 16
 
 
 class VoxelBytes:
-    """The rest of a file: bytes as they lie there, a zlib stream, or one or more gzip members.
+    """The rest of a file: plain bytes, a zlib stream, or one or more gzip members.
 
-    Never more is inflated than is asked for, so that a small file cannot swell.
+    Only as many bytes are inflated as are requested, so that a small file cannot use much memory.
     """
 
     def __init__(self, stream: ByteStream, volume: str, form: int | None) -> None:
-        """Begin at the next byte; ``form`` is `ZLIB`, `GZIP` or None, ``volume`` what the file is."""
+        """Begin at the next byte; ``form`` is `ZLIB`, `GZIP` or None; messages name the file ``volume``."""
         self._stream, self._volume, self._form = stream, volume, form
         self._inflater = zlib.decompressobj(form or ZLIB)
         self._pending = b""
 
     def fill(self, view: memoryview) -> None:
-        """Fill a view of bytes. Raises `ReadError` where the data end or are damaged."""
+        """Fill a view of bytes. Raises `ReadError` if the data end early or are damaged."""
         if self._form is None:
             filled = self._stream.readinto(view)
         else:
@@ -36,7 +36,7 @@ class VoxelBytes:
             raise self._error("a file that ends before its voxels")
 
     def finish(self) -> None:
-        """Make sure that nothing follows, and that a checksum is right. Raises `ReadError`."""
+        """Check that nothing follows and that the checksum is correct. Raises `ReadError`."""
         if self._stream.read(1) if self._form is None else self._inflate(1):
             raise self._error("more voxels than its header says")
 

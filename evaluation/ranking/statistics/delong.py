@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
 
+from evaluation.metrics.delong import Components, area_variance
 from evaluation.ranking.statistics.pairwise import PairTest, z_test
 
 FloatArray = NDArray[np.float64]
@@ -24,6 +26,16 @@ class DelongTable:
         """Return the two-sided test of two teams' areas, see `z_test`."""
         difference = float(self.auc[first] - self.auc[second])
         return z_test("DeLong", difference, float(np.sqrt(self.difference_variance[first, second])))
+
+
+def clustered_test(first: Components, second: Components) -> PairTest:
+    """Return the two-sided test of two teams' areas where cases belong together, see `z_test`.
+
+    Source: Obuchowski 1997, Biometrics 53:567; the variance is that of `metrics.delong`.
+    """
+    difference = first.minus(second)
+    area = float(difference.won.sum()) / (2 * difference.won.size * difference.lost.size)
+    return z_test("DeLong, clustered", area, math.sqrt(area_variance(difference).variance))
 
 
 def delong_table(score: ArrayLike, positive: ArrayLike) -> DelongTable:

@@ -8,6 +8,8 @@ from statistics import NormalDist
 
 from scipy.special import ndtr
 
+TOO_FEW_CASES = "fewer than two cases enter both means"
+NO_VARIANCE = "the areas differ and their difference has no variance"
 _LEVEL, _POWER = 0.05, 0.80
 _QUANTILES = NormalDist().inv_cdf(1 - _LEVEL / 2) + NormalDist().inv_cdf(_POWER)
 
@@ -17,13 +19,21 @@ class PairTest:
     """A two-sided test of one pair of teams.
 
     ``p_value`` is None where the test cannot be computed, and ``note`` then says why. ``standard_error`` is
-    that of the difference of the two metrics, paired; None where there is none.
+    that of the difference of the two metrics, paired; None where there is none. ``direction`` is 1 where what
+    the test compares is larger for the first team, −1 where it is larger for the second, 0 where it is equal
+    or unknown.
     """
 
     method: str
     p_value: float | None
     standard_error: float | None
+    direction: int = 0
     note: str | None = None
+
+
+def sign(difference: float) -> int:
+    """Return 1, 0 or −1."""
+    return (difference > 0) - (difference < 0)
 
 
 def detectable_difference(standard_error: float) -> float:
@@ -40,10 +50,11 @@ def z_test(method: str, difference: float, standard_error: float) -> PairTest:
     Where its standard error is zero, p = 1 if the areas are equal, else it is not computable.
     """
     if standard_error > 0:
-        return PairTest(method, float(2 * ndtr(-abs(difference) / standard_error)), standard_error)
+        p_value = float(2 * ndtr(-abs(difference) / standard_error))
+        return PairTest(method, p_value, standard_error, sign(difference))
     if difference == 0:
         return PairTest(method, 1.0, 0.0)
-    return PairTest(method, None, 0.0, "the areas differ and their difference has no variance")
+    return PairTest(method, None, 0.0, sign(difference), NO_VARIANCE)
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
@@ -62,16 +73,17 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
 
 
 def significance_tiers(
-    teams: Sequence[int], differs: Callable[[int, int], bool | None]
+    teams: Sequence[int], worse: Callable[[int, int], bool | None]
 ) -> list[tuple[int, ...]] | None:
     """Return tiers of teams, best first; None where a test that decides about them could not be computed.
 
     teams: in the order of their ranks. The best team not yet placed opens a tier; the next ones join until
-    the first that differs significantly from the opener.
+    the first that is significantly worse than the opener. worse: of the opener and another team, whether the
+    other is significantly worse; None where that could not be tested.
     """
     tiers: list[list[int]] = []
     for team in teams:
-        answer = differs(tiers[-1][0], team) if tiers else True
+        answer = worse(tiers[-1][0], team) if tiers else True
         if answer is None:
             return None
         if answer:

@@ -2,70 +2,131 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import mannwhitneyu, wilcoxon
+from scipy.special import ndtr
+from scipy.stats import mannwhitneyu, rankdata
 
-from evaluation.ranking.statistics.pairwise import PairTest
+from evaluation.ranking.statistics.decimals import published, published_difference
+from evaluation.ranking.statistics.pairwise import TOO_FEW_CASES, PairTest, sign
 
+FloatArray = NDArray[np.float64]
 _ENTRIES_AT_ONCE = 4_000_000
+_METHOD = "Wilcoxon signed-rank"
+_MOST_EXACT, _MOST_EXACT_WITH_TIES = 50, 13
 
 
-def signed_rank_tests(values: ArrayLike, pairs: ArrayLike) -> list[PairTest]:
+def signed_rank_tests(values: ArrayLike, pairs: Sequence[tuple[int, int]]) -> list[PairTest]:
     """Return Wilcoxon's signed-rank test for pairs of teams, on the cases that are defined for both.
 
-    values: shape (teams, cases), NaN where a case does not enter. pairs: shape (pairs, 2), indices of teams.
-    Zero differences are left out (Wilcoxon's own treatment); if all are zero, p = 1. Two-sided; exact for up
-    to 50 differences without ties or zeros, else by the normal approximation with the correction for ties.
+    values: shape (teams, cases), NaN where a case does not enter. Differences are compared in the published
+    digits. Zero differences are left out (Wilcoxon's own treatment); if all are zero, p = 1. Two-sided. The
+    method is chosen pair by pair, as SciPy does for a single one: exact for up to 50 cases without ties or
+    zeros and for up to 13 with any, else the normal approximation with the correction for ties.
     Source: Wilcoxon 1945, Biometrics Bulletin 1:80.
     """
     columns, chosen = np.asarray(values, dtype=np.float64), np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
-    defined = ~np.isnan(columns)
-    entering = np.flatnonzero(defined.any(axis=0))
+    entering = np.flatnonzero((~np.isnan(columns)).any(axis=0))
     step = max(1, _ENTRIES_AT_ONCE // max(1, entering.size))
     tests: list[PairTest] = []
     for start in range(0, len(chosen), step):
         first, second = chosen[start : start + step].T
-        differences = columns[np.ix_(first, entering)] - columns[np.ix_(second, entering)]
-        tests += _signed_rank(differences)
+        tests += _signed_rank(
+            published_difference(columns[np.ix_(first, entering)], columns[np.ix_(second, entering)])
+        )
     return tests
 
 
-def _signed_rank(differences: NDArray[np.float64]) -> list[PairTest]:
+def _signed_rank(differences: FloatArray) -> list[PairTest]:
+    """Return the tests of differences of shape (pairs, cases)."""
     counts = (~np.isnan(differences)).sum(axis=1)
-    informative = (np.nan_to_num(differences) != 0).any(axis=1)
-    p_values = np.ones(len(differences))
-    if informative.any():
-        # Rows with the same number of cases can be tested together; "omit" would test them one by one.
-        policy = "omit" if np.isnan(differences).any() else "propagate"
-        p_values[informative] = wilcoxon(differences[informative], axis=1, nan_policy=policy).pvalue
+    plain = np.nan_to_num(differences)
+    informative = plain != 0
+    left = informative.sum(axis=1)
+    # What is left out comes first in the order of sizes, with ranks that are then taken off again.
+    ranks = rankdata(np.where(informative, np.abs(plain), -1.0), axis=1)
+    ranks = np.where(informative, ranks - (differences.shape[1] - left)[:, np.newaxis], 0.0)
+    positive = np.where(plain > 0, ranks, 0.0).sum(axis=1)
+    surplus = positive - left * (left + 1) / 4
+    tied, tie_term = _ties(ranks, informative)
     with np.errstate(invalid="ignore", divide="ignore"):
+        deviation = np.sqrt(left * (left + 1) * (2 * left + 1) / 24 - tie_term / 48)
+        p_values = np.where(left > 0, 2 * ndtr(-np.abs(surplus) / deviation), 1.0)
         centred = differences - (np.nansum(differences, axis=1) / counts)[:, np.newaxis]
         errors = np.sqrt(np.nansum(centred**2, axis=1) / (counts - 1) / counts)
+    most = np.where(tied | (left < counts), _MOST_EXACT_WITH_TIES, _MOST_EXACT)
+    for row in np.flatnonzero((counts <= most) & (left > 0)):
+        p_values[row] = _exact_p(ranks[row, informative[row]], positive[row])
     return [
-        PairTest("Wilcoxon signed-rank", float(p_value), float(error))
+        PairTest(_METHOD, float(p_value), float(error), sign(float(excess)))
         if count > 1
-        else PairTest("Wilcoxon signed-rank", None, None, "fewer than two cases enter both means")
-        for p_value, error, count in zip(p_values, errors, counts, strict=True)
+        else PairTest(_METHOD, None, None, note=TOO_FEW_CASES)
+        for p_value, error, excess, count in zip(p_values, errors, surplus, counts, strict=True)
     ]
 
 
-def rank_sum_test(first: ArrayLike, second: ArrayLike) -> float | None:
-    """Return the two-sided p of the Mann–Whitney U (rank-sum) test of two unpaired samples.
+def _ties(ranks: FloatArray, informative: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], FloatArray]:
+    """Return whether each row has tied ranks, and Σ(t³ − t) over its groups of t tied ones."""
+    ordered = np.sort(ranks, axis=1)
+    changes = np.ones(ordered.shape, dtype=np.bool_)
+    changes[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    starts = np.flatnonzero(changes.ravel())
+    sizes = np.diff(starts, append=ordered.size).astype(np.float64)
+    sizes[ordered.ravel()[starts] == 0] = 0.0  # cases that are left out
+    term = np.bincount(starts // max(1, ordered.shape[1]), sizes**3 - sizes, len(ranks))
+    return term > 0, np.asarray(term, dtype=np.float64)
 
-    NaN is left out; None where a sample is empty, 1 where all values are equal. By the normal approximation
-    with corrections for ties and continuity; exact where one has at most eight values and none is tied.
-    Source: Mann and Whitney 1947, Ann. Math. Stat. 18:50.
+
+def _exact_p(ranks: FloatArray, positive: float) -> float:
+    """Return the two-sided p of a sum of positive ranks over all signs of the (mid-)ranks."""
+    twice = tuple(sorted(np.rint(2 * ranks).astype(np.int64).tolist()))
+    at_most, at_least = _tails(twice)
+    place = round(2 * positive)
+    return float(min(1.0, 2 * min(at_most[place], at_least[place])))
+
+
+@lru_cache(maxsize=64)
+def _tails(twice_ranks: tuple[int, ...]) -> tuple[FloatArray, FloatArray]:
+    """Return the probabilities that the doubled sum is at most, and at least, each number from 0."""
+    shares = np.zeros(sum(twice_ranks) + 1)
+    shares[0] = 1.0
+    for rank in twice_ranks:
+        shares[rank:] += shares[:-rank].copy()
+        shares /= 2
+    return np.cumsum(shares), np.cumsum(shares[::-1])[::-1]
+
+
+@dataclass(frozen=True, slots=True)
+class RankSum:
+    """A rank-sum test: p, and the direction of the ranks: 1 where those of the first sample are higher."""
+
+    p_value: float | None
+    direction: int = 0
+
+
+def rank_sum_test(first: ArrayLike, second: ArrayLike) -> RankSum:
+    """Return the two-sided Mann–Whitney U (rank-sum) test of two unpaired samples, in the published digits.
+
+    NaN is left out; p is None where a sample is empty, 1 where all values are equal. By the normal
+    approximation with corrections for ties and continuity; exact where one has at most eight values and none
+    is tied. Source: Mann and Whitney 1947, Ann. Math. Stat. 18:50.
     """
-    samples = [np.asarray(sample, dtype=np.float64) for sample in (first, second)]
+    samples = [published(sample) for sample in (first, second)]
     samples = [sample[~np.isnan(sample)] for sample in samples]
     if not all(sample.size for sample in samples):
-        return None
+        return RankSum(None)
     both = np.concatenate(samples)
-    return 1.0 if (both == both[0]).all() else float(mannwhitneyu(*samples).pvalue)
+    if (both == both[0]).all():
+        return RankSum(1.0)
+    found = mannwhitneyu(*samples)
+    return RankSum(float(found.pvalue), sign(2 * float(found.statistic) - samples[0].size * samples[1].size))
 
 
-def kendall_tau_b(ranking: ArrayLike, others: ArrayLike) -> NDArray[np.float64]:
+def kendall_tau_b(ranking: ArrayLike, others: ArrayLike) -> FloatArray:
     """Return τ-b of a ranking with each of many over the same teams; NaN where all places of one are equal.
 
     ranking: shape (teams,). others: shape (rows, teams). Returns shape (rows,) in [−1, 1].

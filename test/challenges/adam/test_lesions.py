@@ -30,7 +30,7 @@ def test_lesions_show_in_the_smallest_images(name):
     rng, style = generator(1), STYLES[name]
     for case in cases(side=64):
         lesions = draw_lesions(style, case, rng)
-        assert style.fewest <= len(lesions) <= style.most
+        assert style.min_count <= len(lesions) <= style.max_count
         assert all(0 <= lesion.center_x < 64 and 0 <= lesion.center_y < 64 for lesion in lesions)
         reference = reference_lesions(lesions, case, rng)
         assert reference.shape == (64, 64)

@@ -86,7 +86,7 @@ def values(phase, submission):
     assert isinstance(result, Result), result
     return {
         f"{task}.{metric}": estimate.value
-        for task, metrics in result.metrics.aggregates.items()
+        for task, metrics in result.figures.aggregates.items()
         for metric, estimate in metrics.items()
     }
 

@@ -2,18 +2,18 @@ import numpy as np
 import pytest
 
 from evaluation.challenges.cysts.comparison import VolumeComparison
-from evaluation.challenges.cysts.confidence import weighted_dice
+from evaluation.metrics.confidence import weighted_dice
 from evaluation.metrics.crop import Crop, box_of_content
 
 SHAPE = (6, 20, 30)
 
 
-def compared(prediction, level, confidence, readers=(), across_planes=True):
-    comparison = VolumeComparison(SHAPE[2], 0.01, across_planes, len(readers))
+def compared(prediction, level, confidence, annotators=(), across_planes=True):
+    comparison = VolumeComparison(SHAPE[2], 0.01, across_planes, len(annotators))
     for z in range(SHAPE[0]):
         box = box_of_content(prediction[z])
         plane = Crop(prediction[z][box.slices], box.top, box.left)
-        comparison.add(plane, level[z], confidence[z], [reader[z] for reader in readers])
+        comparison.add(plane, level[z], confidence[z], [annotator[z] for annotator in annotators])
     return comparison.result()
 
 
@@ -28,16 +28,16 @@ def random_volumes(seed, share=0.1):
 @pytest.mark.parametrize("seed", range(5))
 def test_counts_and_sums_are_those_of_whole_arrays(seed):
     prediction, level, confidence = random_volumes(seed)
-    readers = [np.roll(level, shift, axis=2) for shift in (1, 2)]
-    found = compared(prediction, level, confidence, readers)
+    annotators = [np.roll(level, shift, axis=2) for shift in (1, 2)]
+    found = compared(prediction, level, confidence, annotators)
     marked, a, b = prediction >= 0.01, prediction.astype(float), confidence.astype(float)
     assert found.sums.product == pytest.approx((a * b).sum(), rel=1e-12)
     assert found.sums.prediction_squared == pytest.approx((a * a).sum(), rel=1e-12)
     assert found.sums.reference_squared == pytest.approx((b * b).sum(), rel=1e-12)
-    both = readers[0].astype(bool) & readers[1].astype(bool)
+    both = annotators[0].astype(bool) & annotators[1].astype(bool)
     for counts, reference in zip(
-        (found.overlap, *found.reader_overlaps, found.intersection_overlap),
-        (level, *readers, both),
+        (found.overlap, *found.annotator_overlaps, found.intersection_overlap),
+        (level, *annotators, both),
         strict=True,
     ):
         expected = ((marked & (reference > 0)).sum(), marked.sum(), (reference > 0).sum())

@@ -56,7 +56,7 @@ def test_arguments_out_of_range(count, scale):
         drawn(count, scale)
 
 
-def test_an_unerring_reader_marks_every_cyst_with_its_level():
+def test_an_unerring_annotator_marks_every_cyst_with_its_level():
     for case in drawn(4):
         levels = read_cysts(case, np.random.default_rng(0), missed=0, deviation=0, level_deviation=0)
         assert levels.shape == case.geometry.shape

@@ -47,12 +47,12 @@ def phase_of(
     options="",
     geometry=GEOMETRY,
     keys="",
-    readers=None,
+    annotators=None,
     columns=None,
     submission="archive",
 ):
     """Write, seal and load a phase; references are volumes of levels by case name."""
-    names = tuple(dict.fromkeys(name for of_case in (readers or {}).values() for name in of_case))
+    names = tuple(dict.fromkeys(name for of_case in (annotators or {}).values() for name in of_case))
     fields = references_of(CHALLENGE.tasks(CystsOptions(readers=names)))
     listed = f"readers = {list(names)}\n" if names else ""
     write_phase(
@@ -67,7 +67,10 @@ def phase_of(
                 {
                     "level": Volume(level, geometry),
                     "cysts": Volume(confidence(level), geometry),
-                    **{f"reader_{r}": Volume(v, geometry) for r, v in (readers or {}).get(name, {}).items()},
+                    **{
+                        f"reader_{r}": Volume(v, geometry)
+                        for r, v in (annotators or {}).get(name, {}).items()
+                    },
                 },
             )
             for name, level in references.items()
@@ -175,11 +178,11 @@ def test_empty_volumes(tmp_path, reference, prediction, expected):
     assert {name: row[name] for name in expected} == pytest.approx(expected, nan_ok=True)
 
 
-def test_readers_and_their_intersection(tmp_path):
+def test_annotators_and_their_intersection(tmp_path):
     first, second = levels((3, 0, 0, [0, 1, 2])), levels((1, 0, 0, [1, 2]), (5, 1, 1, 1))
     prediction = levels((1, 0, 0, [1, 3]))
-    readers = {"V1": {"first": first, "second": second}}
-    row = row_of(tmp_path, levels((2, 0, 0, [0, 1, 2])), prediction, readers=readers)
+    annotators = {"V1": {"first": first, "second": second}}
+    row = row_of(tmp_path, levels((2, 0, 0, [0, 1, 2])), prediction, annotators=annotators)
     # In common with the marked two: 1 of 3, 1 of 3, and 1 of the 2 that both marked.
     assert [row[f"dice_{name}"] for name in ("first", "second", "intersection")] == [2 / 5, 2 / 5, 2 / 4]
     assert [row[f"recall_{name}"] for name in ("first", "second", "intersection")] == pytest.approx(
@@ -188,9 +191,9 @@ def test_readers_and_their_intersection(tmp_path):
     assert row["precision_intersection"] == 0.5
 
 
-def test_a_volume_need_not_have_all_readers(tmp_path):
+def test_a_volume_need_not_have_all_annotators(tmp_path):
     names = {"V1": {"first": REFERENCE}, "V2": {"second": levels()}}
-    phase = phase_of(tmp_path / "phase", {"V1": REFERENCE, "V2": REFERENCE}, readers=names)
+    phase = phase_of(tmp_path / "phase", {"V1": REFERENCE, "V2": REFERENCE}, annotators=names)
     marked = (REFERENCE > 0).astype(np.uint8)
     result = evaluate(phase, submission_of(tmp_path / "sub", {"V1": marked, "V2": marked}), workers=0)
     one, two = (outcome.rows["cysts"] for outcome in result.outcomes)
@@ -217,14 +220,14 @@ LEVELS = arrays(np.uint8, SHAPE, elements=st.sampled_from([0, 0, 0, 1, 3, 5]))
 
 
 @given(reference=LEVELS, prediction=PREDICTIONS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_a_missing_volume_is_worse_than_any(tmp_path_factory, reference, prediction):
     folder = tmp_path_factory.mktemp("phase")
     other = levels((2, 1, 1, 1))
     phase = phase_of(folder / "phase", {"V1": reference, "V2": other}, keys='missing = "worst"')
     with_it = evaluate(phase, submission_of(folder / "a", {"V1": prediction, "V2": other.clip(0, 1)}), 0)
     without = evaluate(phase, submission_of(folder / "b", {"V2": other.clip(0, 1)}), 0)
-    better, worse = (result.metrics.aggregates["cysts"] for result in (with_it, without))
+    better, worse = (result.figures.aggregates["cysts"] for result in (with_it, without))
     assert set(better) == set(worse)
     for metric in phase.tasks[0].metrics:
         if metric.name in better:
@@ -243,19 +246,19 @@ def test_figures_by_vendor_and_quality(tmp_path):
     )
     perfect, nothing = confidence(REFERENCE), np.zeros(SHAPE, np.float32)
     submission = submission_of(tmp_path / "sub", {"V1": perfect, "V2": nothing, "V3": perfect})
-    summary = evaluate(phase, submission, workers=0).metrics
+    result = evaluate(phase, submission, workers=0)
     of = {
         (column, value): of_value["cysts"]
-        for column, values in summary.subgroups.items()
+        for column, values in result.figures.subgroups.items()
         for value, of_value in values.items()
     }
     assert of["vendor", "cirrus"]["weighted_dice"] == 0.5
     assert of["vendor", "topcon"]["weighted_dice"] == 1
     assert of["quality", "low"]["recall_level_4"] == 0.5
     # Pooled: 2·2·1.13 / (2·1.13 + 3·1.13) over all, 2·1.13 / (1.13 + 2·1.13) of Cirrus.
-    assert summary.aggregates["cysts"]["pooled_weighted_dice"].value == pytest.approx(4 / 5)
+    assert result.figures.aggregates["cysts"]["pooled_weighted_dice"].value == pytest.approx(4 / 5)
     assert of["vendor", "cirrus"]["pooled_weighted_dice"] == pytest.approx(2 / 3)
-    assert list(summary.ranking.components["cysts"]) == [
+    assert list(result.metrics.ranking.components["cysts"]) == [
         "weighted_dice",
         "detection_ratio",
         "false_components",
@@ -304,8 +307,8 @@ def test_an_algorithm_phase_scores_like_the_archive(tmp_path, extension):
     writer.close()
     found = evaluate(phase, tmp_path / "jobs", workers=0)
     assert not isinstance(found, Rejection), found
-    aggregates = found.metrics.aggregates
-    assert aggregates == expected.metrics.aggregates
+    aggregates = found.figures.aggregates
+    assert aggregates == expected.figures.aggregates
     assert 0 < aggregates["cysts"]["weighted_dice"].value < 1
 
     path = next((tmp_path / "jobs").glob(f"*/output/images/*/*{extension}"))

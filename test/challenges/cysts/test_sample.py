@@ -33,7 +33,7 @@ def test_the_perfect_submission_has_the_best_pooled_dice(sample):
     assert isinstance(result, Result)
     pooled = [
         estimates["pooled_weighted_dice"].value
-        for estimates in result.metrics.aggregates.values()
+        for estimates in result.figures.aggregates.values()
         if "pooled_weighted_dice" in estimates
     ]
     assert pooled

@@ -55,7 +55,7 @@ def phase(sample):
 
 
 def figures(phase, submission):
-    return evaluate(phase, submission, workers=0).metrics.aggregates
+    return evaluate(phase, submission, workers=0).figures.aggregates
 
 
 def test_better_submissions_have_better_values(sample, phase):

@@ -11,15 +11,15 @@ from evaluation.challenges.justraigs.agreed_labels import agreed_labels, countin
 PATTERNS = """
     RG  RG  -   RG  01  01
     RG  RG  RG  RG  01  2
-    RG  RG  NRG RG  01  2
-    RG  RG  U   RG  01  2
+    RG  RG  NRG RG  01  01
+    RG  RG  U   RG  01  01
     NRG NRG -   NRG 01  01
-    NRG NRG RG  NRG 01  2
+    NRG NRG RG  NRG 01  01
     NRG NRG NRG NRG 01  2
-    NRG NRG U   NRG 01  2
+    NRG NRG U   NRG 01  01
     U   U   -   U   01  01
-    U   U   RG  U   01  2
-    U   U   NRG U   01  2
+    U   U   RG  U   01  01
+    U   U   NRG U   01  01
     U   U   U   U   01  2
     RG  NRG -   -   -   -
     RG  NRG RG  RG  02  2

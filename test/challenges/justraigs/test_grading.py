@@ -150,6 +150,40 @@ def test_a_phase_ready_to_seal_with_its_report(tmp_path):
     assert [found["name"] for found in rows_of(report / "regrade.csv")] == ["EYE1", "EYE2", "EYE3", "EYE4"]
 
 
+def test_a_specialist_where_both_graders_agree_is_listed(tmp_path):
+    rows = [[*cells] for cells in ROWS]
+    position = HEADER.index("Label G3")
+    agreeing = next(cells for cells in rows if cells[0] == "EYE2")
+    agreeing[position] = "NRG"
+    report = fuse(tmp_path, graders(tmp_path, rows))
+    assert [(found["name"], found["label_g3"]) for found in rows_of(report / "unexpected.csv")] == [
+        ("EYE2", "NRG")
+    ]
+    assert json.loads((report / "report.json").read_text())["specialist_although_graders_agree"] == 1
+
+
+def test_the_configuration_may_have_any_name(tmp_path):
+    (tmp_path / "eyes.toml").write_text(CONFIGURATION)
+    fuse_graders(
+        graders(tmp_path), mapping(tmp_path), tmp_path / "eyes.toml", tmp_path / "phase", tmp_path / "report"
+    )
+    assert (tmp_path / "phase/phase.toml").read_text() == CONFIGURATION
+
+
+def test_a_phase_of_predictions_needs_no_stacks(tmp_path):
+    (tmp_path / "eyes.toml").write_text(CONFIGURATION.replace('"algorithm"', '"archive"'))
+    folder = tmp_path / "phase"
+    fuse_graders(graders(tmp_path), None, tmp_path / "eyes.toml", folder, tmp_path / "report")
+    seal(folder, scan(folder))
+    assert [case.columns for case in load_phase(folder).form.cases] == [{}] * 4
+
+
+def test_an_algorithm_phase_needs_the_mapping_of_its_stacks(tmp_path):
+    (tmp_path / "eyes.toml").write_text(CONFIGURATION)
+    with pytest.raises(PhaseError, match="--mapping: expected the mapping of stacks"):
+        fuse_graders(graders(tmp_path), None, tmp_path / "eyes.toml", tmp_path / "phase", tmp_path / "report")
+
+
 def test_graders_of_a_pool_are_told_apart_where_the_table_names_them(tmp_path):
     names = {"EYE1": "abc", "EYE2": "bac", "EYE3": "abc", "EYE4": "bac"}
     rows = [[*cells, *names[cells[0]]] for cells in ROWS]

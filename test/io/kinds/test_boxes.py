@@ -53,8 +53,8 @@ def test_coordinates_outside_are_a_fault_or_clipped():
     assert faults("BE 0.5 1 2 101 4") == [
         "detection_bbox/E1.txt, line 1: expected x2 from 0 to 100, found 101"
     ]
-    boxes = read("BE 0.5 1 2 101 4", clip=True)
-    assert (boxes.rows.tolist(), boxes.clipped) == ([[0, 0.5, 1, 2, 100, 4]], 1)
+    boxes = read("BE 0.5 1 2 101 4", outside="clip")
+    assert (boxes.rows.tolist(), boxes.outside) == ([[0, 0.5, 1, 2, 100, 4]], 1)
 
 
 def test_without_a_size_coordinates_are_bounded_all_the_same():

@@ -69,7 +69,7 @@ FORGED = {
     "box of no class": (BOXES, [np.array([[2.0, 1, 0, 0, 1, 1]]), 0]),
     "box of half a class": (BOXES, [np.array([[0.5, 1, 0, 0, 1, 1]]), 0]),
     "box without end": (BOXES, [np.array([[0, 1, 0, 0, np.inf, 1]]), 0]),
-    "more clipped boxes than boxes": (BOXES, [np.zeros((1, 6)), 2]),
+    "more boxes outside than boxes": (BOXES, [np.zeros((1, 6)), 2]),
     "too few flags": (FLAGS, [True]),
     "a flag that is a number": (FLAGS, [True, 1, False]),
     "a number beyond its range": (Number(0, 1), 1.5),

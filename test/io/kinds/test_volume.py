@@ -149,10 +149,10 @@ def test_the_columns_of_a_geometry_read_back():
     [
         ("b_scans", "", "expected a number of B-scans, found ''"),
         ("b_scans", "2.5", "expected a number of B-scans, found '2.5'"),
-        ("spacing_mm", "1 1", "expected 3 numbers parted by spaces, found '1 1'"),
+        ("spacing_mm", "1 1", "expected 3 numbers separated by spaces, found '1 1'"),
         ("spacing_mm", "1 0 1", "expected three lengths, found '1 0 1'"),
-        ("direction", "1 0 0", "expected 9 numbers parted by spaces, found '1 0 0'"),
-        ("origin_mm", "a b c", "expected 3 numbers parted by spaces, found 'a b c'"),
+        ("direction", "1 0 0", "expected 9 numbers separated by spaces, found '1 0 0'"),
+        ("origin_mm", "a b c", "expected 3 numbers separated by spaces, found 'a b c'"),
     ],
 )
 def test_faults_of_the_case_table(column, text, expected):

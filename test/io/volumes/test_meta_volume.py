@@ -18,10 +18,14 @@ def mha(old, new):
 
 
 def mha_body(body):
-    return MHA.partition(b"LOCAL\n")[0] + b"LOCAL\n" + body
+    """Return the file with another zlib stream."""
+    size = b"CompressedDataSize = %d" % len(body)
+    head = MHA.partition(b"LOCAL\n")[0]
+    return re.sub(b"CompressedDataSize = [0-9]+", size, head) + b"LOCAL\n" + body
 
 
 PLAIN = VALUES.tobytes()
+ROTATION, MSB = b"Rotation = 1 0 0 0 1 0 0 0 1", b"ElementByteOrderMSB = True"
 
 
 def test_big_endian_values_are_read():
@@ -29,8 +33,13 @@ def test_big_endian_values_are_read():
     head, _, body = data.partition(b"LOCAL\n")
     swapped = np.frombuffer(zlib.decompress(body), "<f4").astype(">f4").tobytes()
     head = head.replace(b"ByteOrderMSB = False", b"ByteOrderMSB = True")
-    head = head.replace(b"CompressedData = True", b"CompressedData = False")
+    head = re.sub(b"CompressedData = True\nCompressedDataSize = [0-9]+", b"CompressedData = False", head)
     np.testing.assert_array_equal(read(head + b"LOCAL\n" + swapped, ".mha")[1], VALUES)
+
+
+def test_equal_keys_of_one_meaning_are_read():
+    data = mha(b"Element", b"ElementSize = 0.5 0.25 0.125\nElement")
+    assert read(data, ".mha")[0] == read(MHA, ".mha")[0]
 
 
 @pytest.mark.parametrize(
@@ -57,6 +66,14 @@ def test_big_endian_values_are_read():
         (mha(b"DimSize = 5 4 3", b"DimSize = 5 4 2"), ".mha", FaultKind.UNREADABLE, "more voxels"),
         (mha(b"0.5 0.25 0.125", b"0.5 nan 0.125"), ".mha", FaultKind.UNREADABLE, "an invalid spacing"),
         (mha(b"Data = True\nB", b"Data = False\nB"), ".mha", FaultKind.UNREADABLE, "written as text"),
+        (mha(b"0.5 0.25 0.125", b"0.5 0 0.125"), ".mha", FaultKind.UNREADABLE, "not above 0"),
+        (mha(b"0.5 0.25 0.125", b"0.5 -0.25 0.125"), ".mha", FaultKind.UNREADABLE, "not above 0"),
+        (mha(b"0.5 0.25 0.125", b"0.5 0_1 0.125"), ".mha", FaultKind.UNREADABLE, "invalid numbers"),
+        (mha(b"MET_FLOAT", b"MET_LONG"), ".mha", FaultKind.WRONG_VALUE, "another type of values"),
+        *(
+            (mha(b"Element", b"%s\nElement" % key), ".mha", FaultKind.UNREADABLE, "contradictory")
+            for key in (b"ElementSize = 1 2 3", b"Origin = 0 0 0", b"Position = 1 2 3", ROTATION, MSB)
+        ),
         (mha_body(zlib.compress(PLAIN)[:-9]), ".mha", FaultKind.UNREADABLE, "ends before its voxels"),
         (mha_body(zlib.compress(PLAIN)[:-4] + b"abcd"), ".mha", FaultKind.UNREADABLE, "damaged"),
         (mha_body(b"no zlib stream"), ".mha", FaultKind.UNREADABLE, "damaged"),

@@ -52,7 +52,7 @@ def test_the_same_volume_gives_the_same_bytes(extension):
 
 @pytest.mark.parametrize("extension", EXTENSIONS)
 @given(slab_bytes=st.integers(1, 500))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_the_size_of_slabs_changes_nothing(extension, slab_bytes):
     _, found = read(write_volume(VALUES, GEOMETRY, extension), extension, slab_bytes)
     np.testing.assert_array_equal(found, VALUES)

@@ -44,7 +44,7 @@ def structural_components(score: np.ndarray, positive: np.ndarray) -> tuple[np.n
     return won.mean(axis=1), won.mean(axis=0)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     scores=st.lists(st.tuples(*[st.integers(0, 4)] * 3), min_size=9, max_size=14),
     positives=st.integers(2, 6),
@@ -64,7 +64,7 @@ def test_against_the_definition_and_scikit_learn(scores, positives):
             assert table.difference_variance[i, j] == pytest.approx(expected, abs=1e-12)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(data=st.data(), positives=st.integers(2, 5))
 def test_permuting_teams_or_cases_changes_nothing(data, positives):
     values = data.draw(st.lists(st.lists(st.integers(0, 5), min_size=9, max_size=9), min_size=3, max_size=3))

@@ -5,13 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.ranking.statistics import randomisation
 from evaluation.ranking.statistics.randomisation import randomisation_test
 
 
 def mean_difference(first: np.ndarray, second: np.ndarray):
     def difference(exchanged: np.ndarray) -> np.ndarray:
-        return ((1 - 2 * exchanged) * (first - second)).mean(axis=1)
+        return ((1 - 2 * exchanged) * (first - second)).mean(axis=1).round(12)
 
     return difference
 
@@ -30,7 +29,9 @@ def test_against_all_exchanges(clusters):
     rng = np.random.default_rng(3)
     first, second = rng.normal(0.5, size=8), rng.normal(size=8)
     found = randomisation_test(mean_difference(first, second), clusters, seed=1)
-    assert found.p_value == pytest.approx(exact_p(first, second, clusters), abs=0.02)
+    assert found.p_value == exact_p(first, second, clusters)
+    found = randomisation_test(mean_difference(first, second), clusters, seed=1, permutations=2)
+    assert found.p_value in (1 / 3, 2 / 3, 1.0)
 
 
 def test_equal_teams_give_one():
@@ -49,7 +50,7 @@ def test_a_metric_that_does_not_exist():
     assert found.p_value is None
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(seed=st.integers(0, 1000))
 def test_the_seed_decides_and_the_sign_does_not(seed):
     rng = np.random.default_rng(seed)
@@ -58,15 +59,4 @@ def test_the_seed_decides_and_the_sign_does_not(seed):
         randomisation_test(mean_difference(*teams), np.arange(12), seed=5, permutations=199).p_value
         for teams in ((first, second), (second, first), (first, second))
     }
-    assert len(p_values) == 1
-
-
-def test_the_size_of_the_blocks_does_not_matter(monkeypatch):
-    rng = np.random.default_rng(1)
-    first, second = rng.normal(0.3, size=30), rng.normal(size=30)
-    p_values = set()
-    for entries in (1, 1000, 1 << 17):
-        monkeypatch.setattr(randomisation, "_ENTRIES_PER_BLOCK", entries)
-        found = randomisation_test(mean_difference(first, second), np.arange(30), seed=8, permutations=300)
-        p_values.add(found.p_value)
     assert len(p_values) == 1

@@ -35,14 +35,18 @@ def test_too_few_cases():
     assert found.note == "fewer than two cases enter both means"
 
 
-@settings(max_examples=20, deadline=None)
-@given(seed=st.integers(0, 2**32 - 1), cases=st.sampled_from([12, 60]), digits=st.sampled_from([1, 12]))
+@settings(max_examples=30)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    cases=st.sampled_from([6, 12, 15, 16, 40, 52, 53, 90]),
+    digits=st.sampled_from([1, 12]),
+)
 def test_many_pairs_at_once_against_scipy_one_by_one(seed, cases, digits):
     values = np.random.default_rng(seed).normal(size=(4, cases)).round(digits)
     values[:, :2] = NAN
     pairs = [(0, 1), (2, 3), (1, 3), (0, 0)]
     for (first, second), found in zip(pairs, signed_rank_tests(values, pairs), strict=True):
-        differences = values[first, 2:] - values[second, 2:]
+        differences = (values[first, 2:] - values[second, 2:]).round(11)
         expected = wilcoxon(differences).pvalue if differences.any() else 1.0
         assert found.p_value == pytest.approx(expected, rel=1e-10)
 
@@ -59,17 +63,48 @@ def test_many_pairs_at_once_against_scipy_one_by_one(seed, cases, digits):
     ],
 )
 def test_rank_sum(first, second, expected):
-    found = rank_sum_test(first, second)
+    found = rank_sum_test(first, second).p_value
     assert found == (None if expected is None else pytest.approx(expected))
+
+
+def test_the_direction_of_the_ranks():
+    # The mean is higher in the first sample, the ranks in the second.
+    assert rank_sum_test([0, 0, 100], [1, 1, 1, 2]).direction == -1
+    assert rank_sum_test([1, 2], [1, 2]).direction == 0
+
+
+def test_ranks_are_of_the_published_digits():
+    # 0.3 − 0.1 > 0.4 − 0.2 as floats. In decimal all are tied: p of ± 0.2 once each is 1.
+    (found,) = signed_rank_tests([[0.3, 0.2], [0.1, 0.4]], [(0, 1)])
+    assert found.p_value == 1.0
+    assert rank_sum_test([0.3 - 0.1, 0.5], [0.4 - 0.2, 0.5]).direction == 0
+
+
+def test_a_tied_pair_changes_no_other_pair():
+    # Pair (0, 1) alone is tested exactly; beside it, a pair with a zero is not.
+    rng = np.random.default_rng(1)
+    values = rng.uniform(size=(3, 30))
+    values[2, 0] = values[0, 0]
+    (alone,) = signed_rank_tests(values, [(0, 1)])
+    beside, tied = signed_rank_tests(values, [(0, 1), (0, 2)])
+    assert alone == beside
+    assert beside.p_value == pytest.approx(wilcoxon(values[0], values[1], method="exact").pvalue)
+    assert tied.p_value == pytest.approx(wilcoxon(values[0], values[2], method="asymptotic").pvalue)
+
+
+def test_the_direction_of_the_signed_ranks():
+    (found,) = signed_rank_tests([[1, 1, 1, -9], [0, 0, 0, 0]], [(0, 1)])
+    # Positive ranks 2, 2, 2, negative 4: 6 against 4, though the mean is negative.
+    assert found.direction == 1
 
 
 def test_rank_sum_against_scipy():
     rng = np.random.default_rng(1)
     first, second = rng.normal(size=360).round(1), rng.normal(0.3, size=40).round(1)
-    assert rank_sum_test(first, second) == pytest.approx(mannwhitneyu(first, second).pvalue)
+    assert rank_sum_test(first, second).p_value == pytest.approx(mannwhitneyu(first, second).pvalue)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.tuples(st.integers(1, 4), st.integers(1, 4)), min_size=2, max_size=8))
 def test_against_scipy(pairs):
     first, second = np.array(pairs).T

@@ -1,1 +1,1 @@
-"""The benchmark of cysts, built from annotations in steps (the paper, sections 2 and 3)."""
+"""Build the cyst benchmark from annotations, in steps (the paper, sections 2 and 3)."""

@@ -1,4 +1,4 @@
-"""How well two sets of annotations agree, overall and by confidence (Eq. 3 of the cyst benchmark)."""
+"""Agreement of two sets of annotations, overall and by confidence (Eq. 3 of the cyst benchmark)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.challenges.cysts.benchmark.distinction import CONFIDENCES
-from evaluation.challenges.cysts.confidence import ConfidenceSums, weighted_dice
+from evaluation.metrics.confidence import ConfidenceSums, weighted_dice
 
 Floats = NDArray[np.float64]
 
@@ -24,10 +24,10 @@ class Accuracy:
     by_confidence: Mapping[int, float]
 
     def weight(self, confidence: int) -> float:
-        """Return what a mark of this confidence weighs, see `benchmark.weighting`.
+        """Return the weight of a mark of this confidence, see `benchmark.weighting`.
 
-        Where the confidence was never marked on the evaluation set, as where the reader marked nothing
-        (0), this is the overall accuracy.
+        It is the overall accuracy for a confidence that does not occur in the evaluation set, and for
+        confidence 0.
         """
         own = self.by_confidence.get(confidence, math.nan)
         return self.overall if math.isnan(own) else own
@@ -35,7 +35,7 @@ class Accuracy:
 
 @dataclass
 class Similarity:
-    """Eq. 3 over the voxels of many B-scans, which are added one after the other."""
+    """Eq. 3 over the voxels of many B-scans, added one by one."""
 
     _overall: Floats = field(default_factory=lambda: np.zeros(3))
     _by_confidence: dict[int, Floats] = field(default_factory=lambda: {c: np.zeros(3) for c in CONFIDENCES})
@@ -43,14 +43,14 @@ class Similarity:
     def add(self, first: Floats, second: Floats, marked: Mapping[int, NDArray[np.bool_]]) -> None:
         """Add the values (y, x) of one B-scan in two annotations.
 
-        ``marked`` says for every confidence which voxels either side marked with it, in any run.
+        ``marked``: by confidence, the voxels that either side marked with it in any run.
         """
         self._overall += _sums(first, second)
         for confidence, voxels in marked.items():
             self._by_confidence[confidence] += _sums(first[voxels], second[voxels])
 
     def result(self) -> Accuracy:
-        """Return 2ΣAB / (ΣA² + ΣB²) of everything that was added; overall 1 where both sides are empty."""
+        """Return 2ΣAB / (ΣA² + ΣB²) over all B-scans added; overall 1 where both sides are empty."""
         return Accuracy(
             weighted_dice(ConfidenceSums(*self._overall)),
             {
@@ -61,7 +61,7 @@ class Similarity:
 
 
 def marked_by_either(*levels: NDArray[Any]) -> dict[int, NDArray[np.bool_]]:
-    """Return for every confidence the voxels (y, x) that carry it in at least one of the annotations."""
+    """Return for every confidence the voxels (y, x) that have it in at least one annotation."""
     return {c: np.logical_or.reduce([annotation == c for annotation in levels]) for c in CONFIDENCES}
 
 

@@ -1,4 +1,4 @@
-"""Which two readers annotate which part: complementary ones, with balanced workloads."""
+"""Assign two complementary annotators to every part, with balanced workloads."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ Pair = tuple[str, str]
 
 
 def assign(accuracies: Mapping[str, Accuracy], parts: int) -> tuple[Pair, ...]:
-    """Return a pair of readers for every part.
+    """Return a pair of annotators for every part.
 
-    Every reader has as many parts as any other, or one more. Among these assignments that one is chosen
-    whose sum over the parts of `complementarity` is highest; of several, the first in the order of `pairs`.
-    Three readers and three parts: every pair serves once. Raises `ValueError` for fewer than two readers.
+    The numbers of parts per annotator differ by one at most. Of these assignments the one with the highest
+    sum of `complementarity` is chosen; of equal ones, the first in the order of `pairs`. With three
+    annotators and three parts, every pair has one part. Raises `ValueError` for fewer than two annotators.
     """
     candidates = pairs(tuple(accuracies))
     if not candidates:
-        raise ValueError(f"readers: expected at least 2, found {len(accuracies)}")
+        raise ValueError(f"annotators: expected at least 2, found {len(accuracies)}")
     gains = [complementarity(accuracies[first], accuracies[second]) for first, second in candidates]
     fewest, rest = divmod(2 * parts, len(accuracies))
     best_left = [max(gains[position:]) for position in range(len(gains))]
@@ -29,11 +29,11 @@ def assign(accuracies: Mapping[str, Accuracy], parts: int) -> tuple[Pair, ...]:
     best: tuple[float, tuple[int, ...]] = (-math.inf, ())
 
     def search(first: int) -> None:
-        """Try every multiset of pairs, in order, that can still be balanced and better than the best."""
+        """Try every multiset of pairs, in order, that can still become balanced and the best."""
         nonlocal best
         left = parts - len(chosen)
         if not left:
-            # Summed exactly, so that equal sums of other summands are a tie.
+            # Exact sums, so that equal sums of different terms are ties.
             value = math.fsum(gains[position] for position in chosen)
             if value > best[0] and sum(count > fewest for count in load.values()) == rest:
                 best = (value, tuple(chosen))
@@ -58,19 +58,19 @@ def assign(accuracies: Mapping[str, Accuracy], parts: int) -> tuple[Pair, ...]:
 
 
 def complementarity(first: Accuracy, second: Accuracy) -> float:
-    """Return the sum over the confidences of the better accuracy of two readers."""
+    """Return the sum over the confidences of the better accuracy of two annotators."""
     return math.fsum(max(first.weight(c), second.weight(c)) for c in CONFIDENCES)
 
 
-def pairs(readers: Sequence[str]) -> tuple[Pair, ...]:
-    """Return all pairs: neighbours in the circle of readers first, then those two apart, and so on.
+def pairs(annotators: Sequence[str]) -> tuple[Pair, ...]:
+    """Return all pairs: first neighbours in the circle of annotators, then annotators two apart, and so on.
 
-    Three readers give 1+2, 2+3 and 1+3, the order in the cyst benchmark.
+    Three annotators give 1+2, 2+3 and 1+3, the order in the cyst benchmark.
     """
-    count = len(readers)
+    count = len(annotators)
     found: dict[Pair, None] = {}
     for gap in range(1, count // 2 + 1):
         for start in range(count):
             first, second = sorted((start, (start + gap) % count))
-            found[readers[first], readers[second]] = None
+            found[annotators[first], annotators[second]] = None
     return tuple(found)

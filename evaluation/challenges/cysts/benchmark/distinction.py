@@ -1,4 +1,4 @@
-"""How well a marked cyst stands out from what surrounds it (Eq. 1 of the cyst benchmark)."""
+"""Contrast of a marked cyst with its surroundings (Eq. 1 of the cyst benchmark)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The smallest and the largest intensity of a volume, between which the bins of its histograms lie."""
+    """The smallest and largest intensity of a volume: the range of its histograms."""
 
     lowest: float
     highest: float
@@ -30,7 +30,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedCyst:
-    """One cyst of a B-scan: its confidence, the box around it, and which pixels (y, x) of the box it has."""
+    """One cyst of a B-scan: its confidence, its bounding box, and its pixels (y, x) in the box."""
 
     confidence: int
     box: tuple[slice, slice]
@@ -40,7 +40,7 @@ class AnnotatedCyst:
 def cysts_of(levels: NDArray[np.uint8]) -> list[AnnotatedCyst]:
     """Return the cysts of one B-scan of confidences (y, x), by confidence and then from top to bottom.
 
-    A cyst is an 8-connected component of one confidence; 0 is no cyst.
+    A cyst is an 8-connected component of one confidence above 0.
     """
     found = []
     for confidence in CONFIDENCES:
@@ -58,8 +58,8 @@ def distinctions(
 ) -> list[float]:
     """Return the distinction of every cyst of one B-scan, see `distinction`.
 
-    image, levels: (y, x), intensities and one reader's confidences; no ring contains anything that this
-    reader marked. NaN for a cyst whose ring is empty.
+    image, levels: (y, x), intensities and one annotator's confidences. Rings exclude all pixels that this
+    annotator marked. NaN for a cyst whose ring is empty.
     """
     marked = levels > 0
     values = []
@@ -78,7 +78,7 @@ def distinctions(
 
 
 def ring_of(inside: Mask, pixels: int = RING_PIXELS) -> Mask:
-    """Return what a dilation by a disc of that radius adds to a region (y, x), clipped at the border."""
+    """Return the pixels that a dilation by a disc adds to a region (y, x), clipped at the border."""
     if not inside.any():
         return np.zeros_like(inside)
     distance: NDArray[np.float64] = ndimage.distance_transform_edt(~inside)
@@ -89,8 +89,8 @@ def ring_of(inside: Mask, pixels: int = RING_PIXELS) -> Mask:
 def distinction(image: Plane, inside: Mask, ring: Mask, intensities: Range) -> float:
     """Return 1 − Σ min(H_inner, H_outer) over the bins of two normalised histograms, in [0, 1] (Eq. 1).
 
-    image: intensities (y, x); inside, ring: regions of it. 25 equal bins lie over the volume's range. 0 for
-    equal histograms, 1 where they share no bin; NaN where a region is empty.
+    image: intensities (y, x); inside, ring: regions of it. The volume's range is divided into 25 equal bins.
+    0 for equal histograms, 1 for histograms without a common bin; NaN where a region is empty.
     """
     if not inside.any() or not ring.any():
         return nan

@@ -1,4 +1,4 @@
-"""The B-scans that all readers and the supervisor annotated twice, see `benchmark.steps`."""
+"""The B-scans that all annotators and the supervisor annotated twice, see `benchmark.steps`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Levels = NDArray[np.uint8]
 
 @dataclass(frozen=True)
 class AnnotatedBScan:
-    """One B-scan (y, x) of the evaluation set, with what every reader marked in every run."""
+    """One B-scan (y, x) of the evaluation set, with what every annotator marked in every run."""
 
     volume: str
     b_scan: int
@@ -36,15 +36,15 @@ class AnnotatedBScan:
 
 @dataclass(frozen=True)
 class EvaluationSet:
-    """Which B-scans belong to it, the readers without the supervisor, and where their volumes lie."""
+    """The B-scans that belong to it, the annotators without the supervisor, and their volumes."""
 
     b_scans: Mapping[str, tuple[int, ...]]
-    readers: tuple[str, ...]
+    annotators: tuple[str, ...]
     images: Mapping[str, Scan]
     annotations: Mapping[tuple[str, str], Mapping[str, Scan]]
 
     def __iter__(self) -> Iterator[AnnotatedBScan]:
-        """Yield the B-scans; one volume of each reader and run is read at a time. Raises `PhaseError`."""
+        """Yield the B-scans, with one volume per annotator and run in memory. Raises `PhaseError`."""
         for volume, numbers in self.b_scans.items():
             image = self.images[volume]
             planes, intensities = image.chosen(numbers), image.intensities()
@@ -63,7 +63,7 @@ class EvaluationSet:
 
 
 def open_evaluation_set(folder: Path) -> EvaluationSet:
-    """Return the evaluation set of a folder; no volume has been read yet.
+    """Open the evaluation set of a folder without reading volumes.
 
     Raises `PhaseError` with every fault.
     """
@@ -76,23 +76,23 @@ def open_evaluation_set(folder: Path) -> EvaluationSet:
             b_scans[row.cells["volume"]].append(number)
     problems = []
     parts = folder / _FOLDER
-    readers = sorted(path.name for path in parts.iterdir() if path.is_dir()) if parts.is_dir() else []
-    if SUPERVISOR not in readers:
+    annotators = sorted(path.name for path in parts.iterdir() if path.is_dir()) if parts.is_dir() else []
+    if SUPERVISOR not in annotators:
         problems.append(f"{parts / SUPERVISOR}: is not a folder")
-    if len(readers) < 2:
-        problems.append(f"{parts}: expected a folder for every reader, found none")
+    if len(annotators) < 2:
+        problems.append(f"{parts}: expected a folder for every annotator, found none")
     images = scans_in(folder / IMAGES)
     problems += _missing(b_scans, images, folder / IMAGES)
     annotations = {}
-    for reader in readers:
+    for annotator in annotators:
         for run in RUNS:
-            annotations[reader, run] = scans_in(parts / reader / run)
-            problems += _missing(b_scans, annotations[reader, run], parts / reader / run)
+            annotations[annotator, run] = scans_in(parts / annotator / run)
+            problems += _missing(b_scans, annotations[annotator, run], parts / annotator / run)
     if problems:
         raise PhaseError(*problems)
     return EvaluationSet(
         {volume: tuple(sorted(b_scans[volume])) for volume in sorted(b_scans)},
-        tuple(reader for reader in readers if reader != SUPERVISOR),
+        tuple(annotator for annotator in annotators if annotator != SUPERVISOR),
         images,
         annotations,
     )

@@ -1,10 +1,10 @@
-"""Three steps of the cyst benchmark that measure the readers, each from files to files.
+"""The three steps of the cyst benchmark that measure the annotators; each reads and writes tables.
 
     distinction   → distinctions.csv                  every cyst of the evaluation set, Eq. 1
     transform     → transforms.csv, levels.csv        from distinctions.csv, Eq. 2
-    accuracy      → accuracy.csv                      from the files before, Eq. 3
+    accuracy      → accuracy.csv                      from the files above, Eq. 3
 
-An organiser may look at the files, and change them, before the next step reads them.
+An organiser can inspect and change the tables before the next step reads them.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ _MOST = 10**9
 
 @dataclass(frozen=True)
 class Scale:
-    """What a mark is worth: the value of every level, and every reader's map of distinctions.
+    """The interval scale: the value of every level, and every annotator's transform of distinctions.
 
-    ``interval`` "level": a confidence carries the supervisor's mean distinction of it; "cyst": every cyst
-    carries its own distinction, mapped by its reader's transform.
+    ``interval`` "level": a confidence has the supervisor's mean distinction as its value; "cyst": every cyst
+    has its own distinction, transformed for its annotator.
     """
 
     interval: Interval
@@ -65,64 +65,66 @@ class Scale:
 
     def values(
         self,
-        reader: str,
+        annotator: str,
         levels: NDArray[np.uint8],
         cysts: Sequence[AnnotatedCyst],
         cyst_distinctions: Sequence[float],
     ) -> NDArray[np.float64]:
         """Return the value of every voxel of a B-scan (y, x), 0 where nothing is marked.
 
-        A cyst whose distinction is undefined (NaN in ``cyst_distinctions``) carries the value of its level.
+        A cyst whose distinction is undefined (NaN in ``cyst_distinctions``) has the value of its level.
         """
         table = np.array([0.0, *(self.levels[c] for c in CONFIDENCES)])
         values: NDArray[np.float64] = table[levels]
         if self.interval == "cyst":
             for cyst, distinction in zip(cysts, cyst_distinctions, strict=True):
                 if not isnan(distinction):
-                    values[cyst.box][cyst.pixels] = self._transform(reader, cyst.confidence)(distinction)
+                    values[cyst.box][cyst.pixels] = self._transform(annotator, cyst.confidence)(distinction)
         return values
 
-    def _transform(self, reader: str, confidence: int) -> Transform:
-        if (reader, confidence) not in self.transforms:
-            raise PhaseError(f"{TRANSFORMS}: expected a row of {reader}, confidence {confidence}, found none")
-        return self.transforms[reader, confidence]
+    def _transform(self, annotator: str, confidence: int) -> Transform:
+        if (annotator, confidence) not in self.transforms:
+            raise PhaseError(
+                f"{TRANSFORMS}: expected a row of {annotator}, confidence {confidence}, found none"
+            )
+        return self.transforms[annotator, confidence]
 
 
 def write_distinctions(evaluation_set: EvaluationSet, work: Path) -> dict[str, object]:
-    """Measure every cyst of every reader and run; return what the report says of it."""
+    """Measure every cyst of every annotator and run; return the report's section."""
     rows: list[tuple[object, ...]] = []
     undefined = 0
     for b_scan in evaluation_set:
-        for (reader, run), levels in b_scan.levels.items():
+        for (annotator, run), levels in b_scan.levels.items():
             cysts = cysts_of(levels)
             measured = distinctions(b_scan.image, levels, cysts, b_scan.intensities)
             undefined += sum(map(isnan, measured))
             for number, (cyst, value) in enumerate(zip(cysts, measured, strict=True), start=1):
                 pixels = int(np.count_nonzero(cyst.pixels))
                 rows.append(
-                    (reader, run, b_scan.volume, b_scan.b_scan, number, cyst.confidence, pixels, value)
+                    (annotator, run, b_scan.volume, b_scan.b_scan, number, cyst.confidence, pixels, value)
                 )
     write_rows(work / DISTINCTIONS, _OF_CYST, sorted(rows, key=lambda row: tuple(map(str, row[:3]))))
     return {"cysts": len(rows), "without_a_ring": undefined}
 
 
 def write_transforms(work: Path) -> dict[str, object]:
-    """Fit every reader's transform to the supervisor's distinctions; return what the report says of it."""
-    by_reader: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+    """Fit every annotator's transform to the supervisor's distinctions; return the report's section."""
+    by_annotator: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     with organiser_table(work / DISTINCTIONS, _OF_CYST) as table:
         for row in table.rows:
             confidence = row.whole("confidence", 1, CONFIDENCES[-1])
-            by_reader[row.cells["reader"]][confidence].append(row.number("distinction"))
-    if SUPERVISOR not in by_reader:
+            by_annotator[row.cells["reader"]][confidence].append(row.number("distinction"))
+    if SUPERVISOR not in by_annotator:
         raise PhaseError(f"{work / DISTINCTIONS}: expected cysts of the supervisor, found none")
-    supervisor = supervisor_of(by_reader[SUPERVISOR])
+    supervisor = supervisor_of(by_annotator[SUPERVISOR])
     rows = []
-    for reader in sorted(by_reader):
+    for annotator in sorted(by_annotator):
         for c in CONFIDENCES:
-            moments = moments_of(by_reader[reader][c])
-            # The supervisor is what the others are mapped to.
-            map_to = Transform(1.0, 0.0) if reader == SUPERVISOR else fit(moments, supervisor.moments[c])
-            rows.append((reader, c, moments.count, moments.mean, moments.variance, map_to.a, map_to.b))
+            moments = moments_of(by_annotator[annotator][c])
+            # The others are mapped to the supervisor, whose own map is the identity.
+            map_to = Transform(1.0, 0.0) if annotator == SUPERVISOR else fit(moments, supervisor.moments[c])
+            rows.append((annotator, c, moments.count, moments.mean, moments.variance, map_to.a, map_to.b))
     write_rows(work / TRANSFORMS, _OF_TRANSFORM, rows)
     write_rows(
         work / LEVELS,
@@ -140,7 +142,7 @@ def write_transforms(work: Path) -> dict[str, object]:
 
 
 def read_scale(work: Path, interval: Interval) -> Scale:
-    """Return what the transform step wrote. Raises `PhaseError`."""
+    """Read the tables of the transform step. Raises `PhaseError`."""
     with organiser_table(work / LEVELS, ("confidence", "value")) as table:
         levels = {row.whole("confidence", 1, CONFIDENCES[-1]): row.number("value") for row in table.rows}
     if missing := [c for c in CONFIDENCES if isnan(levels.get(c, nan))]:
@@ -156,35 +158,38 @@ def read_scale(work: Path, interval: Interval) -> Scale:
 
 
 def write_accuracy(evaluation_set: EvaluationSet, work: Path, interval: Interval) -> dict[str, object]:
-    """Measure reproducibility and accuracy of every reader; return what the report says of it."""
+    """Measure reproducibility and accuracy of every annotator; return the report's section."""
     scale = read_scale(work, interval)
     measured = _read_distinctions(work)
-    readers = (*evaluation_set.readers, SUPERVISOR)
-    reproducibility = {reader: Similarity() for reader in readers}
-    accuracy = {reader: Similarity() for reader in evaluation_set.readers}
+    annotators = (*evaluation_set.annotators, SUPERVISOR)
+    reproducibility = {annotator: Similarity() for annotator in annotators}
+    accuracy = {annotator: Similarity() for annotator in evaluation_set.annotators}
     for b_scan in evaluation_set:
-        runs = {reader: [_values(b_scan, reader, run, scale, measured) for run in RUNS] for reader in readers}
+        runs = {
+            annotator: [_values(b_scan, annotator, run, scale, measured) for run in RUNS]
+            for annotator in annotators
+        }
         supervisor_levels = [b_scan.levels[SUPERVISOR, run] for run in RUNS]
-        for reader, (first, second) in runs.items():
-            levels = [b_scan.levels[reader, run] for run in RUNS]
-            reproducibility[reader].add(first, second, marked_by_either(*levels))
-            if reader != SUPERVISOR:
+        for annotator, (first, second) in runs.items():
+            levels = [b_scan.levels[annotator, run] for run in RUNS]
+            reproducibility[annotator].add(first, second, marked_by_either(*levels))
+            if annotator != SUPERVISOR:
                 marked = marked_by_either(*levels, *supervisor_levels)
                 true_first, true_second = runs[SUPERVISOR]
-                accuracy[reader].add((first + second) / 2, (true_first + true_second) / 2, marked)
+                accuracy[annotator].add((first + second) / 2, (true_first + true_second) / 2, marked)
     rows = [
-        (reader, measure, found.overall, *(found.by_confidence[c] for c in CONFIDENCES))
+        (annotator, measure, found.overall, *(found.by_confidence[c] for c in CONFIDENCES))
         for measure, annotator_values in (("reproducibility", reproducibility), ("accuracy", accuracy))
-        for reader, found in (
-            (reader, similarity.result()) for reader, similarity in annotator_values.items()
+        for annotator, found in (
+            (annotator, similarity.result()) for annotator, similarity in annotator_values.items()
         )
     ]
     write_rows(work / ACCURACY, _OF_ACCURACY, rows)
-    return {"interval": interval, "readers": [dict(zip(_OF_ACCURACY, row, strict=True)) for row in rows]}
+    return {"interval": interval, "annotators": [dict(zip(_OF_ACCURACY, row, strict=True)) for row in rows]}
 
 
 def read_accuracy(work: Path) -> dict[str, Accuracy]:
-    """Return every reader's accuracy, without the supervisor's. Raises `PhaseError`."""
+    """Return every annotator's accuracy, without the supervisor's. Raises `PhaseError`."""
     accuracies = {}
     with organiser_table(work / ACCURACY, _OF_ACCURACY) as table:
         for row in table.rows:
@@ -211,15 +216,15 @@ def _read_distinctions(work: Path) -> _Measured:
 
 
 def _values(
-    b_scan: AnnotatedBScan, reader: str, run: str, scale: Scale, measured: _Measured
+    b_scan: AnnotatedBScan, annotator: str, run: str, scale: Scale, measured: _Measured
 ) -> NDArray[np.float64]:
-    levels = b_scan.levels[reader, run]
+    levels = b_scan.levels[annotator, run]
     cysts = cysts_of(levels)
-    b_scan_distinctions = measured.get((reader, run, b_scan.volume, b_scan.b_scan), {})
+    b_scan_distinctions = measured.get((annotator, run, b_scan.volume, b_scan.b_scan), {})
     if len(b_scan_distinctions) != len(cysts):
-        where = f"{reader}, {run}, {b_scan.volume}, B-scan {b_scan.b_scan}"
+        where = f"{annotator}, {run}, {b_scan.volume}, B-scan {b_scan.b_scan}"
         raise PhaseError(
             f"{DISTINCTIONS}: {where}: expected {len(cysts)} cysts, found {len(b_scan_distinctions)}; "
             "the annotations changed: repeat the distinction step"
         )
-    return scale.values(reader, levels, cysts, [b_scan_distinctions[n] for n in range(1, len(cysts) + 1)])
+    return scale.values(annotator, levels, cysts, [b_scan_distinctions[n] for n in range(1, len(cysts) + 1)])

@@ -1,4 +1,4 @@
-"""Parts of a data set that are small copies of the whole: by vendor, then by the quality of the pathology."""
+"""Divide a data set into parts with the same mix of vendors and qualities."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Stratum:
 
 
 def median_quality(ranks: Sequence[str]) -> str:
-    """Return the median of readers' ranks "low", "medium" or "high"; of an even number the lower one.
+    """Return the median of the annotators' ratings "low", "medium" or "high", the lower one of two.
 
-    Raises `ValueError` for another rank or none at all.
+    Raises `ValueError` for another rating and without any.
     """
     unknown = [rank for rank in ranks if rank not in QUALITIES]
     if unknown or not ranks:
@@ -34,12 +34,12 @@ def median_quality(ranks: Sequence[str]) -> str:
 
 
 def partition(strata: Mapping[str, Stratum], parts: int, seed: int) -> dict[str, int]:
-    """Return for every volume, by name, the part (from 0 on) into which it is drawn.
+    """Return the part of every volume by name, counted from 0.
 
-    The volumes of each stratum are shuffled and dealt to the parts like cards, without a new start between
-    strata. So the parts' numbers of volumes differ by at most one, in the whole, for every vendor and for
-    every stratum, and a part lacks a stratum only where there are fewer volumes than parts. The same names
-    and seed give the same parts, in whatever order they come. Raises `ValueError` for no part at all.
+    The volumes of each stratum are shuffled and dealt to the parts in turn; the next stratum continues with
+    the next part. So the sizes of the parts differ by at most one in total, for every vendor and for every
+    stratum. A stratum is missing from a part only if it has fewer volumes than there are parts. The result
+    does not depend on the order of the names. Raises `ValueError` for fewer than one part.
     """
     if parts < 1:
         raise ValueError(f"parts: expected at least 1, found {parts}")

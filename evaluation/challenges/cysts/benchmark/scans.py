@@ -1,4 +1,4 @@
-"""OCT volumes and readers' volumes of confidences as an organiser keeps them: one file a volume."""
+"""OCT volumes and annotators' volumes of confidences in the organiser's folder, one file each."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Plane = NDArray[Any]
 
 @dataclass(frozen=True)
 class Scan:
-    """A volume in a file of an organiser's folder; every call reads it anew."""
+    """A volume in a file of the organiser's folder. Every call reads the file again."""
 
     path: Path
 
@@ -37,12 +37,12 @@ class Scan:
             raise PhaseError(str(error.fault(str(self.path)))) from None
 
     def geometry(self) -> Geometry:
-        """Return the size and the place of the volume. Raises `PhaseError`."""
+        """Return the size and position of the volume. Raises `PhaseError`."""
         with self._opened() as volume:
             return volume.header.geometry
 
     def planes(self) -> Iterator[Plane]:
-        """Yield the B-scans (y, x), each valid until the next one is asked for. Raises `PhaseError`."""
+        """Yield the B-scans (y, x), each valid until the next one is requested. Raises `PhaseError`."""
         with self._opened() as volume:
             yield from volume.planes()
 
@@ -55,7 +55,7 @@ class Scan:
         return Range(float(lowest), float(highest))
 
     def chosen(self, b_scans: Collection[int]) -> dict[int, Plane]:
-        """Return copies of some B-scans (y, x) by number, from 1 on. Raises `PhaseError`."""
+        """Return copies of some B-scans (y, x) by number, counted from 1. Raises `PhaseError`."""
         found = {z: plane.copy() for z, plane in enumerate(self.planes(), start=1) if z in b_scans}
         if missing := sorted(set(b_scans) - set(found)):
             raise PhaseError(f"{self.path}: expected B-scan {missing[0]}, found a volume without it")
@@ -72,7 +72,7 @@ class Scan:
 
 
 def scans_in(folder: Path) -> dict[str, Scan]:
-    """Return the volumes of a folder by name, sorted by it. Raises `PhaseError` for two of one name."""
+    """Return the volumes of a folder, sorted by name. Raises `PhaseError` for duplicate names."""
     found: dict[str, Scan] = {}
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
         extension = next((e for e in EXTENSIONS if path.name.casefold().endswith(e)), None)

@@ -1,25 +1,25 @@
-"""The cyst benchmark, from readers' annotations to a phase folder, in steps that can be run one by one.
+"""Build the cyst benchmark from annotations to a phase folder, in steps that can be run one by one.
 
-What is read:
+Input:
 
-    images/<volume>.mha                          the OCT volumes (also .nii.gz, .tif)
-    evaluation.csv                               volume, b_scan (from 1 on): what everybody annotates twice
-    evaluation/<reader>/run1|run2/<volume>.mha   confidences 0 to 5; other B-scans are not looked at
-    evaluation/supervisor/run1|run2/…            the same by the expert whom the readers are measured against
-    volumes.csv                                  volume, vendor, quality_<reader> … (high, medium or low)
-    annotations/<reader>/<volume>.mha            the benchmark itself, confidences 0 to 5
-    phase.toml                                   of the phase that is to be
+    images/<volume>.mha                            the OCT volumes (also .nii.gz, .tif)
+    evaluation.csv                                 volume, b_scan (from 1): everyone annotates them twice
+    evaluation/<annotator>/run1|run2/<volume>.mha  confidences 0 to 5; other B-scans are ignored
+    evaluation/supervisor/run1|run2/<volume>.mha   the same by the expert, who is the reference
+    volumes.csv                                    volume, vendor, quality_<annotator> … (high, medium or low)
+    annotations/<annotator>/<volume>.mha           the benchmark itself, confidences 0 to 5
+    phase.toml                                     of the phase to be built
 
-The steps and the tables that each leaves, which may be looked at and changed before the next:
+The steps and the tables that they write. A table can be inspected and changed before the next step:
 
     distinction   distinctions.csv             every cyst of the evaluation set, Eq. 1
-    transform     transforms.csv, levels.csv   readers mapped to the supervisor, Eq. 2
-    accuracy      accuracy.csv                 reproducibility and accuracy of every reader, Eq. 3
-    partition     partition.csv                parts that are small copies of the whole
-    assignment    assignment.csv               two complementary readers for every part
+    transform     transforms.csv, levels.csv   annotators mapped to the supervisor, Eq. 2
+    accuracy      accuracy.csv                 reproducibility and accuracy of every annotator, Eq. 3
+    partition     partition.csv                parts with the same mix of vendors and qualities as the whole
+    assignment    assignment.csv               two complementary annotators for every part
     combination   the phase folder             Eq. 4
 
-Every step adds what is to be said of it to `report.json`.
+Every step adds its section to `report.json`.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ _ANNOTATIONS, _REPORT = "annotations", "report.json"
 
 @dataclass(frozen=True)
 class Benchmark:
-    """What is built: the organiser's folder, the working folder, the phase folder, and the choices."""
+    """The organiser's folder, the folder of tables, the phase folder to write, and the options."""
 
     folder: Path
     work: Path
@@ -83,7 +83,7 @@ class Benchmark:
 
 
 def run_step(step: Step, benchmark: Benchmark, progress: Progress = no_progress) -> None:
-    """Run one step, whose predecessors have left their tables. Raises `PhaseError` with what is wrong."""
+    """Run one step from the tables of the earlier steps. Raises `PhaseError` with every fault."""
     folder, work = benchmark.folder, benchmark.work
     work.mkdir(parents=True, exist_ok=True)
     if step == "distinction":
@@ -102,7 +102,7 @@ def run_step(step: Step, benchmark: Benchmark, progress: Progress = no_progress)
 
 
 def write_combination(benchmark: Benchmark, progress: Progress = no_progress) -> dict[str, object]:
-    """Combine the readers of every volume (Eq. 4) into a phase folder; return what the report says of it."""
+    """Combine the annotators of every volume (Eq. 4) into a phase folder; return the report's section."""
     if benchmark.output is None:
         raise PhaseError("combination: expected a phase folder to write, found none")
     configuration = read_configuration(benchmark.folder, only=CHALLENGE.name)
@@ -128,7 +128,7 @@ def write_combination(benchmark: Benchmark, progress: Progress = no_progress) ->
         write_phase(phase, (benchmark.folder / FILE_NAME).read_text(encoding="utf-8"), fields, cases())
     return {
         "interval": benchmark.interval,
-        "readers_of_volumes": {
+        "annotators_of_volumes": {
             name: list(volume_annotators) for name, volume_annotators in sorted(annotations.items())
         },
     }
@@ -137,29 +137,29 @@ def write_combination(benchmark: Benchmark, progress: Progress = no_progress) ->
 def _annotations(
     benchmark: Benchmark, volumes: Sequence[str], accuracies: Mapping[str, Accuracy]
 ) -> dict[str, dict[str, Scan]]:
-    """Return the volumes of confidences by volume and reader; the assigned readers must all be there."""
+    """Return the volumes of confidences by volume and annotator. Raises `PhaseError` where one is missing."""
     assigned = read_assignment(benchmark.work)
     folder = benchmark.folder / _ANNOTATIONS
     scans = {path.name: scans_in(path) for path in sorted(folder.iterdir())} if folder.is_dir() else {}
     problems = [
-        f"{folder / reader}: expected one of the readers of the evaluation set, found {reader!r}"
-        for reader in scans
-        if reader not in accuracies
+        f"{folder / annotator}: expected one of the annotators of the evaluation set, found {annotator!r}"
+        for annotator in scans
+        if annotator not in accuracies
     ]
     for name in volumes:
         if name not in assigned:
             problems.append(f"{name}: expected to be in a part, found in none; repeat the partition step")
         problems += [
-            f"{folder / reader}/{name}: is missing, which {reader} was to annotate"
-            for reader in assigned.get(name, ())
-            if name not in scans.get(reader, {})
+            f"{folder / annotator}/{name}: is missing; {annotator} was assigned to it"
+            for annotator in assigned.get(name, ())
+            if name not in scans.get(annotator, {})
         ]
     if problems:
         raise PhaseError(*problems)
     return {
         name: {
-            reader: annotator_scans[name]
-            for reader, annotator_scans in scans.items()
+            annotator: annotator_scans[name]
+            for annotator, annotator_scans in scans.items()
             if name in annotator_scans
         }
         for name in volumes
@@ -169,61 +169,63 @@ def _annotations(
 def _combined(
     image: Scan,
     geometry: Geometry,
-    readers: Mapping[str, Scan],
+    annotators: Mapping[str, Scan],
     scale: Scale,
     accuracies: Mapping[str, Accuracy],
     fields: Sequence[str],
 ) -> dict[str, Volume]:
-    """Return the reference of one volume by field: confidence, level, and single readers where asked for."""
-    for scan in readers.values():
+    """Return the reference of one volume by field: confidence, level, and single annotators on request."""
+    for scan in annotators.values():
         if problems := check_geometry(scan.geometry(), geometry):
             raise PhaseError(*(str(problem.fault(str(scan.path))) for problem in problems))
     confidence = np.zeros(geometry.shape, dtype=np.float32)
     level = np.zeros(geometry.shape, dtype=np.uint8)
     single = {
-        reader: np.zeros(geometry.shape, dtype=np.uint8) for reader in readers if f"reader_{reader}" in fields
+        annotator: np.zeros(geometry.shape, dtype=np.uint8)
+        for annotator in annotators
+        if f"reader_{annotator}" in fields
     }
     measured = scale.interval == "cyst"
     intensities = image.intensities() if measured else Range(0.0, 0.0)
     planes = image.planes() if measured else iter(level)
-    streams = [scan.planes() for scan in readers.values()]
+    streams = [scan.planes() for scan in annotators.values()]
     for z, (intensity, *annotator_planes) in enumerate(zip(planes, *streams, strict=True)):
         levels = {
-            reader: scan.levels(plane, z + 1)
-            for (reader, scan), plane in zip(readers.items(), annotator_planes, strict=True)
+            annotator: scan.levels(plane, z + 1)
+            for (annotator, scan), plane in zip(annotators.items(), annotator_planes, strict=True)
         }
-        for reader, annotator_scans in single.items():
-            annotator_scans[z] = levels[reader]
-        # Outside of the box nobody marked anything.
+        for annotator, annotator_scans in single.items():
+            annotator_scans[z] = levels[annotator]
+        # Nothing is marked outside of the box.
         box = reduce(Box.union, map(box_of_content, levels.values())).slices
         marks = [
             Marks(
                 annotator_scans[box],
-                _values(scale, reader, annotator_scans, intensity, intensities)[box],
-                accuracies[reader],
+                _values(scale, annotator, annotator_scans, intensity, intensities)[box],
+                accuracies[annotator],
             )
-            for reader, annotator_scans in levels.items()
+            for annotator, annotator_scans in levels.items()
         ]
         marked = np.logical_or.reduce([annotator_scans.levels > 0 for annotator_scans in marks])
         if marked.any():
             combined = combine(marks)
             confidence[z][box], level[z][box] = combined, nearest_level(combined, marked, scale.levels)
     volumes: dict[str, NDArray[Any]] = {"cysts": confidence, "level": level}
-    volumes |= {f"reader_{reader}": levels for reader, levels in single.items()}
+    volumes |= {f"reader_{annotator}": levels for annotator, levels in single.items()}
     return {name: Volume(values, geometry) for name, values in volumes.items()}
 
 
 def _values(
-    scale: Scale, reader: str, levels: NDArray[np.uint8], image: NDArray[np.generic], intensities: Range
+    scale: Scale, annotator: str, levels: NDArray[np.uint8], image: NDArray[np.generic], intensities: Range
 ) -> NDArray[np.float64]:
     if scale.interval == "level":
-        return scale.values(reader, levels, (), ())
+        return scale.values(annotator, levels, (), ())
     cysts = cysts_of(levels)
-    return scale.values(reader, levels, cysts, distinctions(image, levels, cysts, intensities))
+    return scale.values(annotator, levels, cysts, distinctions(image, levels, cysts, intensities))
 
 
 def _add_to_report(path: Path, step: Step, said: Mapping[str, object]) -> None:
-    """Add a step to the report; what earlier runs said of later steps is no longer true and is left out."""
+    """Add a step's section to the report, and remove the sections of later steps, which are outdated."""
     content: dict[str, object] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     known = {name: content[name] for name in STEPS[: STEPS.index(step)] if name in content}
     write_report(path, {**known, step: said})

@@ -1,6 +1,6 @@
-"""Two steps of the cyst benchmark that distribute the work, each from files to files.
+"""The two steps of the cyst benchmark that distribute the work; each reads and writes tables.
 
-partition    → partition.csv     from volumes.csv: volume, vendor, quality_<reader> … (high, medium or low)
+partition    → partition.csv     from volumes.csv: volume, vendor, quality_<annotator> … (high, medium or low)
 assignment   → assignment.csv    from partition.csv and accuracy.csv
 """
 
@@ -44,7 +44,7 @@ def read_strata(folder: Path) -> dict[str, Stratum]:
 
 
 def write_partition(folder: Path, work: Path, parts: int, seed: int) -> dict[str, object]:
-    """Deal the volumes to parts; return what the report says of it."""
+    """Divide the volumes into parts; return the report's section."""
     strata = read_strata(folder)
     if not 1 <= parts <= min(len(strata), _MAX_PARTS):
         raise PhaseError(f"parts: expected 1 to {len(strata)}, the number of volumes, found {parts}")
@@ -67,13 +67,13 @@ def write_partition(folder: Path, work: Path, parts: int, seed: int) -> dict[str
 
 
 def read_parts(work: Path) -> dict[str, int]:
-    """Return the part of every volume, from 1 on. Raises `PhaseError`."""
+    """Return the part of every volume, counted from 1. Raises `PhaseError`."""
     with organiser_table(work / PARTITION, ("volume", "part")) as table:
         return {row.cells["volume"]: row.whole("part", 1, _MAX_PARTS) for row in table.rows}
 
 
 def write_assignment(work: Path) -> dict[str, object]:
-    """Give every part to two complementary readers; return what the report says of it."""
+    """Assign two complementary annotators to every part; return the report's section."""
     accuracies = read_accuracy(work)
     volumes = Counter(read_parts(work).values())
     parts = sorted(volumes)
@@ -88,16 +88,16 @@ def write_assignment(work: Path) -> dict[str, object]:
     write_rows(work / ASSIGNMENT, _OF_PART, rows)
     workload: dict[str, int] = defaultdict(int)
     for part, pair in zip(parts, pairs, strict=True):
-        for reader in pair:
-            workload[reader] += volumes[part]
+        for annotator in pair:
+            workload[annotator] += volumes[part]
     return {
         "parts": [dict(zip(_OF_PART, row, strict=True)) for row in rows],
-        "volumes_of_readers": dict(workload),
+        "volumes_of_annotators": dict(workload),
     }
 
 
 def read_assignment(work: Path) -> dict[str, tuple[str, str]]:
-    """Return for every volume the readers who annotate it. Raises `PhaseError`."""
+    """Return the assigned annotators of every volume. Raises `PhaseError`."""
     with organiser_table(work / ASSIGNMENT, ("part", "reader_1", "reader_2")) as table:
         pairs = {
             row.whole("part", 1, _MAX_PARTS): (row.cells["reader_1"], row.cells["reader_2"])
@@ -105,5 +105,5 @@ def read_assignment(work: Path) -> dict[str, tuple[str, str]]:
         }
     parts = read_parts(work)
     if missing := sorted(set(parts.values()) - set(pairs)):
-        raise PhaseError(f"{work / ASSIGNMENT}: expected readers of part {missing[0]}, found none")
+        raise PhaseError(f"{work / ASSIGNMENT}: expected annotators of part {missing[0]}, found none")
     return {volume: pairs[part] for volume, part in parts.items()}

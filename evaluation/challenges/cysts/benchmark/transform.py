@@ -1,4 +1,4 @@
-"""From ordinal confidences to interval-scaled ones, with one subjectivity for all (Eq. 2)."""
+"""Map ordinal confidences to an interval scale, with one subjectivity for all (Eq. 2)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MIN_CYSTS = 2
 
 @dataclass(frozen=True, slots=True)
 class Moments:
-    """Number, mean and population variance of distinctions; mean and variance are NaN for none."""
+    """Number, mean and population variance of distinctions; mean and variance are NaN without any."""
 
     count: int
     mean: float
@@ -41,9 +41,9 @@ class Transform:
 
 @dataclass(frozen=True)
 class Supervisor:
-    """The supervisor's distinctions by confidence, and the value that each confidence carries.
+    """The supervisor's distinctions by confidence, and the value of each confidence.
 
-    ``pooled_with`` names for a confidence with fewer than two cysts those that were added to it.
+    ``pooled_with``: for a confidence with fewer than two cysts, the confidences pooled with it.
     """
 
     moments: Mapping[int, Moments]
@@ -57,31 +57,32 @@ def moments_of(distinctions: ArrayLike) -> Moments:
     values = np.sort(values[~np.isnan(values)])
     if not len(values):
         return Moments(0, math.nan, math.nan)
-    # A sum of equal numbers, divided, need not give that number; its variance must be 0 all the same.
+    # The rounded mean of equal numbers can differ from them, but their variance must be 0.
     if values[0] == values[-1]:
         return Moments(len(values), float(values[0]), 0.0)
     return Moments(len(values), float(values.mean()), float(values.var()))
 
 
-def fit(reader: Moments, supervisor: Moments) -> Transform:
-    """Return the map that gives a reader's distinctions the supervisor's mean and variance (Eq. 2).
+def fit(annotator: Moments, supervisor: Moments) -> Transform:
+    """Return the map that gives an annotator's distinctions the supervisor's mean and variance (Eq. 2).
 
-    a = √(σ²_S / σ²_R), b = μ_S − a·μ_R. a is 1 where σ_R is 0 or the reader has fewer than two cysts; without
-    any cyst the map changes nothing.
+    a = √(σ²_S / σ²_R), b = μ_S − a·μ_R. a is 1 where σ_R is 0 or the annotator has fewer than two cysts.
+    Without any cyst the map is the identity.
     """
-    if reader.count == 0:
+    if annotator.count == 0:
         return Transform(1.0, 0.0)
     a = 1.0
-    if reader.count >= _MIN_CYSTS and reader.variance > 0:
-        a = math.sqrt(supervisor.variance / reader.variance)
-    return Transform(a, supervisor.mean - a * reader.mean)
+    if annotator.count >= _MIN_CYSTS and annotator.variance > 0:
+        a = math.sqrt(supervisor.variance / annotator.variance)
+    return Transform(a, supervisor.mean - a * annotator.mean)
 
 
 def supervisor_of(distinctions: Mapping[int, Sequence[float]]) -> Supervisor:
     """Return the moments and values of the supervisor's confidences.
 
-    A confidence with fewer than two cysts is pooled with the nearest one that has two (of two as near, the
-    lower). The value of a confidence is its mean distinction, made non-decreasing by isotonic regression
+    A confidence with fewer than two cysts is pooled with the nearest one that has two (the lower of two
+    equally near ones).
+    The value of a confidence is its mean distinction, made non-decreasing by isotonic regression
     (weighted by the number of cysts) and clipped to [0.01, 1]. Raises `PhaseError` where no confidence has
     two cysts.
     """

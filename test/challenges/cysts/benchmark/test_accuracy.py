@@ -49,7 +49,7 @@ def test_an_unknown_accuracy_is_the_overall_one(confidence, weight):
     assert Accuracy(0.6, {3: math.nan, 4: 0.9}).weight(confidence) == weight
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(planes, planes)
 def test_symmetric_and_one_for_equal_annotations(first, second):
     one, other = first / 5, second / 5

@@ -1,4 +1,4 @@
-"""Complementary readers, balanced workloads: by hand, and against trying everything."""
+"""Complementary annotators, balanced workloads: by hand, and against trying everything."""
 
 import itertools
 from collections import Counter
@@ -24,44 +24,44 @@ def test_complementarity_by_hand():
     assert complementarity(first, second) == pytest.approx(0.4 + 0.6 + 0.6 + 0.9 + 0.9)
 
 
-def test_three_readers_and_three_parts_as_in_the_paper():
-    readers = {"1": flat(0.9), "2": flat(0.1), "3": flat(0.5)}
-    assert assign(readers, 3) == (("1", "2"), ("2", "3"), ("1", "3"))
+def test_three_annotators_and_three_parts_as_in_the_paper():
+    annotators = {"1": flat(0.9), "2": flat(0.1), "3": flat(0.5)}
+    assert assign(annotators, 3) == (("1", "2"), ("2", "3"), ("1", "3"))
 
 
-def test_complementary_readers_are_paired():
+def test_complementary_annotators_are_paired():
     low, high = {1: 0.9, 2: 0.9, 3: 0.5, 4: 0.1, 5: 0.1}, {1: 0.1, 2: 0.1, 3: 0.5, 4: 0.9, 5: 0.9}
-    readers = {"a": low, "b": low, "c": high, "d": high}
-    found = assign({name: Accuracy(0.5, of_reader) for name, of_reader in readers.items()}, 2)
+    annotators = {"a": low, "b": low, "c": high, "d": high}
+    found = assign({name: Accuracy(0.5, of_annotator) for name, of_annotator in annotators.items()}, 2)
     # (a, c) and (b, d) are as good; the first in order pairs neighbours in the circle: b and c, a and d.
     assert found == (("b", "c"), ("a", "d"))
 
 
-def test_pairs_of_four_readers():
+def test_pairs_of_four_annotators():
     assert pairs("abcd") == (("a", "b"), ("b", "c"), ("c", "d"), ("a", "d"), ("a", "c"), ("b", "d"))
 
 
-def test_one_reader_is_no_pair():
+def test_one_annotator_is_no_pair():
     with pytest.raises(ValueError, match="at least 2"):
         assign({"1": flat(1.0)}, 2)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(accuracies, min_size=2, max_size=4), st.integers(1, 4))
-def test_best_of_all_balanced_assignments(of_readers, parts):
-    readers = {f"r{i}": accuracy for i, accuracy in enumerate(of_readers)}
-    found = assign(readers, parts)
+def test_best_of_all_balanced_assignments(of_annotators, parts):
+    annotators = {f"r{i}": accuracy for i, accuracy in enumerate(of_annotators)}
+    found = assign(annotators, parts)
 
     def loads(assignment):
-        counts = Counter(reader for pair in assignment for reader in pair)
-        return [counts[reader] for reader in readers]
+        counts = Counter(annotator for pair in assignment for annotator in pair)
+        return [counts[annotator] for annotator in annotators]
 
     def value(assignment):
-        return sum(complementarity(readers[one], readers[other]) for one, other in assignment)
+        return sum(complementarity(annotators[one], annotators[other]) for one, other in assignment)
 
     assert len(found) == parts
     assert max(loads(found)) - min(loads(found)) <= 1
-    everything = itertools.combinations_with_replacement(pairs(tuple(readers)), parts)
+    everything = itertools.combinations_with_replacement(pairs(tuple(annotators)), parts)
     balanced = [choice for choice in everything if max(loads(choice)) - min(loads(choice)) <= 1]
     assert value(found) == max(map(value, balanced))
     assert found == next(choice for choice in balanced if value(choice) == value(found))

@@ -53,7 +53,7 @@ def test_a_volume_of_one_intensity_distinguishes_nothing():
     assert distinction(np.full((1, 2), 7), inside, ~inside, Range(7.0, 7.0)) == 0.0
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(arrays(bool, (9, 50), elements=st.booleans() | st.just(False)))
 def test_ring_is_a_dilation_by_a_disc(inside):
     steps = np.arange(-RING_PIXELS, RING_PIXELS + 1)

@@ -31,7 +31,7 @@ def test_other_ranks_are_faults(ranks):
         median_quality(ranks)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(data_sets, st.integers(1, 5), st.integers(0, 3))
 def test_every_volume_once_and_every_part_a_small_copy(data_set, parts, seed):
     found = partition(data_set, parts, seed)

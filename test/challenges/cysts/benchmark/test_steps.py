@@ -19,7 +19,7 @@ from evaluation.io.volumes.reader import write_volume
 from evaluation.organiser.validate import validate_phase
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import load_phase
-from test.annotators.people import CystReaders, cyst_readers
+from test.annotators.people import CystAnnotators, cyst_annotators
 
 CONFIDENCES = (1, 2, 3, 4, 5)
 RUNS = ("run1", "run2")
@@ -27,7 +27,7 @@ RUNS = ("run1", "run2")
 
 @pytest.fixture(scope="module")
 def given(tmp_path_factory):
-    return cyst_readers(tmp_path_factory.mktemp("cysts"), volumes=4)
+    return cyst_annotators(tmp_path_factory.mktemp("cysts"), volumes=4)
 
 
 @pytest.fixture(scope="module")
@@ -55,12 +55,12 @@ def number(text: str) -> float:
     return float(text) if text else math.nan
 
 
-def b_scans(given: CystReaders):
+def b_scans(given: CystAnnotators):
     return [(row["volume"], int(row["b_scan"]) - 1) for row in rows(given.folder / "evaluation.csv")]
 
 
-def levels_of(given: CystReaders, reader: str, run: str, name: str, z: int):
-    return volume(given.folder / "evaluation" / reader / run / f"{name}.mha")[z]
+def levels_of(given: CystAnnotators, annotator: str, run: str, name: str, z: int):
+    return volume(given.folder / "evaluation" / annotator / run / f"{name}.mha")[z]
 
 
 def plain_dice(first, second) -> float:
@@ -69,7 +69,7 @@ def plain_dice(first, second) -> float:
 
 def test_distinctions_are_eq_1(given, built):
     found = rows(built.work / "distinctions.csv")
-    assert {row["reader"] for row in found} == {*given.readers, "supervisor"}
+    assert {row["reader"] for row in found} == {*given.annotators, "supervisor"}
     steps = np.arange(-15, 16)
     disc = steps[:, np.newaxis] ** 2 + steps**2 <= 225
     for row in found[:: max(1, len(found) // 40)]:
@@ -90,7 +90,7 @@ def test_distinctions_are_eq_1(given, built):
         assert float(row["distinction"]) == pytest.approx(1 - overlap, abs=1e-9)
 
 
-def test_transforms_give_every_reader_the_supervisors_mean_and_variance(given, built):
+def test_transforms_give_every_annotator_the_supervisors_mean_and_variance(given, built):
     values = {}
     for row in rows(built.work / "distinctions.csv"):
         values.setdefault((row["reader"], int(row["confidence"])), []).append(number(row["distinction"]))
@@ -125,44 +125,44 @@ def test_accuracy_and_reproducibility_are_eq_3(given, built, tmp_path, interval)
         key = (row["reader"], row["run"], row["volume"], int(row["b_scan"]) - 1)
         cysts.setdefault(key, []).append((int(row["confidence"]), number(row["distinction"])))
 
-    def values(reader, run):
+    def values(annotator, run):
         planes, marks = [], []
         for name, z in b_scans(given):
-            levels = levels_of(given, reader, run, name, z)
+            levels = levels_of(given, annotator, run, name, z)
             plane = level_values[levels]
             if interval == "cyst":
-                of_plane = iter(cysts.get((reader, run, name, z), ()))
+                of_plane = iter(cysts.get((annotator, run, name, z), ()))
                 for c in CONFIDENCES:
                     components, count = ndimage.label(levels == c, structure=np.ones((3, 3)))
                     for component in range(1, count + 1):
                         _, distinction = next(of_plane)
-                        a, b = maps[reader, c]
+                        a, b = maps[annotator, c]
                         if not math.isnan(distinction):
                             plane[components == component] = np.clip(a * distinction + b, 0.01, 1)
             planes.append(plane.ravel())
             marks.append(levels.ravel())
         return np.concatenate(planes), np.concatenate(marks)
 
-    of_readers = {r: [values(r, run) for run in RUNS] for r in (*given.readers, "supervisor")}
-    means = {r: (first[0] + second[0]) / 2 for r, (first, second) in of_readers.items()}
+    of_annotators = {r: [values(r, run) for run in RUNS] for r in (*given.annotators, "supervisor")}
+    means = {r: (first[0] + second[0]) / 2 for r, (first, second) in of_annotators.items()}
     found = {(row["reader"], row["measure"]): row for row in rows(tmp_path / "work" / "accuracy.csv")}
-    for reader, ((first, first_marks), (second, second_marks)) in of_readers.items():
+    for annotator, ((first, first_marks), (second, second_marks)) in of_annotators.items():
         expected = plain_dice(first, second)
-        assert float(found[reader, "reproducibility"]["overall"]) == pytest.approx(expected)
-        if reader == "supervisor":
+        assert float(found[annotator, "reproducibility"]["overall"]) == pytest.approx(expected)
+        if annotator == "supervisor":
             continue
-        row = found[reader, "accuracy"]
-        assert float(row["overall"]) == pytest.approx(plain_dice(means[reader], means["supervisor"]))
-        marks = [first_marks, second_marks, *(marks for _, marks in of_readers["supervisor"])]
+        row = found[annotator, "accuracy"]
+        assert float(row["overall"]) == pytest.approx(plain_dice(means[annotator], means["supervisor"]))
+        marks = [first_marks, second_marks, *(marks for _, marks in of_annotators["supervisor"])]
         for c in CONFIDENCES:
             voxels = np.logical_or.reduce([of_run == c for of_run in marks])
             value = number(row[f"confidence_{c}"])
             if not voxels.any():
                 assert math.isnan(value)
             else:
-                expected = plain_dice(means[reader][voxels], means["supervisor"][voxels])
+                expected = plain_dice(means[annotator][voxels], means["supervisor"][voxels])
                 assert value == pytest.approx(expected)
-    least = min(given.readers, key=lambda reader: float(found[reader, "reproducibility"]["overall"]))
+    least = min(given.annotators, key=lambda annotator: float(found[annotator, "reproducibility"]["overall"]))
     assert least == "rough"
 
 
@@ -175,20 +175,20 @@ def test_combination_is_eq_4(given, built):
             overall = float(row["overall"])
             weights[row["reader"]] = np.array([overall, *(overall if math.isnan(w) else w for w in own)])
     for case in given.cases:
-        levels = {r: volume(given.folder / "annotations" / r / f"{case.name}.mha") for r in given.readers}
-        total = sum(weights[r][of_reader] for r, of_reader in levels.items())
-        weighted = sum(weights[r][of_reader] * values[of_reader] for r, of_reader in levels.items())
+        levels = {r: volume(given.folder / "annotations" / r / f"{case.name}.mha") for r in given.annotators}
+        total = sum(weights[r][of_annotator] for r, of_annotator in levels.items())
+        weighted = sum(weights[r][of_annotator] * values[of_annotator] for r, of_annotator in levels.items())
         confidence = volume(built.output / "confidence" / f"{case.name}.mha")
         np.testing.assert_allclose(confidence, weighted / total, atol=1e-6)
-        marked = np.logical_or.reduce([of_reader > 0 for of_reader in levels.values()])
+        marked = np.logical_or.reduce([of_annotator > 0 for of_annotator in levels.values()])
         level = volume(built.output / "level" / f"{case.name}.mha")
         np.testing.assert_array_equal(level > 0, marked)
         np.testing.assert_array_equal(confidence > 0, marked)
         nearest = np.abs(confidence[marked][:, np.newaxis] - values[1:]).min(axis=1)
         np.testing.assert_allclose(np.abs(values[level[marked]] - confidence[marked]), nearest, atol=1e-6)
-        for reader, of_reader in levels.items():
-            kept = volume(built.output / "readers" / reader / f"{case.name}.mha")
-            np.testing.assert_array_equal(kept, of_reader)
+        for annotator, of_annotator in levels.items():
+            kept = volume(built.output / "readers" / annotator / f"{case.name}.mha")
+            np.testing.assert_array_equal(kept, of_annotator)
 
 
 def test_the_phase_can_be_sealed_and_has_the_images_geometry(given, built, tmp_path):
@@ -229,22 +229,22 @@ def test_an_organiser_may_change_a_table_between_two_steps(given, built, tmp_pat
     shutil.rmtree(tmp_path / "in" / "annotations" / "high")
     run_step("combination", Benchmark(tmp_path / "in", tmp_path / "work", tmp_path / "phase"))
     report = json.loads((tmp_path / "work" / "report.json").read_text())
-    assert set(map(tuple, report["combination"]["readers_of_volumes"].values())) == {("low", "rough")}
+    assert set(map(tuple, report["combination"]["annotators_of_volumes"].values())) == {("low", "rough")}
 
 
-def test_equal_readers_are_reproduced(built, given, tmp_path):
+def test_equal_annotators_are_reproduced(built, given, tmp_path):
     """Whatever their weights: every voxel carries the value of the confidence that all gave it."""
     shutil.copytree(given.folder, tmp_path / "in")
-    for reader in given.readers[1:]:
-        shutil.rmtree(tmp_path / "in" / "annotations" / reader)
+    for annotator in given.annotators[1:]:
+        shutil.rmtree(tmp_path / "in" / "annotations" / annotator)
         shutil.copytree(
-            tmp_path / "in" / "annotations" / given.readers[0], tmp_path / "in" / "annotations" / reader
+            tmp_path / "in" / "annotations" / given.annotators[0], tmp_path / "in" / "annotations" / annotator
         )
     shutil.copytree(built.work, tmp_path / "work")
     run_step("combination", Benchmark(tmp_path / "in", tmp_path / "work", tmp_path / "phase"))
     values = np.array([0.0, *(float(row["value"]) for row in rows(built.work / "levels.csv"))])
     for case in given.cases:
-        levels = volume(given.folder / "annotations" / given.readers[0] / f"{case.name}.mha")
+        levels = volume(given.folder / "annotations" / given.annotators[0] / f"{case.name}.mha")
         confidence = volume(tmp_path / "phase" / "confidence" / f"{case.name}.mha")
         np.testing.assert_array_equal(confidence, values[levels].astype(np.float32))
 
@@ -305,12 +305,12 @@ def other_confidence(folder: Path):
         (
             lambda f: (f / "volumes.csv").write_text("volume,vendor\n"),
             "partition",
-            "volumes.csv: holds no volume",
+            "volumes.csv: expected at least one volume",
         ),
         (
             lambda f: (f / "annotations" / "low" / "V01.mha").unlink(),
             "combination",
-            "low/V01: is missing, which low was to annotate",
+            "low/V01: is missing; low was assigned to it",
         ),
         (
             lambda f: (f / "annotations" / "low").rename(f / "annotations" / "nobody"),

@@ -21,7 +21,7 @@ distinctions = st.lists(st.floats(0, 1), min_size=2, max_size=8)
 
 
 @pytest.mark.parametrize(
-    ("reader", "supervisor", "a", "b"),
+    ("annotator", "supervisor", "a", "b"),
     [
         # Means 0.3 and 0.7, variances 0.01 and 0.04: a = 2, b = 0.7 − 2 · 0.3.
         ([0.2, 0.4], [0.5, 0.9], 2.0, 0.1),
@@ -32,17 +32,17 @@ distinctions = st.lists(st.floats(0, 1), min_size=2, max_size=8)
         ([math.nan, 0.2, 0.4], [0.5, 0.9, math.nan], 2.0, 0.1),
     ],
 )
-def test_fit_by_hand(reader, supervisor, a, b):
-    found = fit(moments_of(reader), moments_of(supervisor))
+def test_fit_by_hand(annotator, supervisor, a, b):
+    found = fit(moments_of(annotator), moments_of(supervisor))
     assert (found.a, found.b) == (pytest.approx(a), pytest.approx(b))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(distinctions, distinctions)
-def test_transformed_distinctions_have_the_supervisors_mean_and_variance(reader, supervisor):
-    assume(np.var(reader) > 1e-6)
-    map_to = fit(moments_of(reader), moments_of(supervisor))
-    moved = map_to.a * np.array(reader) + map_to.b
+def test_transformed_distinctions_have_the_supervisors_mean_and_variance(annotator, supervisor):
+    assume(np.var(annotator) > 1e-6)
+    map_to = fit(moments_of(annotator), moments_of(supervisor))
+    moved = map_to.a * np.array(annotator) + map_to.b
     assert np.mean(moved) == pytest.approx(np.mean(supervisor), abs=1e-9)
     assert np.var(moved) == pytest.approx(np.var(supervisor), abs=1e-9)
 

@@ -1,4 +1,4 @@
-"""Eq. 4 by hand, and what holds for any readers."""
+"""Eq. 4 by hand, and what holds for any annotators."""
 
 import itertools
 
@@ -22,15 +22,15 @@ marks = st.builds(
 )
 
 
-def reader(levels, overall, **by_confidence):
+def annotator(levels, overall, **by_confidence):
     levels = np.array([levels], dtype=np.uint8)
     accuracy = Accuracy(overall, {int(name[1:]): value for name, value in by_confidence.items()})
     return Marks(levels, VALUES[levels], accuracy)
 
 
 def test_by_hand():
-    first = reader([4, 4, 1, 0], 0.5, c4=0.9, c1=0.3)
-    second = reader([0, 2, 1, 0], 0.6, c2=0.3, c1=0.7)
+    first = annotator([4, 4, 1, 0], 0.5, c4=0.9, c1=0.3)
+    second = annotator([0, 2, 1, 0], 0.6, c2=0.3, c1=0.7)
     expected = [
         (0.9 * 0.8 + 0.6 * 0.0) / (0.9 + 0.6),
         (0.9 * 0.8 + 0.3 * 0.4) / (0.9 + 0.3),
@@ -41,12 +41,12 @@ def test_by_hand():
 
 
 def test_no_weight_gives_zero():
-    assert combine([reader([3], 0.0, c3=0.0), reader([0], 0.0)]).tolist() == [[0.0]]
+    assert combine([annotator([3], 0.0, c3=0.0), annotator([0], 0.0)]).tolist() == [[0.0]]
 
 
 def test_a_marked_voxel_stays_apart_from_an_unmarked_one():
     # 0.01 · 0.2 / (0.01 + 1) is below the least value of a marked voxel.
-    assert combine([reader([1], 1.0, c1=0.01), reader([0], 1.0)]).tolist() == [[0.01]]
+    assert combine([annotator([1], 1.0, c1=0.01), annotator([0], 1.0)]).tolist() == [[0.01]]
 
 
 @pytest.mark.parametrize(
@@ -62,21 +62,21 @@ def test_level_is_zero_only_where_nobody_marked_and_the_lower_of_two_as_near():
     assert found.tolist() == [0, 1, 2]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(marks, st.lists(accuracies, min_size=1, max_size=3))
-def test_equal_readers_are_reproduced(one, others):
-    readers = [one, *(Marks(one.levels, one.values, accuracy) for accuracy in others)]
-    np.testing.assert_array_equal(combine(readers), one.values)
+def test_equal_annotators_are_reproduced(one, others):
+    annotators = [one, *(Marks(one.levels, one.values, accuracy) for accuracy in others)]
+    np.testing.assert_array_equal(combine(annotators), one.values)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(marks, min_size=2, max_size=4))
-def test_within_the_readers_range_and_in_any_order(readers):
-    found = combine(readers)
-    values = np.stack([reader.values for reader in readers])
+def test_within_the_annotators_range_and_in_any_order(annotators):
+    found = combine(annotators)
+    values = np.stack([annotator.values for annotator in annotators])
     marked = (values > 0).any(axis=0)
     assert (found >= values.min(axis=0)).all()
     assert (found <= np.maximum(values.max(axis=0), 0)).all()
     np.testing.assert_array_equal(found > 0, marked)
-    for order in itertools.permutations(readers):
+    for order in itertools.permutations(annotators):
         np.testing.assert_array_equal(combine(order), found)

@@ -1,0 +1,121 @@
+"""Metrics of a detection task (section IV-A), and its precision–recall curves for plots."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from evaluation.challenges.edd2020.detection import MAX_CASES, DetectionFigures, DetectionRules
+from evaluation.core.case_table import CaseTable, FloatArray, WeightedCases
+from evaluation.core.metric import Aggregate, Metric, Strata
+
+Figure = Callable[[DetectionFigures], FloatArray]
+
+
+def detection_metrics(rules: DetectionRules, with_missed: bool) -> tuple[Metric, ...]:
+    """Return the metrics of a detection task (Eq. 3 to 5), the score first.
+
+    ``with_missed`` says whether the mean IoU in the score includes missed boxes.
+    """
+
+    def score_d(figures: DetectionFigures) -> FloatArray:
+        score: FloatArray = 0.6 * figures.mean_average_precisions.mean(axis=1)
+        return score + 0.4 * figures.mean_iou(with_missed)
+
+    def share(name: str, title: str, figure: Figure) -> Metric:
+        return Metric(name, title, _figure_of(rules, figure), best=1, worst=0)
+
+    def map_at(percent: int) -> Metric:
+        return share(
+            f"map_{percent}",
+            f"mAP at IoU {percent} %",
+            lambda figures: figures.mean_average_precision_at(percent / 100),
+        )
+
+    return (
+        share("score_d", "0.6 mAP + 0.4 IoU", score_d),
+        Metric(
+            "sigma_score_d",
+            "Standard deviation of mAP over the thresholds",
+            _figure_of(rules, lambda figures: figures.mean_average_precisions.std(axis=1)),
+            best=0,
+            worst=0.5,
+            ordered=False,
+        ),
+        share(
+            "map_d",
+            "mAP, mean over the thresholds",
+            lambda figures: figures.mean_average_precisions.mean(axis=1),
+        ),
+        share("iou_d", "Mean IoU of the predicted boxes", lambda figures: figures.mean_iou(False)),
+        share(
+            "iou_d_with_missed",
+            "Mean IoU of predicted and missed boxes",
+            lambda figures: figures.mean_iou(True),
+        ),
+        *(map_at(round(100 * threshold)) for threshold in rules.reported),
+        *(
+            Metric(f"ap_{name}", f"AP of {name}", _class_average_precision_of(rules, position), 1, 0)
+            for position, name in enumerate(rules.classes)
+        ),
+        Metric(
+            "boxes_of_absent_classes",
+            "Predicted boxes of classes that the reference lacks (in no other metric)",
+            _figure_of(rules, DetectionFigures.boxes_of_absent_classes),
+            best=0,
+            worst=inf,
+            ordered=False,
+        ),
+    )
+
+
+def _figure_of(rules: DetectionRules, figure: Figure) -> Aggregate:
+    """Return a function of the figures of all cases as an aggregate."""
+    return Aggregate(
+        lambda cases: figure(DetectionFigures(rules, cases)),
+        lambda table: np.zeros(len(table), dtype=np.int64),
+        max_cases=MAX_CASES,
+    )
+
+
+def _class_average_precision_of(rules: DetectionRules, position: int) -> Aggregate:
+    """Return one class's AP averaged over the thresholds, in strata of images with and without the class."""
+
+    def values(cases: WeightedCases) -> FloatArray:
+        # No other metric has these strata, so only this class is computed under their resamples.
+        class_table = cases.table.derive(
+            ("class", rules, position), lambda table: rules.table(table).single_class(position)
+        )
+        precisions = class_table.average_precision(cases.weights, rules.curve)[:, 0, rules.averaged_positions]
+        mean: FloatArray = precisions.mean(axis=1)
+        return mean
+
+    def strata(table: CaseTable) -> Strata:
+        return (rules.table(table).reference_counts[:, position] > 0).astype(np.int64)
+
+    return Aggregate(values, strata, max_cases=MAX_CASES)
+
+
+def detection_details(rules: DetectionRules, table: CaseTable) -> Mapping[str, Any]:
+    """Return the precision–recall points of every class and threshold, one at each true positive."""
+    matched = rules.table(table)
+    weights = np.ones(len(table))
+    curves = []
+    for position, name in enumerate(rules.classes):
+        for number, threshold in enumerate(rules.thresholds):
+            points = matched.precision_recall(weights, position, number)
+            curves.append(
+                {
+                    "class": name,
+                    "iou_threshold": threshold,
+                    "reference_boxes": int(matched.reference_counts[:, position].sum()),
+                    "predicted_boxes": int(matched.prediction_counts[:, position].sum()),
+                    "confidence": points.confidence.tolist(),
+                    "recall": points.recall.tolist(),
+                    "precision": points.precision.tolist(),
+                }
+            )
+    return {"precision_recall": curves}

@@ -1,0 +1,105 @@
+"""Runs a function in a Python process of its own, so that nothing of the caller's process changes.
+
+Workers, their server, signal handlers, descriptors and the environment belong to that process. It can be
+started from any thread and from programs without a guard of `__main__`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable, Mapping
+from typing import Any, BinaryIO, Literal, NoReturn
+
+from evaluation.core.fault import PhaseError
+
+Progress = Callable[[int], None]
+_Message = tuple[Literal["progress", "result", "phase", "system", "defect"], Any]
+_MAX_LOG_CHARACTERS = 4000
+
+
+def run_isolated(function: str, arguments: Mapping[str, Any], progress: Progress | None = None) -> Any:
+    """Return what a function, named "module:function", returns in a process of its own.
+
+    It gets the arguments and ``progress``, whose calls are passed on to the caller's. All must be possible to
+    pickle. Raises `PhaseError` and `OSError` as the function does, and `RuntimeError` for any other exception
+    and for a process that dies.
+    """
+    # The same modules must be found there as here.
+    path = [entry for entry in sys.path if isinstance(entry, str)]
+    program = f"import sys; sys.path[:] = {path!r}; from evaluation.isolated import main; main()"
+    environment = {f"{library}_NUM_THREADS": "1" for library in ("OPENBLAS", "OMP", "MKL")} | os.environ
+    with (
+        tempfile.TemporaryFile() as log,
+        subprocess.Popen(  # noqa: S603 - this Python, with a program of ours
+            [sys.executable, "-c", program],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            env=environment,
+        ) as process,
+    ):
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            _send(process.stdin, (function, dict(arguments)))
+            process.stdin.close()
+            return _result(process.stdout, progress)
+        except (EOFError, BrokenPipeError):
+            process.wait()
+            log.seek(0)
+            told = log.read().decode("utf-8", "replace")[-_MAX_LOG_CHARACTERS:]
+            raise RuntimeError(f"the evaluating process ended with {process.returncode}: {told}") from None
+        finally:
+            process.kill()  # after its result it only has to end; after an interrupt it must
+
+
+def _result(stream: Any, progress: Progress | None) -> Any:
+    while True:
+        kind, content = pickle.load(stream)  # noqa: S301 - from our own process
+        if kind == "progress":
+            if progress is not None:
+                progress(content)
+        elif kind == "result":
+            return content
+        else:
+            _raise(kind, content)
+
+
+def _raise(kind: str, content: Any) -> NoReturn:
+    if kind == "phase":
+        raise PhaseError(*content)
+    if kind == "system":
+        raise OSError(*content)
+    raise RuntimeError(f"a defect of the evaluation:\n{content}")
+
+
+def _send(stream: Any, content: object) -> None:
+    pickle.dump(content, stream)
+    stream.flush()
+
+
+def main() -> None:
+    """Do what the process at the other end asks for; the entry point of the new process."""
+    function, arguments = pickle.load(sys.stdin.buffer)  # noqa: S301 - from our own process
+    with os.fdopen(os.dup(1), "wb") as answers:
+        os.dup2(2, 1)  # whatever else is printed goes to the log
+        _send(answers, _answer(function, arguments, answers))
+
+
+def _answer(function: str, arguments: Mapping[str, Any], answers: BinaryIO) -> _Message:
+    module, _, name = function.partition(":")
+    try:
+        call = getattr(importlib.import_module(module), name)
+        return "result", call(**arguments, progress=lambda done: _send(answers, ("progress", done)))
+    except PhaseError as error:
+        return "phase", error.problems
+    except OSError as error:
+        return "system", (error.errno, error.strerror or str(error), error.filename)
+    except Exception:
+        return "defect", traceback.format_exc()

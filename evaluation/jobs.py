@@ -1,0 +1,72 @@
+"""The work of the library's functions, as it is done in a process of its own; see `evaluation.isolated`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from evaluation.core.fault import Faults, FormFault, PhaseError
+from evaluation.core.form import Form
+from evaluation.evaluate import Rejection, check, evaluate
+from evaluation.organiser.validate import validate_phase
+from evaluation.phase.form_file import read_form
+from evaluation.phase.manifest import scan, seal
+from evaluation.phase.named import named_phase, phase_folder
+from evaluation.phase.phase import load_phase
+from evaluation.platform import machine
+from evaluation.platform.messages import participant_line
+from evaluation.platform.unpack import unpacked
+from evaluation.results import CheckResult, Evaluation, Seal, SubmissionRejected
+from evaluation.summary import organiser_records
+from evaluation.workers.pool import DeadlineExceeded
+from evaluation.workers.reading import Progress
+
+
+def evaluate_submission(
+    phase: str, submission: str, workers: int | None, progress: Progress
+) -> Evaluation | SubmissionRejected:
+    """Return the result of a submission to a sealed phase, or why it is rejected. Raises `PhaseError`."""
+    loaded = load_phase(phase_folder(phase))
+    try:
+        with unpacked(_existing(submission)) as folder:
+            result = evaluate(loaded, folder, machine.worker_count(workers), None, progress)
+    except DeadlineExceeded as deadline:
+        raise PhaseError(
+            f"the budget of {loaded.config.limits.budget_seconds} s was used up; not finished: "
+            + ", ".join(deadline.unfinished)
+        ) from None
+    except FormFault as fault:  # an archive that cannot be unpacked
+        return SubmissionRejected(participant_line(Faults(fault.faults)), fault.faults)
+    if isinstance(result, Rejection):
+        return SubmissionRejected(participant_line(result.faults), tuple(result.faults))
+    return Evaluation(result.metrics, organiser_records(result, result.figures))
+
+
+def check_submission(form: str, submission: str, workers: int | None, progress: Progress) -> CheckResult:
+    """Return the faults of a submission. Raises `PhaseError` for a form or phase that cannot be used."""
+    expected = _form(form)
+    try:
+        with unpacked(_existing(submission)) as folder:
+            checked = check(expected, folder, machine.worker_count(workers), progress)
+    except FormFault as fault:
+        return CheckResult(fault.faults)
+    return CheckResult(tuple(checked.faults), checked.notices)
+
+
+def seal_phase(phase: str, progress: Progress) -> Seal:
+    """Validate and seal a phase. Raises `PhaseError` listing every fault."""
+    folder = phase_folder(phase)
+    scanned = scan(folder)
+    validation = validate_phase(folder, scanned, machine.worker_count(), progress)
+    return Seal(str(folder), seal(folder, scanned).digest, validation.notices)
+
+
+def _form(form: str) -> Form:
+    path = Path(form)
+    return read_form(path) if path.is_file() else named_phase(form).form
+
+
+def _existing(submission: str) -> Path:
+    path = Path(submission)
+    if not path.exists():
+        raise PhaseError(f"{submission}: no such file or folder")
+    return path

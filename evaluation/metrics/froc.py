@@ -1,0 +1,118 @@
+"""Free-response ROC: sensitivity of detections against false positives per case, under case weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evaluation.metrics.ratio import ratio_or_nan
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """The detections of all cases; what is neither a hit nor false is left out.
+
+    case: shape (candidates,), index of its case; confidence; hit: whether it is the hit of a reference
+    object (of which each has one at most), otherwise it is false. references: shape (cases,), numbers of
+    reference objects.
+    """
+
+    case: Integers
+    confidence: Floats
+    hit: NDArray[np.bool_]
+    references: Integers
+
+
+@dataclass(frozen=True, slots=True)
+class FrocCurve:
+    """Points of a curve with falling threshold, from (0, 0) on; each of shape (points,)."""
+
+    threshold: Floats
+    false_positives_per_case: Floats
+    sensitivity: Floats
+
+
+class FrocTable:
+    """Candidates sorted once; every figure is a function of this and of weights (resamples, cases)."""
+
+    def __init__(self, candidates: Candidates) -> None:
+        order = np.argsort(-candidates.confidence, kind="stable")
+        self._case, self._hit = candidates.case[order], candidates.hit[order]
+        self._confidence = candidates.confidence[order]
+        differs = np.diff(self._confidence, append=-np.inf) != 0
+        # Tied candidates are above a threshold together.
+        self._ends = np.flatnonzero(differs)
+        self._references = candidates.references.astype(np.float64)
+
+    def sensitivity_at(self, weights: ArrayLike, false_positives_per_case: Sequence[float]) -> Floats:
+        """Sensitivity at given numbers of false positives per case, in [0, 1]; shape (resamples, rates).
+
+        Linear between the points of the curve; beyond its last point that point's sensitivity. At several
+        points with the same number of false positives the highest counts. NaN where no reference object has
+        weight. Source: Setio et al. 2017, Med. Image Anal. 42:1, section 3.3 (LUNA16).
+        """
+        rates = np.asarray(false_positives_per_case, dtype=np.float64)
+        alarms, sensitivity = self._curves(np.asarray(weights, dtype=np.float64))
+        values = np.full((len(alarms), rates.size), np.nan)
+        for row, (x, y) in enumerate(zip(alarms, sensitivity, strict=True)):
+            if not np.isnan(y[0]):
+                values[row] = _interpolated(rates, x, y)
+        return values
+
+    def curve(self, weights: ArrayLike) -> FrocCurve:
+        """Return the points of the curve under one row of weights, shape (cases,)."""
+        alarms, sensitivity = self._curves(np.asarray(weights, dtype=np.float64)[None])
+        threshold = np.concatenate(([np.inf], self._confidence[self._ends]))
+        return FrocCurve(threshold, alarms[0], sensitivity[0])
+
+    def average_precision(self, weights: ArrayLike) -> Floats:
+        """Sum over the thresholds of precision times gained recall, in [0, 1]; shape (resamples,).
+
+        Objects without a hit count as never found. NaN where no reference object has weight. Source: Saha
+        et al. 2024, Lancet Oncol. 25:879 (PI-CAI), as scikit-learn's `average_precision_score`.
+        """
+        right, wrong, objects, _ = self._sums(np.asarray(weights, dtype=np.float64))
+        made = right + wrong
+        precision = np.divide(right, made, out=np.zeros_like(right), where=made > 0)
+        total = (precision * np.diff(right, axis=1, prepend=0.0)).sum(axis=1)
+        return ratio_or_nan(total, objects)
+
+    def _sums(self, weights: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return hits and false positives above every threshold, and objects and cases in all."""
+        by_candidate = weights[:, self._case]
+        right = np.cumsum(by_candidate * self._hit, axis=1)[:, self._ends]
+        wrong = np.cumsum(by_candidate * ~self._hit, axis=1)[:, self._ends]
+        return right, wrong, weights @ self._references, weights.sum(axis=1)
+
+    def _curves(self, weights: Floats) -> tuple[Floats, Floats]:
+        right, wrong, objects, cases = self._sums(weights)
+        start = np.zeros((len(weights), 1))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return (
+                np.hstack((start, wrong)) / cases[:, None],
+                np.hstack((start, right)) / np.where(objects > 0, objects, np.nan)[:, None],
+            )
+
+
+def mean_sensitivity(
+    table: FrocTable, weights: ArrayLike, false_positives_per_case: Sequence[float]
+) -> Floats:
+    """Mean of the sensitivities at given numbers of false positives per case (LUNA16's score, CPM)."""
+    mean: Floats = table.sensitivity_at(weights, false_positives_per_case).mean(axis=1)
+    return mean
+
+
+def _interpolated(rates: Floats, x: Floats, y: Floats) -> Floats:
+    """Interpolate a rising curve with vertical steps, of which the top counts."""
+    index = np.searchsorted(x, rates, side="right") - 1
+    following = np.minimum(index + 1, len(x) - 1)
+    step = x[following] - x[index]
+    share = np.divide(rates - x[index], step, out=np.zeros_like(rates), where=step > 0)
+    result: Floats = y[index] + share * (y[following] - y[index])
+    return result

@@ -1,0 +1,190 @@
+"""Distance from every voxel of one set to the nearest voxel of another, for sets given plane by plane.
+
+Small sets are searched with a k-d tree in double precision. A set of millions of voxels takes one distance
+transform instead, whose cost depends on the box alone. Both are exact; the transform has single precision, a
+relative error below 1e-6.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.metrics.crop import Crop
+
+MAX_SEARCHED = 1 << 20
+"""Up to this number of voxels each is searched by itself, which takes some 4 µs."""
+
+MAX_IN_TREE = 1 << 22
+"""A tree of more voxels would take longer than the distance transform."""
+
+_MAX_IN_LIGHT_TREE = 1 << 17  # SciPy is imported 0.6 s faster than scikit-learn
+_FIRST_MARGIN = 16
+_GROWTH = 4
+
+Spacing = tuple[float, float, float]
+Range = tuple[int, int]
+Box3D = tuple[Range, Range, Range]
+"""First and last + 1 voxel along z, y and x."""
+
+
+def coordinates(planes: Sequence[Crop]) -> NDArray[np.int32]:
+    """Return the voxels (z, y, x) at which the planes are not 0, in that order, shape (n, 3)."""
+    found = [np.zeros((0, 3), dtype=np.int32)]
+    for z, plane in enumerate(planes):
+        rows, columns = np.divmod(np.flatnonzero(plane.values), max(plane.values.shape[1], 1))
+        voxels = np.empty((rows.size, 3), dtype=np.int32)
+        voxels[:, 0], voxels[:, 1], voxels[:, 2] = z, rows + plane.top, columns + plane.left
+        found.append(voxels)
+    return np.concatenate(found)
+
+
+def nearest_distances(
+    here: Sequence[Crop], there: Sequence[Crop], spacing_mm: Spacing
+) -> NDArray[np.float64] | NDArray[np.float32]:
+    """Return the distance in mm of every voxel of ``here`` to the nearest of ``there``, shape (n,).
+
+    The sets are the voxels at which the planes are not 0; neither may be empty. spacing_mm: (z, y, x). The
+    order of the result is that of `coordinates`.
+    """
+    searched, known = (sum(int(np.count_nonzero(p.values)) for p in planes) for planes in (here, there))
+    if searched <= MAX_SEARCHED and known <= MAX_IN_TREE:
+        return _by_tree(coordinates(here), coordinates(there), spacing_mm)
+    return _by_transform(here, there, spacing_mm, searched, grow=known > MAX_IN_TREE)
+
+
+def _by_tree(here: NDArray[np.int32], there: NDArray[np.int32], spacing_mm: Spacing) -> NDArray[np.float64]:
+    if len(here) + len(there) <= _MAX_IN_LIGHT_TREE:
+        from scipy.spatial import KDTree
+    else:
+        # It bounds the points of a node, SciPy's does not: 30 times as fast on the flat faces of a box.
+        from sklearn.neighbors import KDTree
+    distances: NDArray[np.float64] = KDTree(there * np.asarray(spacing_mm)).query(
+        here * np.asarray(spacing_mm)
+    )[0]
+    return distances.ravel()
+
+
+def _by_transform(
+    here: Sequence[Crop], there: Sequence[Crop], spacing_mm: Spacing, searched: int, grow: bool
+) -> NDArray[np.float32]:
+    """Transform the box of one half of ``here`` after the other, which bounds the memory.
+
+    The nearest voxel can be anywhere in ``there``, so that the box includes all of it. With ``grow`` it
+    includes what is near first, and more only until no distance exceeds what was included.
+    """
+    result = np.full(searched, np.nan, dtype=np.float32)
+    whole = _extent(there)
+    for block in _halves(_extent(here), whole):
+        margin_mm = _FIRST_MARGIN * max(spacing_mm) if grow else math.inf
+        while True:
+            near = _overlap(whole, _dilated(block, margin_mm, spacing_mm))
+            box = None if near is None else _around(block, near)
+            image = None if box is None else _distance_image(box, there, spacing_mm)
+            if box is not None and image is not None:
+                farthest = _pick(here, block, box, image, result)
+                del image
+                if near == whole or farthest <= margin_mm:
+                    break
+            margin_mm *= _GROWTH
+    return result
+
+
+def _distance_image(box: Box3D, sources: Sequence[Crop], spacing_mm: Spacing) -> Any:
+    """Return the image of squared distances in mm² to the nearest source in a box; None without a source.
+
+    They are negative among the sources.
+    """
+    import SimpleITK
+
+    (z0, z1), (y0, y1), (x0, x1) = box
+    # One plane more than the box: without any background the filter finds no outline.
+    inside = np.zeros((z1 - z0 + 1, y1 - y0, x1 - x0), dtype=np.uint8)
+    for z in range(z0, z1):
+        plane = sources[z]
+        top, bottom = max(plane.top, y0), min(plane.top + plane.values.shape[0], y1)
+        left, right = max(plane.left, x0), min(plane.left + plane.values.shape[1], x1)
+        if top < bottom and left < right:
+            own = plane.values[top - plane.top : bottom - plane.top, left - plane.left : right - plane.left]
+            inside[z - z0, top - y0 : bottom - y0, left - x0 : right - x0] = own != 0
+    if not inside.any():
+        return None
+    image = SimpleITK.GetImageFromArray(inside)
+    del inside
+    image.SetSpacing(tuple(reversed(spacing_mm)))
+    transform = SimpleITK.SignedMaurerDistanceMapImageFilter()
+    transform.SetNumberOfThreads(1)
+    transform.SetInsideIsPositive(False)
+    transform.SetSquaredDistance(True)
+    transform.SetUseImageSpacing(True)
+    return transform.Execute(image)
+
+
+def _pick(here: Sequence[Crop], block: Box3D, box: Box3D, image: Any, result: NDArray[np.float32]) -> float:
+    """Write the distances of those voxels of ``here`` that lie in a block; return the largest of them."""
+    import SimpleITK
+
+    squared = SimpleITK.GetArrayViewFromImage(image)  # lives as long as the image
+    planes, rows, columns = block
+    offset, farthest = 0, 0.0
+    for z, plane in enumerate(here):
+        marked = np.flatnonzero(plane.values)
+        if planes[0] <= z < planes[1] and marked.size:
+            y, x = np.divmod(marked, plane.values.shape[1])
+            y, x = y + plane.top, x + plane.left
+            chosen = (rows[0] <= y) & (y < rows[1]) & (columns[0] <= x) & (x < columns[1])
+            found = squared[z - box[0][0], y[chosen] - box[1][0], x[chosen] - box[2][0]]
+            distances = np.sqrt(np.maximum(found, 0))
+            result[offset + np.flatnonzero(chosen)] = distances
+            farthest = max(farthest, float(distances.max(initial=0)))
+        offset += marked.size
+    return farthest
+
+
+def _extent(planes: Sequence[Crop]) -> Box3D:
+    """Return the box of the planes' crops; at least one is not empty."""
+    filled = [(z, plane.box) for z, plane in enumerate(planes) if not plane.box.is_empty]
+    return (
+        (filled[0][0], filled[-1][0] + 1),
+        (min(box.top for _, box in filled), max(box.bottom for _, box in filled)),
+        (min(box.left for _, box in filled), max(box.right for _, box in filled)),
+    )
+
+
+def _halves(box: Box3D, other: Box3D) -> list[Box3D]:
+    """Cut a box along the axis that leaves the smallest boxes around a half and another box."""
+
+    def cut(axis: int) -> list[Box3D]:
+        first, last = box[axis]
+        middle = (first + last + 1) // 2
+        return [
+            (half if axis == 0 else box[0], half if axis == 1 else box[1], half if axis == 2 else box[2])
+            for half in ((first, middle), (middle, last))
+            if half[0] < half[1]
+        ]
+
+    return min(map(cut, range(3)), key=lambda halves: max(_size(_around(half, other)) for half in halves))
+
+
+def _size(box: Box3D) -> int:
+    return math.prod(last - first for first, last in box)
+
+
+def _dilated(box: Box3D, margin_mm: float, spacing_mm: Spacing) -> Box3D:
+    margins = (math.ceil(margin_mm / step) if math.isfinite(margin_mm) else 1 << 40 for step in spacing_mm)
+    z, y, x = ((first - margin, last + margin) for (first, last), margin in zip(box, margins, strict=True))
+    return z, y, x
+
+
+def _overlap(first: Box3D, second: Box3D) -> Box3D | None:
+    z, y, x = ((max(a[0], b[0]), min(a[1], b[1])) for a, b in zip(first, second, strict=True))
+    return (z, y, x) if all(low < high for low, high in (z, y, x)) else None
+
+
+def _around(first: Box3D, second: Box3D) -> Box3D:
+    z, y, x = ((min(a[0], b[0]), max(a[1], b[1])) for a, b in zip(first, second, strict=True))
+    return z, y, x

@@ -1,0 +1,23 @@
+"""Checks of the arguments of the public functions on plain arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+def booleans(values: ArrayLike, name: str) -> NDArray[np.bool_]:
+    """Return an array as booleans. Raises ValueError, naming the argument, for values other than 0 and 1."""
+    array = np.asarray(values)
+    if array.dtype != np.bool_ and not np.isin(array, (0, 1)).all():
+        other = array[~np.isin(array, (0, 1))][0]
+        raise ValueError(f"{name}: expected 0 and 1 only, found {other}")
+    return array.astype(np.bool_)
+
+
+def weights_row(weights: ArrayLike | None, cases: int) -> NDArray[np.float64]:
+    """Return the weights of the cases, by default 1, as a matrix of one row. Raises ValueError."""
+    row = np.ones(cases) if weights is None else np.asarray(weights, dtype=np.float64)
+    if row.shape != (cases,) or not np.isfinite(row).all() or (row < 0).any():
+        raise ValueError(f"weights: expected {cases} finite numbers of at least 0, found {weights!r}")
+    return row[np.newaxis]

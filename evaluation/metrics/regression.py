@@ -1,0 +1,142 @@
+"""Figures of predicted numbers against true ones: errors, correlations and agreement, under case weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evaluation.metrics.averages import weighted_mean
+from evaluation.metrics.ratio import ratio_or_nan
+
+Floats = NDArray[np.float64]
+
+
+def mean_absolute_error(predicted: ArrayLike, truth: ArrayLike, weights: ArrayLike) -> Floats:
+    """Mean of |predicted − true|, at least 0, in the unit of the value; lower is better.
+
+    predicted, truth: shape (cases,); a case with NaN in either is left out. weights: shape (resamples,
+    cases). Returns shape (resamples,); NaN where no case has weight.
+    """
+    return weighted_mean(np.abs(_difference(predicted, truth)), weights)
+
+
+def root_mean_squared_error(predicted: ArrayLike, truth: ArrayLike, weights: ArrayLike) -> Floats:
+    """Root of the mean squared error, at least 0, in the unit of the value; else as `mean_absolute_error`."""
+    return np.sqrt(weighted_mean(_difference(predicted, truth) ** 2, weights))
+
+
+def bias(predicted: ArrayLike, truth: ArrayLike, weights: ArrayLike) -> Floats:
+    """Mean of predicted − true, in the unit of the value; 0 is best. Else as `mean_absolute_error`."""
+    return weighted_mean(_difference(predicted, truth), weights)
+
+
+def normalised_absolute_error(predicted: ArrayLike, truth: ArrayLike, weights: ArrayLike) -> Floats:
+    """Sum of the absolute errors by the sum of the absolute true values, at least 0; lower is better.
+
+    NaN where all true values of weight are 0. Else as `mean_absolute_error`.
+    """
+    true = np.asarray(truth, dtype=np.float64)
+    error = np.abs(_difference(predicted, truth))
+    size = weighted_mean(np.where(np.isnan(error), np.nan, np.abs(true)), weights)
+    mean = weighted_mean(error, weights)
+    return ratio_or_nan(mean, size)
+
+
+def pearson_correlation(predicted: ArrayLike, truth: ArrayLike, weights: ArrayLike) -> Floats:
+    """Pearson's correlation coefficient, in [−1, 1].
+
+    0 where the predictions of weight are all equal; NaN where the true values are, or where fewer than two
+    cases have weight. Shapes as of `mean_absolute_error`. Source: Pearson 1895, Proc. R. Soc. Lond. 58:240.
+    """
+    return _weighted_correlation(*_entering(predicted, truth, weights))
+
+
+def spearman_correlation(predicted: ArrayLike, truth: ArrayLike, weights: ArrayLike) -> Floats:
+    """Spearman's rank correlation, in [−1, 1]: Pearson's of the ranks, ties having their mean rank.
+
+    A case of weight w counts as w cases that are tied. Else as `pearson_correlation`.
+    Source: Spearman 1904, Am. J. Psychol. 15:72.
+    """
+    first, second, matrix = _entering(predicted, truth, weights)
+    return _weighted_correlation(_weighted_ranks(first, matrix), _weighted_ranks(second, matrix), matrix)
+
+
+def intraclass_correlation(predicted: ArrayLike, truth: ArrayLike, weights: ArrayLike) -> Floats:
+    """ICC(2,1): absolute agreement of prediction and truth as two raters, at most 1; higher is better.
+
+    From the mean squares of cases, raters and error: (MSC − MSE) / (MSC + MSE + 2·(MSR − MSE)/n). NaN where
+    fewer than two cases have weight, or where nothing varies. Shapes as of `mean_absolute_error`.
+    Source: Shrout and Fleiss 1979, Psychol. Bull. 86:420, ICC(2,1).
+    """
+    first, second, matrix = _entering(predicted, truth, weights)
+    number = matrix.sum(axis=1)
+    centre = np.concatenate((first, second)).mean() if first.size else 0.0
+    pair_mean = (first + second) / 2 - centre
+    with np.errstate(divide="ignore", invalid="ignore"):
+        grand = matrix @ pair_mean / number
+        cases = 2 * (matrix @ pair_mean**2 - number * grand**2) / (number - 1)
+        raters = number * (matrix @ (first - second) / number) ** 2 / 2
+        within = matrix @ ((first - second) ** 2 / 2)
+        error = (within - raters) / (number - 1)
+        value = (cases - error) / (cases + error + 2 * (raters - error) / number)
+    return np.where((number > 1) & np.isfinite(value), value, np.nan)
+
+
+def _difference(predicted: ArrayLike, truth: ArrayLike) -> Floats:
+    first, second = np.asarray(predicted, dtype=np.float64), np.asarray(truth, dtype=np.float64)
+    if first.ndim != 1 or first.shape != second.shape:
+        raise ValueError(
+            f"predicted and truth: expected one shape (cases,), found {first.shape} and {second.shape}"
+        )
+    difference: Floats = first - second
+    return difference
+
+
+def _entering(predicted: ArrayLike, truth: ArrayLike, weights: ArrayLike) -> tuple[Floats, Floats, Floats]:
+    """Return both columns and the weights of the cases that have both values."""
+    entering = ~np.isnan(_difference(predicted, truth))
+    matrix = np.asarray(weights, dtype=np.float64)[:, entering]
+    return np.asarray(predicted, np.float64)[entering], np.asarray(truth, np.float64)[entering], matrix
+
+
+def _weighted_correlation(first: Floats, second: Floats, weights: Floats) -> Floats:
+    """Correlate two columns, or two matrices of one row per resample, under each row of weights."""
+    total = weights.sum(axis=1, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        deviations = [
+            column - (weights * column).sum(axis=1, keepdims=True) / total for column in (first, second)
+        ]
+        variances = [(weights * deviation**2).sum(axis=1) for deviation in deviations]
+        value = (weights * deviations[0] * deviations[1]).sum(axis=1) / np.sqrt(variances[0] * variances[1])
+    varies = [_varies(column, weights) for column in (first, second)]
+    value = np.where(varies[0], np.clip(value, -1.0, 1.0), 0.0)
+    return np.where(varies[1], value, np.nan)
+
+
+def _varies(column: Floats, weights: Floats) -> NDArray[np.bool_]:
+    """Whether the values that have weight are not all equal; exactly, where a variance would be rounded."""
+    if not column.shape[-1]:
+        return np.zeros(len(weights), dtype=np.bool_)
+    shown = np.broadcast_to(column, weights.shape)
+    bounds: list[Callable[..., Floats]] = [np.max, np.min]
+    highest, lowest = (
+        bound(np.where(weights > 0, shown, filler), axis=1)
+        for bound, filler in zip(bounds, (-np.inf, np.inf), strict=True)
+    )
+    return np.asarray(highest > lowest)
+
+
+def _weighted_ranks(values: Floats, weights: Floats) -> Floats:
+    """Return the mean ranks under each row of weights, shape (resamples, cases)."""
+    order = np.argsort(values, kind="stable")
+    _, group = np.unique(values[order], return_inverse=True)
+    starts = np.flatnonzero(np.diff(group, prepend=-1))
+    if not starts.size:
+        return np.zeros_like(weights)
+    size = np.add.reduceat(weights[:, order], starts, axis=1)
+    rank = np.cumsum(size, axis=1) - size / 2
+    ranks = np.empty_like(weights)
+    ranks[:, order] = rank[:, group]
+    return ranks

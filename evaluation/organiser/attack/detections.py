@@ -1,0 +1,109 @@
+"""Labels from the F1 of a detection: every value is a count of the images that have the structure.
+
+F1 = 2 TP / (k + P) where k images are said to have it and P have it, so that each submission counts those
+among any set of images (coin weighing); integer programming finds the labels of all counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from evaluation.core.challenge import Task
+from evaluation.core.variant import Variant
+from evaluation.organiser.attack.oracle import Oracle, OutOfSubmissionsError, Recovered, value_of
+from evaluation.organiser.attack.solver import Sums, only_labels
+
+_GROUP = 16
+_TRIES = 40
+_SECONDS = 5.0
+_SEED = 1963
+
+
+def labels_from_detections(
+    task: Task, positives: Mapping[str, int], oracle: Oracle, half_steps: Mapping[str, float]
+) -> Mapping[str, Recovered]:
+    """Return by metric the 0/1 labels that the published F1 of each structure of a task tells.
+
+    ``positives`` are the numbers of images that have the structure, by metric; ``half_steps`` how far a
+    published value is off at most. A metric on which an empty and a full prediction get the same is left
+    out.
+    """
+    attack = _Detections(task, oracle)
+    known: dict[str, dict[int, int]] = {metric: {} for metric in positives}
+    try:
+        everywhere = attack.submit(range(len(oracle.cases)))
+        nowhere = attack.submit(())
+        usable = [
+            metric
+            for metric in positives
+            if (value_of(everywhere, task.name, metric) or 0) > (value_of(nowhere, task.name, metric) or 0)
+        ]
+        known = {metric: {} for metric in usable}
+        for start in range(0, len(oracle.cases) if usable else 0, _GROUP):
+            group = list(range(start, min(start + _GROUP, len(oracle.cases))))
+            attack.find(group, {metric: positives[metric] for metric in usable}, half_steps, known)
+    except OutOfSubmissionsError:
+        pass
+    return {
+        metric: Recovered(
+            "F1 of detection, integer programming",
+            (f"{task.name}.{metric}",),
+            oracle.submissions,
+            {oracle.cases[position].name: str(label) for position, label in labels.items()},
+        )
+        for metric, labels in known.items()
+    }
+
+
+class _Detections:
+    def __init__(self, task: Task, oracle: Oracle) -> None:
+        self._task, self._oracle = task, oracle
+        self._random = np.random.Generator(np.random.PCG64(_SEED))
+        self._empty = [
+            {field.name: oracle.empty(field, case) for field in task.fields_for(case)}
+            for case in oracle.cases
+        ]
+        self._full = [
+            {
+                field.name: field.kind.rehearse(empty[field.name], case, Variant.INVERTED)
+                for field in task.fields_for(case)
+            }
+            for case, empty in zip(oracle.cases, self._empty, strict=True)
+        ]
+
+    def submit(self, detected: Sequence[int]) -> Mapping[str, object]:
+        """Return the metrics.json of finding every structure in these images and none elsewhere."""
+        chosen = set(detected)
+        return self._oracle.submit(
+            {
+                case.name: (self._full if position in chosen else self._empty)[position]
+                for position, case in enumerate(self._oracle.cases)
+            }
+        )
+
+    def find(
+        self,
+        group: list[int],
+        positives: Mapping[str, int],
+        half_steps: Mapping[str, float],
+        known: Mapping[str, dict[int, int]],
+    ) -> None:
+        """Find the labels of a group of images, of all structures with the same submissions."""
+        sums = {metric: Sums(len(group)) for metric in positives}
+        pending = set(positives)
+        for _ in range(_TRIES):
+            chosen = self._random.random(len(group)) < 0.5
+            content = self.submit([case for case, is_in in zip(group, chosen, strict=True) if is_in])
+            for metric in sorted(pending):
+                value = value_of(content, self._task.name, metric) or 0.0
+                scale = (int(chosen.sum()) + positives[metric]) / 2
+                off = half_steps[metric] * scale + 1e-6
+                sums[metric].add(chosen.astype(np.float64), value * scale - off, value * scale + off)
+                labels = only_labels(sums[metric], _SECONDS)
+                if labels is not None:
+                    known[metric].update(zip(group, labels.tolist(), strict=True))
+                    pending.discard(metric)
+            if not pending:
+                return

@@ -1,0 +1,187 @@
+"""`rank` on tables of results, as an organiser would: published tables, R's ranks, every option."""
+
+import csv
+import json
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import pandas
+import pytest
+
+from test.cli.test_commands import run
+from test.repository import REPOSITORY
+
+RANKING = REPOSITORY / "test" / "ranking"
+LESIONS = [
+    option
+    for lesion in ("drusen", "exudate", "hemorrhage", "scar", "other")
+    for name, weight in (("f1", "0.4"), ("dice", "0.6"))
+    for option in ("--metric", f"{lesion}_{name}=higher,weight={weight}")
+]
+PUBLISHED = {
+    "REFUGE, Table 4": ("refuge_table4_classification.csv", ["--metric", "auc=higher"]),
+    "REFUGE, Table 6": (
+        "refuge_table6_segmentation.csv",
+        [
+            *("--metric", "dice_cup=higher,weight=0.35"),
+            *("--metric", "dice_disc=higher,weight=0.25"),
+            *("--metric", "vcdr_mae=lower,weight=0.4"),
+        ],
+    ),
+    "ADAM, Table 3": ("adam_table3_classification.csv", ["--metric", "auc=higher"]),
+    "ADAM, Table 5": (
+        "adam_table5_disc.csv",
+        [*("--metric", "dice=higher,weight=0.6"), *("--metric", "f1=higher,weight=0.4")],
+    ),
+    "ADAM, Table 7": ("adam_table7_fovea.csv", ["--metric", "euclidean_distance=lower,unit=px"]),
+    "ADAM, Table 9": ("adam_table9_lesions.csv", LESIONS),
+}
+
+
+def ranked(folder: Path, *arguments: object) -> dict:
+    done = run("rank", *arguments, "--output", folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    return json.loads((folder / "leaderboard.json").read_text(encoding="ascii"))
+
+
+@pytest.mark.parametrize(("file", "options"), PUBLISHED.values(), ids=PUBLISHED)
+def test_published_tables(tmp_path, file, options):
+    with (RANKING / "published" / file).open(encoding="utf-8", newline="") as table:
+        rows = [row for row in csv.DictReader(table) if row["rank"]]
+    with (tmp_path / "table.csv").open("w", encoding="utf-8", newline="") as table:
+        writer = csv.DictWriter(table, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    (phase,) = ranked(tmp_path / "out", tmp_path / "table.csv", *options)["phases"]
+    # A team that a table does not print leaves a gap in the ranks, and can untie two others below it.
+    order = {row["team"]: int(row["rank"]) for row in rows}
+    printed = [order[team["team"]] for team in phase["teams"]]
+    assert printed == sorted(printed)
+    if "score" in rows[0]:
+        scores = {row["team"]: Fraction(row["score"]) for row in rows}
+        for team in phase["teams"]:
+            assert Fraction(team["boards"]["overall"]["exact_score"]) == scores[team["team"]]
+
+
+def example(tmp_path, task):
+    table = pandas.read_csv(RANKING / "challenger" / "example.csv")
+    table[table.task == task].drop(columns="task").to_csv(tmp_path / "table.csv", index=False)
+    return tmp_path / "table.csv"
+
+
+@pytest.mark.parametrize("ties", ["min", "average", "max"])
+@pytest.mark.parametrize("scheme", ["quantile-then-rank", "rank-then-median", "test-then-rank"])
+def test_ranks_of_r(tmp_path, scheme, ties):
+    ranks = pandas.read_csv(RANKING / "challenger" / "ranks.csv").set_index(["task", "scheme", "ties"])
+    expected = ranks.loc["random", scheme, ties]
+    options = ["--metric", "value=higher", "--scheme", scheme, "--ties", ties, "--resamples", 100]
+    (phase,) = ranked(tmp_path / "out", example(tmp_path, "random"), *options)["phases"]
+    assert {team["team"]: team["boards"]["overall"]["rank"] for team in phase["teams"]} == expected.to_dict()
+
+
+def test_unadjusted_tests_of_another_level(tmp_path):
+    table = example(tmp_path, "random")
+    options = [table, "--metric", "value=higher", "--scheme", "test-then-rank", "--resamples", 0]
+    (phase,) = ranked(tmp_path / "none", *options, "--adjust", "none")["phases"]
+    assert [team["boards"]["overall"]["place"] for team in phase["teams"]] == [1, 2, 2, 2, 2]
+    (phase,) = ranked(tmp_path / "strict", *options, "--adjust", "none", "--alpha", 1e-9)["phases"]
+    assert [team["boards"]["overall"]["place"] for team in phase["teams"]] == [1, 1, 1, 1, 1]
+    done = run("rank", *options, "--alpha", 2)
+    assert (done.returncode, done.stderr) == (1, "--alpha: expected a number from 0 to 1, found 2.0\n")
+
+
+def test_three_tasks_and_a_definition(tmp_path):
+    (tmp_path / "table.toml").write_text(
+        'title = "Simulated"\nresamples = 200\n[metrics.value]\nbetter = "higher"\nunit = "%"\n',
+        encoding="utf-8",
+    )
+    arguments = [RANKING / "challenger" / "example.csv", "--definition", tmp_path / "table.toml"]
+    document = ranked(tmp_path / "out", *arguments)
+    (phase,) = document["phases"]
+    assert (phase["phase"], phase["metrics"]["ideal.value"]["unit"]) == ("Simulated", "%")
+    across = phase["across"]
+    assert (across["method"], across["rankings"]) == ("Kemeny", ["ideal", "random", "worst"])
+    assert across["teams"][0] == {"team": "A1", "place": 1, "best": 1, "worst": 1}
+    taus = phase["agreement"]["ideal"]["taus"]
+    assert taus == [1.0] * 200
+    ahead = phase["superiority"]["ideal"]
+    assert ahead["probabilities"][ahead["teams"].index("A1")][ahead["teams"].index("A2")] == 1
+    sets = [team["metrics"]["ideal.value"]["rank_set"] for team in phase["teams"]]
+    assert sets == [[rank, rank] for rank in range(1, 6)]
+    assert {row["kind"] for row in phase["robustness"]} == {"method"}
+    assert set(document["legend"]) == {"board", "metric"}
+    organiser = json.loads((tmp_path / "out" / "organiser.json").read_text(encoding="ascii"))
+    assert len(organiser["values"]["random.value"]["teams"]["A3"]) == 50
+    again = ranked(tmp_path / "again", *arguments)
+    assert again == document
+
+
+def test_two_tables_as_phases_have_a_consensus(tmp_path):
+    for name, values in {"one": (3, 2, 1), "two": (3, 1, 2)}.items():
+        rows = "".join(f"{team},{value}\n" for team, value in zip("abc", values, strict=True))
+        (tmp_path / f"{name}.csv").write_text(f"team,score\n{rows}", encoding="utf-8")
+    tables = [f"{name}={tmp_path / name}.csv" for name in ("one", "two")]
+    document = ranked(tmp_path / "out", *tables, "--metric", "score=higher")
+    assert "final" not in document
+    places = [(team["team"], team["place"]) for team in document["across"]["teams"]]
+    assert places == [("a", 1), ("b", 2), ("c", 3)]
+    lines = (tmp_path / "out" / "leaderboard.csv").read_text(encoding="utf-8").splitlines()
+    assert lines == ["team,place,best,worst", "a,1,1,1", "b,2,2,3", "c,3,2,3"]
+    assert (tmp_path / "out" / "leaderboard-one.csv").is_file()
+
+
+def test_a_scheme_file_names_the_metrics_of_a_table(tmp_path):
+    (tmp_path / "scheme.toml").write_text(
+        'overall = "final"\nties = "average"\n'
+        '[[boards]]\nname = "final"\nterms = [{ rank = "f1" }]\nties = [{ rank = "dice" }]\n',
+        encoding="utf-8",
+    )
+    (tmp_path / "table.csv").write_text("team,f1,dice\na,0.9,0.5\nb,0.9,0.5\nc,0.8,0.9\n", encoding="utf-8")
+    options = ["--metric", "f1=higher", "--metric", "dice=higher", "--scheme", tmp_path / "scheme.toml"]
+    (phase,) = ranked(tmp_path / "out", tmp_path / "table.csv", *options)["phases"]
+    assert [team["boards"]["final"]["rank"] for team in phase["teams"]] == [1.5, 1.5, 3]
+    assert [team["metrics"]["results.f1"]["rank"] for team in phase["teams"]] == [1.5, 1.5, 3]
+
+
+def test_results_are_written_before_they_are_printed(tmp_path):
+    (tmp_path / "table.csv").write_text("team,f1\na,0.9\nb,0.8\n", encoding="utf-8")
+    arguments = ["rank", tmp_path / "table.csv", "--metric", "f1=higher", "--output", tmp_path / "out"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "evaluation", *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        cwd=REPOSITORY,
+    )
+    process.stdout.close()
+    process.wait()
+    assert (tmp_path / "out" / "leaderboard.json").is_file()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ([], "no metric is defined (--metric NAME=higher|lower); further columns are f1"),
+        (["--metric", "f1"], "--metric f1: expected NAME=higher or NAME=lower"),
+        (["--metric", "f1=higher", "--scheme", "rank-then-mean"], "needs results per case of results.f1"),
+        (["--metric", "f1=higher", "--scheme", "other"], "other: "),
+        (
+            ["--metric", "f1=higher", "--quantile", "7"],
+            "--quantile: expected a number from 0 to 1, found 7.0",
+        ),
+    ],
+)
+def test_faults(tmp_path, arguments, problem):
+    (tmp_path / "table.csv").write_text("team,f1\na,0.9\nb,0.8\n", encoding="utf-8")
+    done = run("rank", tmp_path / "table.csv", *arguments)
+    assert done.returncode == 1
+    assert problem in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_definition_without_a_table(tmp_path):
+    (tmp_path / "folder").mkdir()
+    done = run("rank", tmp_path / "folder", "--metric", "f1=higher")
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert "--metric and --definition describe a table, and none is given" in done.stderr

@@ -1,0 +1,70 @@
+"""Worst values by the rules of the house: for every kind of column what a missing result gets."""
+
+import math
+
+import numpy as np
+import pytest
+from sklearn.metrics import f1_score, roc_auc_score
+
+from evaluation.core.aggregation import metric_values
+from evaluation.core.case_table import CaseTable
+from evaluation.core.challenge import worst_row
+from evaluation.core.metric import Metric, auc_of, f1_of_presence_of, mean_metric, proportion_of, sum_of
+
+DICE = mean_metric("dice", "Dice", best=1, worst=0)
+ERROR = mean_metric("error", "Error", best=0, worst=1)
+SHARE = Metric("wrong", "Wrong", proportion_of("wrong"), best=0, worst=1)
+DISTANCE = mean_metric("distance", "Distance", best=0, worst=math.inf)
+AUC = Metric("auc", "AUC", auc_of("score", "ill"), best=1, worst=0)
+F1 = Metric("f1", "F1", f1_of_presence_of("said", "there"), best=1, worst=0)
+SUM = Metric("sum", "Sum", sum_of("count"), best=0, worst=math.inf)
+
+
+@pytest.mark.parametrize(
+    ("metrics", "known", "row"),
+    [
+        ((DICE, ERROR, SHARE), {}, {"dice": 0.0, "error": 1.0, "wrong": 1.0}),
+        ((DICE, ERROR), {"ratio": 0.4}, {"dice": 0.0, "error": 1.0, "ratio": 0.4}),
+        ((DISTANCE,), {"distance": 50.0}, {"distance": 50.0}),
+        ((AUC,), {"ill": 1}, {"score": -math.inf, "ill": 1}),
+        ((AUC,), {"ill": 0}, {"score": math.inf, "ill": 0}),
+        ((F1,), {"there": 1}, {"said": 0, "there": 1}),
+        ((F1,), {"there": 0}, {"said": 1, "there": 0}),
+        ((SUM, DICE), {"count": 3.0}, {"dice": 0.0, "count": 3.0}),
+        ((), {"seconds": 7.0}, {"seconds": 7.0}),
+    ],
+)
+def test_worst_columns(metrics, known, row):
+    # The order as well: it is that of the organiser's file.
+    assert list(worst_row(metrics, known).items()) == list(row.items())
+
+
+def test_a_case_that_does_not_enter_stays_out():
+    assert math.isnan(worst_row((DICE,), {"dice": math.nan})["dice"])
+    assert math.isnan(worst_row((AUC,), {"ill": math.nan})["score"])
+
+
+def test_a_distance_needs_a_bound():
+    with pytest.raises(ValueError, match="distance has no finite worst value: its task must give 'distance'"):
+        worst_row((DISTANCE,), {})
+
+
+def test_a_row_that_is_known_as_a_whole_stays_the_same_object():
+    known = {"dice": 0.5, "further": 1}
+    assert worst_row((DICE,), known) is known
+
+
+def test_missing_results_are_below_every_threshold_and_wrong():
+    """Half of the cases are missing; scikit-learn with likelihoods beyond all others, and wrong decisions."""
+    rng = np.random.default_rng(3)
+    label, score = rng.permutation([0, 1] * 10), rng.random(20)
+    missing = np.arange(20) < 10
+    rows = [
+        worst_row((AUC, F1), {"ill": int(y), "there": int(y)})
+        if gone
+        else {"score": s, "ill": int(y), "said": int(s > 0.5), "there": int(y)}
+        for y, s, gone in zip(label, score, missing, strict=True)
+    ]
+    found = metric_values((AUC, F1), CaseTable([str(i) for i in range(20)], rows))
+    assert found["auc"] == pytest.approx(roc_auc_score(label, np.where(missing, 2 - 4 * label, score)))
+    assert found["f1"] == pytest.approx(f1_score(label, np.where(missing, 1 - label, score > 0.5)))

@@ -1,0 +1,120 @@
+"""Which interval a metric gets, by default and by choice; several tables give what each gives alone."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+from evaluation.core.case_table import CaseTable
+from evaluation.core.interval_methods import default_method, intervals, possible_methods
+from evaluation.core.metric import (
+    Metric,
+    auc_of,
+    f1_of_presence_of,
+    mean_of,
+    proportion_of,
+    sensitivity_at_specificity_of,
+)
+from evaluation.core.resampling import Resampling
+from evaluation.metrics.area_interval import area_interval
+from evaluation.metrics.delong import components
+from evaluation.metrics.intervals import bootstrap_weights, percentile_interval, wilson_bootstrap_interval
+from evaluation.metrics.roc import roc_table, sensitivity_at_specificity
+
+TARGET = Fraction(85, 100)
+METRICS = {
+    "t.auc": Metric("auc", "AUC", auc_of("score", "label"), 1, 0),
+    "t.sensitivity": Metric("sensitivity", "", sensitivity_at_specificity_of("score", "label", TARGET), 1, 0),
+    "t.dice": Metric("dice", "Dice", mean_of("dice"), 1, 0),
+    "t.share": Metric("share", "Share", proportion_of("right"), 1, 0),
+    "t.f1": Metric("f1", "F1", f1_of_presence_of("right", "label"), 1, 0),
+}
+DEFAULTS = {
+    "t.auc": "logit-DeLong",
+    "t.sensitivity": "Wilson-bootstrap",
+    "t.dice": "studentised",
+    "t.share": "Wilson",
+    "t.f1": "percentile",
+}
+CASES = 60
+CLUSTERS = {f"V{case:03}": f"P{case // 2}" for case in range(CASES)}
+
+
+def table(seed: int) -> CaseTable:
+    rng = np.random.default_rng(seed)
+    label = np.arange(CASES) % 3 == 0
+    columns = {
+        "label": label,
+        "score": (rng.normal(size=CASES) + 1.2 * label).round(1),
+        "dice": np.where(np.arange(CASES) % 5 == 4, np.nan, rng.uniform(0.6, 1, CASES)),
+        "right": (rng.random(CASES) < 0.8).astype(float),
+    }
+    rows = [{name: float(column[case]) for name, column in columns.items()} for case in range(CASES)]
+    return CaseTable(list(CLUSTERS), rows)
+
+
+def test_defaults():
+    assert {name: default_method(metric, False) for name, metric in METRICS.items()} == DEFAULTS
+    clustered = {name: default_method(metric, True) for name, metric in METRICS.items()}
+    assert clustered == {**DEFAULTS, "t.share": "Wilson-bootstrap"}
+
+
+def test_a_phase_may_always_choose_percentiles():
+    found = {name: possible_methods(metric, False) for name, metric in METRICS.items()}
+    assert found["t.share"] == ("Wilson", "Wilson-bootstrap", "percentile")
+    assert found["t.f1"] == ("percentile",)
+    assert all(methods[-1] == "percentile" for methods in found.values())
+    chosen = Resampling(3, 200, 10, methods=dict.fromkeys(METRICS, "percentile"))
+    assert {one.method for (one,) in intervals(METRICS, [table(1)], chosen).found.values()} == {"percentile"}
+
+
+@pytest.mark.parametrize("clusters", [None, CLUSTERS])
+def test_each_interval_is_that_of_its_method(clusters):
+    cases = table(1)
+    found = intervals(METRICS, [cases], Resampling(3, 200, 10, clusters=clusters)).found
+    units = None if clusters is None else np.arange(CASES) // 2
+    positive = cases["label"] > 0
+    assert {name: one.method for name, (one,) in found.items()} == {
+        name: default_method(metric, clusters is not None) for name, metric in METRICS.items()
+    }
+    assert found["t.auc"][0].interval == area_interval(components(cases["score"], positive, units))
+    weights = np.concatenate(list(bootstrap_weights(positive.astype(int), units, 3, 200)))
+    roc = roc_table(cases["score"], positive)
+    expected = wilson_bootstrap_interval(
+        sensitivity_at_specificity(roc, weights, TARGET),
+        sensitivity_at_specificity(roc, np.ones((1, CASES)), TARGET)[0],
+        positive.sum(),
+    )
+    assert found["t.sensitivity"][0].interval == expected
+    if clusters is None:
+        by_scipy = binomtest(int(cases["right"].sum()), CASES).proportion_ci(method="wilson")
+        share = found["t.share"][0].interval
+        assert (share.lower, share.upper) == pytest.approx((by_scipy.low, by_scipy.high))
+    weights = np.concatenate(list(bootstrap_weights(np.zeros(CASES, int), units, 3, 200)))
+    hits = weights @ (cases["right"] * positive)
+    f1 = 2 * hits / (weights @ cases["right"] + weights @ positive)
+    assert found["t.f1"][0].interval.lower == pytest.approx(percentile_interval(f1).lower)
+
+
+@pytest.mark.parametrize("clusters", [None, CLUSTERS])
+def test_tables_together_have_the_intervals_that_each_has_alone(clusters):
+    tables = [table(1), table(2), table(1)]
+    resampling = Resampling(3, 100, 5, clusters=clusters)
+    together = intervals(METRICS, tables, resampling)
+    assert together.missing == {}
+    for position, one in enumerate(tables):
+        alone = intervals(METRICS, [one], resampling).found
+        for name, (expected,) in alone.items():
+            got = together.found[name][position]
+            assert got.method == expected.method
+            assert got.interval.lower == pytest.approx(expected.interval.lower, rel=1e-12)
+            assert got.interval.upper == pytest.approx(expected.interval.upper, rel=1e-12)
+
+
+def test_whatever_the_method_there_must_be_enough_cases():
+    found = intervals(METRICS, [table(1)], Resampling(3, 100, 21))
+    assert set(found.found) == {"t.dice", "t.share", "t.f1"}
+    assert found.missing["t.auc"] == "20 cases in a stratum, fewer than 21"
+    nothing = intervals(METRICS, [table(1)], Resampling(3, 0, 2))
+    assert nothing.missing == dict.fromkeys(METRICS, "no resamples were asked for")

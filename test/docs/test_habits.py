@@ -1,0 +1,70 @@
+"""The files around the code that others expect: citation, hooks of pre-commit, the template for issues."""
+
+import re
+
+import pytest
+
+from evaluation import __version__
+from test.scripts.test_requirements import pins
+
+from .pages import REPOSITORY
+
+TEMPLATE = ".github/ISSUE_TEMPLATE/fault.yml"
+
+
+def text_of(name: str) -> str:
+    return (REPOSITORY / name).read_text(encoding="utf-8")
+
+
+HOOKS = {
+    hook: entry.split()
+    for hook, entry in re.findall(r"- id: (\S+)\n.*\n +entry: (.*)\n", text_of(".pre-commit-config.yaml"))
+}
+
+
+@pytest.mark.parametrize("name", ["CITATION.cff", ".pre-commit-config.yaml", "mkdocs.yml", TEMPLATE])
+def test_files_are_valid_yaml(name):
+    yaml = pytest.importorskip("yaml", reason="scripts/docs.sh installs it")
+    assert isinstance(yaml.safe_load(text_of(name)), dict)
+
+
+def test_the_citation_has_the_version_and_licence_of_the_package():
+    citation = dict(re.findall(r"^([\w-]+): +(\S.*)$", text_of("CITATION.cff"), re.MULTILINE))
+    assert {"cff-version", "message", "title"} <= citation.keys()
+    assert citation["version"] == __version__
+    assert f"[{citation['license']}](LICENSE)" in text_of("README.md")
+
+
+def test_pre_commit_runs_the_linters_of_the_script():
+    commands = re.findall(
+        r"^(?:\.venv/bin/|  )(ruff \w+|mypy|shellcheck)", text_of("scripts/lint.sh"), re.MULTILINE
+    )
+    assert sorted(" ".join(entry[: 2 if entry[0] == "ruff" else 1]) for entry in HOOKS.values()) == sorted(
+        commands
+    )
+    assert len(commands) == 4
+
+
+def test_pre_commit_has_the_versions_of_continuous_integration():
+    pinned = {name: version for name, (version, _) in pins("requirements-dev.txt").items()}
+    lists = re.findall(r"additional_dependencies: \[(.*)\]", text_of(".pre-commit-config.yaml"))
+    packages = [package.split("==") for names in lists for package in names.split(", ")]
+    assert {package: version for package, version in packages if pinned[package] != version} == {}
+    assert {"ruff", "mypy", "numpy", "pydantic"} <= {package for package, _ in packages}
+
+
+def test_the_template_for_issues_asks_for_phase_version_and_a_log_without_labels():
+    fields = dict(re.findall(r"^    id: (\w+)\n((?:    .*\n|      .*\n)*)", text_of(TEMPLATE), re.MULTILINE))
+    assert {"phase", "version", "log", "labels"} <= fields.keys()
+    for name in ("phase", "version", "log", "labels"):
+        assert "required: true" in fields[name], name
+    assert "Remove every label" in fields["log"]
+
+
+def test_the_site_is_built_with_the_versions_of_the_tests():
+    tests, site = pins("requirements-dev.txt"), pins("requirements-docs.txt")
+    assert {name: site.get(name, (None,))[0] for name in tests} == {
+        name: version for name, (version, _) in tests.items()
+    }
+    assert [package for package, (_, hashes) in site.items() if hashes == 0] == []
+    assert {"mkdocs", "mkdocs-material", "mkdocstrings"} <= site.keys()

@@ -1,0 +1,77 @@
+"""Files below an untrusted folder, with and without descriptors of folders; see also test_buffer."""
+
+import os
+import stat
+
+import pytest
+
+from evaluation.core.fault import ReadError
+from evaluation.io import descriptors
+from evaluation.io.descriptors import list_below, open_below, read_into
+
+
+@pytest.fixture(params=[True, False], ids=["descriptors of folders", "paths"])
+def root(request, monkeypatch, tmp_path):
+    monkeypatch.setattr(descriptors, "_HAS_FOLDER_DESCRIPTORS", request.param)
+    (tmp_path / "in" / "job" / "output").mkdir(parents=True)
+    (tmp_path / "in" / "job" / "output" / "a.png").write_bytes(b"a\r\n\x1ab")
+    (tmp_path / "in" / "job" / "output" / "link").symlink_to("a.png")
+    (tmp_path / "in" / "link").symlink_to("job")
+    return str(tmp_path / "in")
+
+
+def test_a_folder_is_listed_with_what_its_entries_are(root):
+    found = {name: stat.S_IFMT(mode) for name, mode in list_below(root, "job/output")}
+    assert found == {"a.png": stat.S_IFREG, "link": stat.S_IFLNK}
+    assert [name for name, _ in list_below(root, "job")] == ["output"]
+
+
+@pytest.mark.parametrize("path", ["link", "link/output", "..", "job/../job"])
+def test_no_folder_is_listed_through_a_link_or_out_of_the_root(root, path):
+    with pytest.raises(ReadError):
+        list_below(root, path)
+
+
+def test_what_is_no_folder_is_not_listed(root):
+    with pytest.raises(NotADirectoryError):
+        list_below(root, "job/output/a.png")
+    with pytest.raises(FileNotFoundError):
+        list_below(root, "job/outputs")
+
+
+@pytest.mark.parametrize("has_readv", [True, False])
+def test_every_byte_is_read_as_it_is(root, monkeypatch, has_readv):
+    monkeypatch.setattr(descriptors, "_HAS_READV", has_readv)
+    descriptor = open_below(root, "job/output/a.png")
+    try:
+        buffer = bytearray(9)
+        assert read_into(descriptor, memoryview(buffer)[:3]) == 3
+        assert read_into(descriptor, memoryview(buffer)[3:]) == 2
+        assert read_into(descriptor, memoryview(buffer)[5:]) == 0
+    finally:
+        os.close(descriptor)
+    assert bytes(buffer[:5]) == b"a\r\n\x1ab"
+
+
+def test_a_file_that_is_replaced_while_it_is_opened_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(descriptors, "_HAS_FOLDER_DESCRIPTORS", False)
+    (tmp_path / "a").write_bytes(b"a")
+    (tmp_path / "labels").write_bytes(b"labels")
+    opened = os.open
+
+    def replace_and_open(path, flags, *more, **named):
+        (tmp_path / "labels").replace(tmp_path / "a")
+        return opened(path, flags, *more, **named)
+
+    monkeypatch.setattr(os, "open", replace_and_open)
+    with pytest.raises(ReadError, match="replaced while it was opened"):
+        open_below(str(tmp_path), "a")
+
+
+@pytest.mark.parametrize("path", ["..\\labels", "C:labels", "a.png:labels"])
+def test_windows_has_further_ways_out(tmp_path, monkeypatch, path):
+    monkeypatch.setattr(descriptors, "_HAS_FOLDER_DESCRIPTORS", False)
+    monkeypatch.setattr(descriptors, "_NOT_IN_NAMES", frozenset("\\:"))
+    (tmp_path / path).write_bytes(b"labels")
+    with pytest.raises(ReadError, match="a path inside the folder"):
+        open_below(str(tmp_path), path)

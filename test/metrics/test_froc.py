@@ -1,0 +1,89 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import average_precision_score
+
+from evaluation.metrics.froc import Candidates, FrocTable, mean_sensitivity
+
+
+def table(case, confidence, hit, references):
+    return FrocTable(
+        Candidates(
+            np.array(case, int), np.array(confidence, float), np.array(hit, bool), np.array(references)
+        )
+    )
+
+
+# Two scans with three nodules; hits at 0.9 and 0.4, false positives at 0.8, 0.4 (tied with a hit) and 0.1.
+EXAMPLE = table([0, 0, 1, 1, 1], [0.9, 0.8, 0.4, 0.4, 0.1], [True, False, True, False, False], [1, 2])
+
+
+def test_curve_by_hand():
+    curve = EXAMPLE.curve(np.ones(2))
+    np.testing.assert_allclose(curve.threshold, [np.inf, 0.9, 0.8, 0.4, 0.1])
+    np.testing.assert_allclose(curve.false_positives_per_case, [0, 0, 0.5, 1, 1.5])
+    np.testing.assert_allclose(curve.sensitivity, [0, 1 / 3, 1 / 3, 2 / 3, 2 / 3])
+
+
+def test_sensitivity_by_hand():
+    found = EXAMPLE.sensitivity_at(np.ones((1, 2)), [0.25, 0.75, 1, 8])
+    np.testing.assert_allclose(found, [[1 / 3, 1 / 2, 2 / 3, 2 / 3]])
+    assert mean_sensitivity(EXAMPLE, np.ones((1, 2)), [0.25, 0.75])[0] == pytest.approx(5 / 12)
+
+
+def test_weights_by_hand():
+    # The second scan twice: five nodules, three scans; false positives at 0.8: 1, at 0.4: 3, at 0.1: 5.
+    found = EXAMPLE.sensitivity_at([[1, 2], [0, 0], [1, 0]], [1.0])
+    np.testing.assert_allclose(found[:, 0], [3 / 5, np.nan, 1.0])
+
+
+def test_no_candidate_has_no_sensitivity():
+    nothing = table([], [], [], [1, 0])
+    assert nothing.sensitivity_at(np.ones((1, 2)), [1.0])[0, 0] == 0.0
+    assert nothing.average_precision(np.ones((1, 2)))[0] == 0.0
+
+
+CANDIDATES = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 6), st.booleans()), min_size=1, max_size=20)
+
+
+@given(
+    CANDIDATES,
+    st.lists(st.integers(0, 2), min_size=4, max_size=4),
+    st.lists(st.integers(1, 3), min_size=4, max_size=4),
+)
+def test_average_precision_as_scikit_learn(candidates, missed, weights):
+    case, confidence, hit = (np.array(column) for column in zip(*candidates, strict=True))
+    confidence, hit, weights = confidence + 1.0, hit.astype(bool), np.array(weights, dtype=float)
+    references = np.bincount(case[hit], minlength=4) + missed
+    found = table(case, confidence, hit, references).average_precision(weights[None])[0]
+    if not references.any():
+        assert np.isnan(found)
+        return
+    # Missed objects enter as positives of confidence 0, as in PI-CAI's evaluation; they alone are a last
+    # threshold at which everything is found, whose gain in recall is taken off again.
+    of_missed = np.repeat(np.arange(4), missed)
+    expected = average_precision_score(
+        np.concatenate((hit, np.ones(len(of_missed)))),
+        np.concatenate((confidence, np.zeros(len(of_missed)))),
+        sample_weight=weights[np.concatenate((case, of_missed))],
+    )
+    lost = weights[of_missed].sum()
+    made = weights[case].sum() + lost
+    objects = float(weights @ references)
+    precision = objects / made
+    assert found == pytest.approx(expected - lost / objects * precision, abs=1e-12)
+
+
+@given(CANDIDATES, st.lists(st.integers(0, 2), min_size=4, max_size=4))
+def test_sensitivity_is_the_polyline_of_the_curve(candidates, missed):
+    case, confidence, hit = (np.array(column) for column in zip(*candidates, strict=True))
+    references = np.bincount(case[hit.astype(bool)], minlength=4) + missed
+    if not references.any():
+        return
+    froc = table(case, confidence, hit, references)
+    curve = froc.curve(np.ones(4))
+    # Between the points, since NumPy's interpolation does not define which end of a step counts.
+    rates = [0.1, 0.3, 0.6, 1.1, 3.1]
+    expected = np.interp(rates, curve.false_positives_per_case, curve.sensitivity)
+    np.testing.assert_allclose(froc.sensitivity_at(np.ones((1, 4)), rates)[0], expected, atol=1e-12)

@@ -1,0 +1,63 @@
+"""Every way to the nearest voxel gives what all pairs give."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.spatial.distance import cdist
+
+from evaluation.metrics import nearest
+from evaluation.metrics.crop import Crop, box_of_content
+from evaluation.metrics.nearest import coordinates, nearest_distances
+
+SPACING = (0.05, 0.002, 0.0117)
+VOLUMES = arrays(np.bool_, (3, 6, 5))
+SINGLE_PRECISION = 1e-6
+
+# Limits that choose: SciPy's tree, scikit-learn's, the transform with all sources, the transform that grows.
+WAYS = {
+    "light tree": {},
+    "tree": {"_MAX_IN_LIGHT_TREE": 0},
+    "transform": {"MAX_SEARCHED": 0},
+    "growing transform": {"MAX_SEARCHED": 0, "MAX_IN_TREE": 0, "_FIRST_MARGIN": 0.01},
+}
+
+
+def planes(volume):
+    return [Crop(plane[box.slices], box.top, box.left) for plane in volume for box in [box_of_content(plane)]]
+
+
+def all_pairs(here, there):
+    return cdist(np.argwhere(here) * SPACING, np.argwhere(there) * SPACING).min(axis=1)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@given(data=st.data())
+@settings(max_examples=50)
+def test_every_way_is_what_all_pairs_give(way, data):
+    here, there = data.draw(VOLUMES), data.draw(VOLUMES)
+    if not here.any() or not there.any():
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in WAYS[way].items():
+            patch.setattr(nearest, name, value)
+        found = nearest_distances(planes(here), planes(there), SPACING)
+    precision = SINGLE_PRECISION if "transform" in way else 1e-12
+    np.testing.assert_allclose(found, all_pairs(here, there), rtol=precision, atol=1e-9)
+    assert found.dtype == (np.float32 if "transform" in way else np.float64)
+
+
+@given(volume=VOLUMES)
+@settings(max_examples=30)
+def test_coordinates_are_in_the_order_of_the_volume(volume):
+    np.testing.assert_array_equal(coordinates(planes(volume)), np.argwhere(volume))
+
+
+def test_a_source_far_from_what_is_searched_is_found(monkeypatch):
+    for name, value in WAYS["growing transform"].items():
+        monkeypatch.setattr(nearest, name, value)
+    here, there = np.zeros((2, 2, 4, 300), dtype=bool)
+    here[0, 0, 0] = here[1, 3, 9] = there[1, 2, 299] = True
+    found = nearest_distances(planes(here), planes(there), SPACING)
+    np.testing.assert_allclose(found, all_pairs(here, there), rtol=SINGLE_PRECISION)

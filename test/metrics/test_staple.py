@@ -1,0 +1,96 @@
+"""STAPLE against the paper's iteration and SimpleITK."""
+
+import numpy as np
+import pytest
+import SimpleITK
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaluation.metrics.staple import staple
+
+
+def plain_staple(votes, iterations):
+    """Expectation maximisation as in the paper; the prior is the mean of all votes."""
+    votes = votes.reshape(len(votes), -1)
+    prior = votes.mean()
+    p = np.full(len(votes), 0.99999)
+    q = np.full(len(votes), 0.99999)
+    for _ in range(iterations):
+        foreground = prior * np.prod(np.where(votes, p[:, None], 1 - p[:, None]), axis=0)
+        background = (1 - prior) * np.prod(np.where(votes, 1 - q[:, None], q[:, None]), axis=0)
+        weight = foreground / (foreground + background)
+        p = (votes * weight).sum(axis=1) / weight.sum()
+        q = (~votes * (1 - weight)).sum(axis=1) / (1 - weight).sum()
+    return weight, p, q
+
+
+def masks(seed: int, errors: list[float], size: int = 20) -> np.ndarray:
+    """Return a square under independent errors of its annotators."""
+    rng = np.random.default_rng(seed)
+    truth = np.zeros((size, size), dtype=bool)
+    truth[size // 4 : 2 * size // 3, size // 3 : 3 * size // 4] = True
+    return truth ^ (rng.random((len(errors), size, size)) < np.reshape(errors, (-1, 1, 1)))
+
+
+def by_simpleitk(votes: np.ndarray, iterations: int) -> tuple[np.ndarray, SimpleITK.STAPLEImageFilter]:
+    estimate = SimpleITK.STAPLEImageFilter()
+    estimate.SetForegroundValue(1)
+    estimate.SetMaximumIterations(iterations)
+    images = [SimpleITK.GetImageFromArray(vote.astype(np.uint8)) for vote in votes]
+    return SimpleITK.GetArrayFromImage(estimate.Execute(images)), estimate
+
+
+@settings(max_examples=15)
+@given(seed=st.integers(0, 1000), annotators=st.integers(3, 6))
+def test_against_the_paper_and_simpleitk(seed, annotators):
+    errors = np.random.default_rng(seed).uniform(0.02, 0.25, annotators).tolist()
+    votes = masks(seed, errors)
+    found = staple(votes)
+    assert found.converged
+    weight, sensitivities, specificities = plain_staple(votes, 20_000)
+    assert found.sensitivities == pytest.approx(sensitivities, abs=1e-6)
+    assert found.specificities == pytest.approx(specificities, abs=1e-6)
+    clear = np.abs(weight - 0.5) > 1e-5
+    np.testing.assert_array_equal(found.mask.ravel()[clear], (weight >= 0.5)[clear])
+    probability, oracle = by_simpleitk(votes, 3000)
+    # SimpleITK stops at smaller steps than these two differ.
+    assert found.sensitivities == pytest.approx(oracle.GetSensitivity(), abs=2e-3)
+    apart = np.abs(probability - 0.5) > 0.05
+    np.testing.assert_array_equal(found.mask[apart], (probability >= 0.5)[apart])
+
+
+def test_a_random_annotator_converges_in_few_steps():
+    """Plain expectation maximisation takes thousands of steps here, and stops on the way if it may not."""
+    votes = masks(4, [0.04, 0.3, 0.5, 0.5], 40)
+    found = staple(votes)
+    assert found.converged
+    assert found.iterations < 2000
+    early, late = (plain_staple(votes, steps) for steps in (1000, 20_000))
+    assert found.sensitivities == pytest.approx(late[1], abs=1e-6)
+    assert np.abs(early[1] - late[1]).max() > 1e-5
+
+
+def test_it_says_when_it_did_not_converge():
+    found = staple(masks(3, [0.04, 0.3, 0.5, 0.5], 40), most_iterations=10)
+    assert not found.converged
+
+
+def test_many_annotators_and_few_give_the_same_way_of_counting(monkeypatch):
+    votes = masks(1, [0.1] * 5)
+    few = staple(votes)
+    monkeypatch.setattr("evaluation.metrics.staple._MOST_COUNTED_DIRECTLY", 0)
+    many = staple(votes)
+    np.testing.assert_array_equal(few.mask, many.mask)
+    assert few.sensitivities == pytest.approx(many.sensitivities, abs=1e-9)
+
+
+@pytest.mark.parametrize("value", [False, True])
+def test_annotators_who_agree(value):
+    found = staple(np.full((3, 2, 2), value))
+    assert (found.mask == value).all()
+    assert (found.iterations, found.converged) == (0, True)
+
+
+def test_no_annotator():
+    with pytest.raises(ValueError, match="at least one annotator"):
+        staple(np.zeros((0, 2), dtype=bool))

@@ -1,0 +1,48 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation.metrics.survival import concordance_index
+from test.metrics.record_concordance import survival_data
+
+# lifelines.utils.concordance_index, see record_concordance.py.
+RECORDED = {0: 0.7725918570009931, 1: 0.7276073619631902, 2: 0.7690815006468306}
+
+
+@pytest.mark.parametrize("seed", RECORDED)
+def test_as_lifelines(seed):
+    found = concordance_index(*survival_data(seed), np.ones((1, 60)))
+    assert found[0] == pytest.approx(RECORDED[seed], abs=1e-12)
+
+
+@given(
+    st.lists(st.tuples(*[st.integers(0, 4)] * 2, st.booleans(), st.integers(0, 3)), min_size=2, max_size=12)
+)
+def test_a_weight_is_a_number_of_copies(cases):
+    predicted, time, event, weights = (np.array(column, dtype=float) for column in zip(*cases, strict=True))
+    copies = np.repeat(np.arange(len(cases)), weights.astype(int))
+    weighted = concordance_index(predicted, time, event, weights[None])
+    repeated = concordance_index(predicted[copies], time[copies], event[copies], np.ones((1, len(copies))))
+    np.testing.assert_allclose(weighted, repeated, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("predicted", "time", "event", "expected"),
+    [
+        ([1, 2, 3], [1, 2, 3], [1, 1, 1], 1.0),
+        ([3, 2, 1], [1, 2, 3], [1, 1, 1], 0.0),
+        # Of equal times the event comes first; two events of one time are not compared.
+        ([1, 2], [5, 5], [1, 0], 1.0),
+        ([1, 2], [5, 5], [1, 1], np.nan),
+        # Censored before the other's event: not comparable.
+        ([1, 2], [1, 2], [0, 1], np.nan),
+        # The case without a result loses its pairs with both others; the one left is in order.
+        ([np.nan, 2, 3], [1, 2, 3], [1, 1, 1], 1 / 3),
+        # A case without a time does not enter.
+        ([1, 2, 0], [1, 2, np.nan], [1, 1, 1], 1.0),
+    ],
+)
+def test_small_sets(predicted, time, event, expected):
+    found = concordance_index(predicted, time, event, np.ones((1, len(time))))
+    np.testing.assert_allclose(found, [expected])

@@ -1,0 +1,92 @@
+"""The schema of phase.toml against the models it is made of, with jsonschema as a judge of its own."""
+
+import copy
+import json
+import tomllib
+
+import jsonschema
+import pytest
+from pydantic import BaseModel
+
+from evaluation.phase.config import PhaseConfig
+from evaluation.phase.config_schema import phase_schema
+from evaluation.phase.registry import challenge_named, known_challenges
+from test.repository import PHASES, REPOSITORY
+
+SCHEMA = phase_schema()
+VALID = {
+    "challenge": "refuge",
+    "name": "p",
+    "title": "P",
+    "submission": "archive",
+    "subgroups": [{"column": "camera", "bins": [1, 2.5]}],
+    "options": {"weights": {"dice_cup": "0.5"}, "vertical_diameter": "extent"},
+}
+INVALID = {
+    "unknown key": {"colour": "red"},
+    "unknown challenge": {"challenge": "polyps"},
+    "text for a number": {"seed": "1"},
+    "beyond a bound": {"resamples": 100_001},
+    "not of the choices": {"missing": "skip"},
+    "unknown key of a table": {"limits": {"hours": 1}},
+    "key of a table missing": {"subgroups": [{"bins": [1]}]},
+    "option of another challenge": {"options": {"continuity_mm": 0.1}},
+    "value of an option": {"options": {"vertical_diameter": "diagonal"}},
+    "unknown key of an option": {"options": {"weights": {"fovea": 1}}},
+}
+
+
+def models_of(model: type[BaseModel]) -> list[type[BaseModel]]:
+    """Return a model and those of its fields, however deep, that are models too."""
+    found = [model]
+    for field in model.model_fields.values():
+        inner = [field.annotation, *getattr(field.annotation, "__args__", ())]
+        for kind in inner:
+            if isinstance(kind, type) and issubclass(kind, BaseModel):
+                found += models_of(kind)
+    return found
+
+
+def test_the_published_schema_is_the_one_that_is_made():
+    published = json.loads((REPOSITORY / "schemas/phase.schema.json").read_text(encoding="utf-8"))
+    assert published == SCHEMA, "run: python -m evaluation schema phase > schemas/phase.schema.json"
+
+
+def test_the_schema_is_one():
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    jsonschema.validate(VALID, SCHEMA)
+    assert set(SCHEMA["properties"]) == set(PhaseConfig.model_fields)
+    assert '"null"' not in json.dumps(SCHEMA)
+
+
+@pytest.mark.parametrize("phase", PHASES)
+def test_bundled_phases_are_valid(phase):
+    text = (REPOSITORY / "ground-truth" / phase / "phase.toml").read_text(encoding="utf-8")
+    jsonschema.validate(tomllib.loads(text), SCHEMA)
+
+
+@pytest.mark.parametrize("change", INVALID.values(), ids=INVALID)
+def test_what_the_phase_would_reject_is_invalid(change):
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**copy.deepcopy(VALID), **change}, SCHEMA)
+
+
+@pytest.mark.parametrize("key", ["challenge", "name", "title", "submission"])
+def test_keys_without_a_default_are_required(key):
+    with pytest.raises(jsonschema.ValidationError, match=key):
+        jsonschema.validate({name: value for name, value in VALID.items() if name != key}, SCHEMA)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        model
+        for root in (PhaseConfig, *(challenge_named(name).options for name in known_challenges()))
+        for model in models_of(root)
+    ],
+    ids=lambda model: model.__name__,
+)
+def test_every_key_is_described_in_sentences(model):
+    for name, field in model.model_fields.items():
+        assert (field.description or "").endswith("."), f"{model.__name__}.{name}"
+        assert field.description[0] == "`" or field.description[0].isupper(), f"{model.__name__}.{name}"

@@ -1,0 +1,114 @@
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import permutation_test
+
+from evaluation.ranking.statistics.means import mean_tests
+
+NAN = math.nan
+
+
+def plain_p(differences: np.ndarray, units: np.ndarray) -> float:
+    """All signs of the units, one by one, in whole hundredths."""
+    whole = np.rint(100 * differences).astype(int)
+    observed = abs(whole.sum())
+    reached = [
+        abs((np.array(signs)[units] * whole).sum()) >= observed
+        for signs in itertools.product([1, -1], repeat=units.max() + 1)
+    ]
+    return float(np.mean(reached))
+
+
+@settings(max_examples=30)
+@given(seed=st.integers(0, 10_000), units=st.sampled_from([np.arange(8), np.array([0, 0, 1, 2, 2, 2, 3, 4])]))
+def test_few_units_against_all_exchanges(seed, units):
+    values = np.random.default_rng(seed).integers(0, 100, size=(3, 8)) / 100
+    pairs = [(0, 1), (2, 0), (1, 2)]
+    for (first, second), found in zip(pairs, mean_tests(values, pairs, units), strict=True):
+        assert found.p_value == plain_p(values[first] - values[second], units)
+        total = np.rint(100 * (values[first] - values[second])).sum()
+        assert found.direction == np.sign(total)
+
+
+def test_many_cases_against_scipy():
+    rng = np.random.default_rng(4)
+    first, second = rng.normal(0.25, 1, 60), rng.normal(size=60)
+    expected = permutation_test(
+        (first, second),
+        lambda a, b, axis: (a - b).mean(axis=axis),
+        permutation_type="samples",
+        vectorized=True,
+        n_resamples=20_000,
+        rng=np.random.default_rng(1),
+    )
+    (found,) = mean_tests([first, second], [(0, 1)], seed=3)
+    assert found.p_value == pytest.approx(expected.pvalue, abs=0.015)
+    error = (first - second).std(ddof=1) / math.sqrt(60)
+    assert found.standard_error == pytest.approx(error)
+
+
+def test_differences_that_are_equal_in_decimal_tie():
+    # 0.3 − 0.1 and 0.4 − 0.2 with opposite signs: the sum of both is zero, and every exchange reaches zero.
+    (found,) = mean_tests([[0.3, 0.2], [0.1, 0.4]], [(0, 1)])
+    assert (found.p_value, found.direction) == (1.0, 0)
+    # Whole tenths: four exchanges of 0.2, −0.2, 0.2 up to the mirror image, all reach 0.2.
+    (found,) = mean_tests([[0.3, 0.2, 0.9], [0.1, 0.4, 0.7]], [(0, 1)])
+    assert found.p_value == 1.0
+
+
+def test_only_cases_that_enter_both_means():
+    values = [[1, 2, 3, 4, 5, NAN, 9], [0, 0, 0, 0, 0, 7, NAN], [1, 1, 1, 1, 1, 1, 1]]
+    first, second, third = mean_tests(values, [(0, 1), (0, 2), (1, 1)])
+    # Five differences of one sign: the largest sum of all, 2 of 2⁵ signs.
+    assert first.p_value == 1 / 16
+    assert first.standard_error == pytest.approx(math.sqrt(0.5))
+    assert second.direction == 1
+    assert third.p_value == 1.0
+
+
+def test_clusters_count_once():
+    # Ten persons with two equal images each tell what ten images tell.
+    rng = np.random.default_rng(5)
+    single = rng.normal(0.4, 1, (2, 10))
+    (expected,) = mean_tests(single, [(0, 1)])
+    (found,) = mean_tests(np.repeat(single, 2, axis=1), [(0, 1)], np.arange(20) // 2)
+    assert found.p_value == expected.p_value
+    assert found.standard_error == pytest.approx(expected.standard_error)
+
+
+def test_the_number_of_permutations_is_no_floor():
+    # 60 differences of 1: the exact p is 2 · 2⁻⁶⁰, Hoeffding's bound 2·exp(−30).
+    (found,) = mean_tests([np.ones(60), np.zeros(60)], [(0, 1)], permutations=99)
+    assert found.p_value == pytest.approx(2 * math.exp(-30))
+
+
+@settings(max_examples=20)
+@given(seed=st.integers(0, 10_000))
+def test_the_bound_is_never_below_the_exact_p(seed):
+    rng = np.random.default_rng(seed)
+    first = rng.integers(0, 100, 12) / 100
+    (found,) = mean_tests([first, np.zeros(12)], [(0, 1)], seed=seed, permutations=20)
+    # Twenty random exchanges say 1/21 at least; what is smaller comes from the bound.
+    assert found.p_value >= min(1 / 21, plain_p(first, np.arange(12)))
+
+
+def test_too_few_cases():
+    (found,) = mean_tests([[1, NAN], [NAN, 2]], [(0, 1)])
+    assert (found.p_value, found.note) == (None, "fewer than two cases enter both means")
+
+
+@settings(max_examples=20)
+@given(seed=st.integers(0, 1000), order=st.permutations(range(5)))
+def test_the_order_of_teams_and_pairs_changes_no_p(seed, order):
+    values = np.random.default_rng(seed).uniform(size=(5, 30)).round(1)
+    pairs = list(itertools.combinations(range(5), 2))
+    plain = {
+        frozenset(pair): test.p_value for pair, test in zip(pairs, mean_tests(values, pairs), strict=True)
+    }
+    mixed = mean_tests(values[order], pairs)
+    for (first, second), test in zip(pairs, mixed, strict=True):
+        assert test.p_value == plain[frozenset((order[first], order[second]))]

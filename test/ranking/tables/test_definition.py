@@ -1,0 +1,55 @@
+"""The definition of a table from a TOML file and from options."""
+
+from decimal import Decimal
+
+import pytest
+
+from evaluation.ranking.results import RankingError
+from evaluation.ranking.tables import definition as module
+from evaluation.ranking.tables.definition import MetricDefinition, read_definition
+
+
+def test_the_documented_example(tmp_path):
+    path = tmp_path / "table.toml"
+    path.write_text(module.__doc__.partition("\n\n")[2], encoding="utf-8")
+    found = read_definition(path, [])
+    assert found.title == "ADAM, disc segmentation"
+    assert found.metrics["f1"].weight == Decimal("0.6")
+    assert found.metrics["distance"] == MetricDefinition(
+        better="lower", title="Distance to the fovea", unit="px", worst=500
+    )
+
+
+def test_options_take_precedence(tmp_path):
+    path = tmp_path / "table.toml"
+    path.write_text('seed = 7\n[metrics.dice]\nbetter = "lower"\n', encoding="utf-8")
+    found = read_definition(path, ["dice=higher,weight=0.25,worst=0", "a=b=lower"])
+    assert found.seed == 7
+    assert found.metrics["dice"] == MetricDefinition(better="higher", weight=Decimal("0.25"), worst=0)
+    assert found.metrics["a=b"].better == "lower"
+
+
+@pytest.mark.parametrize(
+    ("metrics", "problem"),
+    [
+        (["dice"], "--metric dice: expected NAME=higher or NAME=lower"),
+        (["dice=higher,weight"], "--metric dice=higher,weight: expected NAME=higher"),
+        (["dice=up"], "--metric: metrics.dice.better: input should be 'higher' or 'lower' (got 'up')"),
+        (["dice=higher,weight=-1"], "metrics.dice.weight: input should be greater than or equal to 0"),
+        (["dice=higher,colour=red"], "--metric: unknown key metrics.dice.colour"),
+    ],
+)
+def test_faults_of_options(metrics, problem):
+    with pytest.raises(RankingError) as error:
+        read_definition(None, metrics)
+    assert problem in str(error.value)
+
+
+@pytest.mark.parametrize("content", ["x = 1", "metrics = 3", "[metrics.dice]\nweight = 1", "x ="])
+def test_faults_of_a_file(tmp_path, content):
+    path = tmp_path / "table.toml"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(RankingError, match=r"table\.toml"):
+        read_definition(path, [])
+    with pytest.raises(RankingError, match=r"absent\.toml"):
+        read_definition(tmp_path / "absent.toml", [])

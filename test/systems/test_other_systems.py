@@ -1,0 +1,126 @@
+"""Participants' commands on Windows and macOS, for which a process stands in that lacks what these lack."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from test.repository import PHASES, REPOSITORY
+
+SYSTEMS = ("win32", "darwin")
+# On Windows text is often of this code page, which has neither "τ" nor the lines of a table.
+WINDOWS_TEXT = {"PYTHONIOENCODING": "cp1252", "PYTHONWARNDEFAULTENCODING": "1"}
+NOTE = "Note: on this system ({}) cases are run one by one in this process"
+
+
+def run(*arguments: object, system: str | None = None) -> subprocess.CompletedProcess[bytes]:
+    module = ["evaluation"] if system is None else ["test.systems.stand_in", system]
+    return subprocess.run(
+        [sys.executable, "-m", *module, *map(str, arguments)],
+        cwd=REPOSITORY,
+        env={**os.environ, **(WINDOWS_TEXT if system == "win32" else {})},
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def told(done: subprocess.CompletedProcess[bytes], system: str) -> bytes:
+    """Return what `check` prints after the note that only other systems have."""
+    note, _, rest = done.stdout.partition(b"\n")
+    assert note.startswith(NOTE.format(system).encode())
+    assert b"Note: on this system" not in rest
+    return rest
+
+
+@pytest.mark.parametrize(
+    ("system", "phase"),
+    [("win32", name) for name in PHASES] + [("darwin", "cysts"), ("darwin", "justraigs-phase2")],
+)
+def test_form_and_check(system, phase, tmp_path):
+    form, here = tmp_path / "form.json", tmp_path / "here.json"
+    assert run("form", phase, "--output", here).returncode == 0
+    done = run("form", phase, "--output", form, system=system)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert form.read_bytes() == here.read_bytes()
+    submission = REPOSITORY / "test" / "input" / phase
+    done = run("check", "--form", form, submission, system=system)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert told(done, system).endswith(f"No faults: {submission} is a submission to {phase}\n".encode())
+
+
+@pytest.fixture(scope="module")
+def form(tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("form") / "form.json"
+    assert run("form", "refuge-onsite", "--output", path).returncode == 0
+    return path
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+@pytest.mark.parametrize("packed", [False, True])
+def test_the_same_faults_are_told(form, tmp_path, system, packed):
+    submission = Path(shutil.copytree(REPOSITORY / "test/input/refuge-onsite", tmp_path / "submission"))
+    masks = sorted((submission / "segmentation").iterdir())
+    masks[0].unlink()
+    masks[1].write_bytes(masks[2].read_bytes()[:-1])
+    masks[3].write_bytes(b"\x1a\r\n")
+    table = submission / "classification_results.csv"
+    table.write_bytes(table.read_bytes().replace(b"\n", b"\r\n").replace(b"R0002", b"R9999"))
+    if packed:
+        submission = Path(shutil.make_archive(str(tmp_path / "packed"), "zip", tmp_path, "submission"))
+    else:
+        masks[4].unlink()
+        masks[4].symlink_to(masks[5])
+    here = run("check", "--form", form, submission)
+    there = run("check", "--form", form, submission, system=system)
+    assert here.returncode == there.returncode == 1
+    assert there.stderr == here.stderr
+    assert told(there, system) == here.stdout
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_jobs_of_an_algorithm_are_read_below_their_folder(tmp_path, system):
+    submission = Path(shutil.copytree(REPOSITORY / "test/input/justraigs-phase2", tmp_path / "submission"))
+    form = tmp_path / "form.json"
+    assert run("form", "justraigs-phase2", "--output", form).returncode == 0
+    outputs = sorted(submission.glob("*/output/*"))
+    outputs[0].unlink()
+    outputs[0].symlink_to(outputs[1])
+    shutil.rmtree(outputs[-1].parent)
+    here = run("check", "--form", form, submission)
+    there = run("check", "--form", form, submission, system=system)
+    assert here.returncode == there.returncode == 1
+    assert there.stderr == here.stderr
+    assert told(there, system) == here.stdout
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory) -> Path:
+    """Return a folder with the results of four teams."""
+    folder = tmp_path_factory.mktemp("teams")
+    size = ("--cases", 24, "--width", 80, "--height", 64)
+    assert run("sample", "refuge", "--output", folder, *size).returncode == 0
+    phase = folder / "ground-truth" / "refuge-sample"
+    assert run("seal", phase).returncode == 0
+    teams = ("--each", folder / "submissions", "--ground-truth", phase, "--output", folder / "each")
+    assert run("evaluate", *teams).returncode == 0
+    return folder / "each"
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_rank_and_summary(results, tmp_path, system):
+    options = ("--resamples", 100, "--permutations", 99)
+    assert run("rank", results, *options, "--output", tmp_path / "here").returncode == 0
+    done = run("rank", results, *options, "--output", tmp_path / "there", system=system)
+    assert (done.returncode, done.stderr) == (0, b"")
+    here, there = (
+        {path.name: path.read_bytes() for path in (tmp_path / name).iterdir()} for name in ("here", "there")
+    )
+    assert there == here
+    done = run("summary", results / "good" / "metrics.json", system=system)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"refuge-sample: 24 of 24 cases scored" in done.stdout
+    assert b"segmentation" in done.stdout

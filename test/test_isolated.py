@@ -1,0 +1,99 @@
+"""Functions in a process of their own: what comes back, and that nothing stays behind."""
+
+import os
+import sys
+import threading
+import time
+
+import pytest
+
+from evaluation.core.fault import PhaseError
+from evaluation.isolated import run_isolated
+
+
+def described(text, progress):
+    """Return something of the new process."""
+    sys.stdout.write("noise")
+    os.write(1, b"more noise")
+    for done in (1, 2):
+        progress(done)
+    return {"text": text, "process": os.getpid(), "path": sys.path, "threads": os.environ["OMP_NUM_THREADS"]}
+
+
+def fails(error, progress):
+    raise error
+
+
+def ends(progress):
+    os.write(2, "the last words: ×".encode())
+    os._exit(3)
+
+
+def hangs(progress):
+    progress(os.getpid())
+    time.sleep(600)
+
+
+def test_the_result_and_the_progress_come_back():
+    seen = []
+    found = run_isolated("test.test_isolated:described", {"text": "é"}, seen.append)
+    assert seen == [1, 2]
+    assert found["text"] == "é"
+    assert found["process"] != os.getpid()
+    assert found["path"] == sys.path
+    assert found["threads"] == os.environ.get("OMP_NUM_THREADS", "1")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        PhaseError("a; b", "c"),
+        FileNotFoundError(2, "No such file or directory", "x.csv"),
+        OSError(28, "No space"),
+    ],
+    ids=repr,
+)
+def test_an_expected_error_is_raised_here(error):
+    with pytest.raises(type(error)) as caught:
+        run_isolated("test.test_isolated:fails", {"error": error})
+    assert vars(caught.value) == vars(error)
+    assert str(caught.value) == str(error)
+
+
+def test_a_defect_tells_where_it_is():
+    with pytest.raises(
+        RuntimeError, match=r"(?s)a defect of the evaluation:.*in fails.*ZeroDivisionError: twice"
+    ):
+        run_isolated("test.test_isolated:fails", {"error": ZeroDivisionError("twice")})
+
+
+def test_a_process_that_dies_leaves_its_last_words():
+    with pytest.raises(RuntimeError, match=r"ended with 3: the last words: ×$"):
+        run_isolated("test.test_isolated:ends", {})
+
+
+def test_an_interrupt_ends_the_process():
+    processes = []
+
+    def interrupt(process):
+        processes.append(process)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_isolated("test.test_isolated:hangs", {}, interrupt)
+    with pytest.raises(ProcessLookupError):
+        os.kill(processes[0], 0)
+
+
+def test_threads_do_not_disturb_each_other():
+    found = {}
+
+    def run(text):
+        found[text] = run_isolated("test.test_isolated:described", {"text": text})["text"]
+
+    threads = [threading.Thread(target=run, args=(str(number),)) for number in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert found == {str(number): str(number) for number in range(3)}

@@ -1,0 +1,232 @@
+"""The package as a library, in a program that has its own signals, threads and descriptors."""
+
+import json
+import pickle
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import evaluation
+from evaluation.phase.manifest import scan, seal
+from test.repository import REPOSITORY
+
+SUBMISSION = REPOSITORY / "test" / "input" / "refuge-onsite"
+
+
+@pytest.fixture(scope="module")
+def phase(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("p") / "refuge-onsite"
+    ignored = shutil.ignore_patterns("manifest.json")
+    shutil.copytree(REPOSITORY / "ground-truth" / "refuge-onsite", folder, ignore=ignored)
+    seal(folder, scan(folder))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def result(phase) -> evaluation.Evaluation:
+    return evaluation.evaluate(phase, SUBMISSION)
+
+
+def command(*arguments: object) -> subprocess.CompletedProcess[str]:
+    line = [sys.executable, "-m", "evaluation", *map(str, arguments)]
+    return subprocess.run(line, cwd=REPOSITORY, capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_the_result_is_that_of_the_command(phase, result, tmp_path):
+    each = tmp_path / "submissions"
+    (each / "team").mkdir(parents=True)
+    shutil.copytree(SUBMISSION, each / "team", dirs_exist_ok=True)
+    arguments = ("--each", each, "--ground-truth", phase, "--output", tmp_path / "each")
+    assert command("evaluate", *arguments).returncode == 0
+    assert [path.name for path in result.write(tmp_path / "own")] == ["metrics.json", "cases.json"]
+    for name in ("metrics.json", "cases.json"):
+        assert (tmp_path / "own" / name).read_bytes() == (tmp_path / "each" / "team" / name).read_bytes()
+    assert result.to_dict() == json.loads((tmp_path / "own" / "metrics.json").read_bytes())
+    assert type(result.metrics.cases.scored) is int
+
+
+def test_values_of_cases_are_those_that_the_figures_are_made_of(result):
+    figures, cases = result.figures(), result.cases()
+    segmentation = result.cases("segmentation")
+    assert list(cases.index) == sorted(cases.index)
+    assert len(cases) == len(segmentation) == 40
+    for name in ("dice_cup", "dice_disc", "vertical_cup_to_disc_ratio_error"):
+        assert np.isclose(segmentation[name].mean(), figures.loc[("segmentation", name), "value"])
+        assert cases[f"segmentation.{name}"].equals(segmentation[name])
+        deviation = figures.loc[("segmentation", name), "standard_deviation"]
+        assert np.isclose(segmentation[name].std(ddof=1), deviation)
+    assert set(cases["table.eye"]) == {"left", "right"}
+    assert not cases["worst"].any()
+    assert cases["failure"].isna().all()
+    assert figures.loc[("classification", "auc")].isna().to_dict() == {
+        "value": False,
+        "lower": False,
+        "upper": False,
+        "standard_deviation": True,
+    }
+    with pytest.raises(KeyError):
+        result.cases("detection")
+
+
+def test_missing_likelihoods_are_infinite_and_named(phase, tmp_path):
+    submission = Path(shutil.copytree(SUBMISSION, tmp_path / "submission"))
+    (submission / "fovea_location_results.csv").unlink()
+    result = evaluation.evaluate(phase, submission, workers=0)
+    assert "fovea" not in result.to_dict()["aggregates"]
+    assert not [column for column in result.cases().columns if column.startswith("fovea")]
+
+
+def test_a_rejection_is_raised_with_every_fault(phase, tmp_path):
+    submission = Path(shutil.copytree(SUBMISSION, tmp_path / "submission"))
+    for path in sorted((submission / "segmentation").iterdir())[:3]:
+        path.unlink()
+    with pytest.raises(evaluation.SubmissionRejected) as caught:
+        evaluation.evaluate(phase, submission)
+    printed = command("evaluate", "--ground-truth", phase, "--input", submission, "--output", tmp_path / "o")
+    assert f"{caught.value}\n" == printed.stderr
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (str(again), again.faults) == (str(caught.value), caught.value.faults)
+    checked = evaluation.check(phase, submission)
+    assert checked.faults == caught.value.faults
+    assert not checked.passed
+    assert len(checked.to_dict()["faults"]) == len(checked.to_frame()) == len(caught.value.to_frame()) == 3
+    assert set(checked.to_frame()["kind"]) == {"missing"}
+
+
+def test_a_zip_a_form_and_a_name_are_taken(tmp_path):
+    archive = shutil.make_archive(str(tmp_path / "s"), "zip", SUBMISSION.parent, SUBMISSION.name)
+    form = tmp_path / "form.json"
+    assert command("form", "refuge-onsite", "--output", form).returncode == 0
+    for one in (str(form), form, "refuge-onsite"):
+        checked = evaluation.check(one, archive)
+        assert checked.passed
+        assert checked.to_dict() == {"passed": True, "faults": [], "notices": []}
+    (tmp_path / "broken.zip").write_bytes(Path(archive).read_bytes()[:-30])
+    checked = evaluation.check(form, tmp_path / "broken.zip")
+    assert [fault.kind.value for fault in checked.faults] == ["unreadable"]
+
+
+def test_what_an_organiser_must_mend_is_a_phase_error(phase, tmp_path):
+    with pytest.raises(evaluation.PhaseError, match="expected a phase folder or the name of a phase"):
+        evaluation.evaluate("refuge", SUBMISSION)
+    with pytest.raises(evaluation.PhaseError, match="no such file or folder"):
+        evaluation.check(phase, tmp_path / "nothing.zip")
+    unsealed = Path(shutil.copytree(phase, tmp_path / "phase"))
+    (unsealed / "manifest.json").unlink()
+    with pytest.raises(evaluation.PhaseError, match="seal the phase first"):
+        evaluation.evaluate(unsealed, SUBMISSION)
+    sealed = evaluation.seal(unsealed)
+    assert sealed.folder == str(unsealed)
+    assert evaluation.evaluate(unsealed, SUBMISSION).metrics.phase.manifest == sealed.digest
+
+
+def test_rank_is_that_of_the_command(phase, result, tmp_path):
+    worse = Path(shutil.copytree(SUBMISSION, tmp_path / "worse"))
+    shutil.copy(worse / "segmentation" / "R0001.bmp", worse / "segmentation" / "R0002.bmp")
+    result.write(tmp_path / "each" / "a")
+    evaluation.evaluate(phase, worse).write(tmp_path / "each" / "b")
+    ranking = evaluation.rank(tmp_path / "each")
+    assert command("rank", tmp_path / "each", "--output", tmp_path / "of-command").returncode == 0
+    assert ranking.to_dict() == json.loads((tmp_path / "of-command" / "leaderboard.json").read_bytes())
+    ranking.write(tmp_path / "own")
+    for name in ("leaderboard.csv", "leaderboard.json"):
+        assert (tmp_path / "own" / name).read_bytes() == (tmp_path / "of-command" / name).read_bytes()
+    teams = ranking.teams()
+    assert list(teams.index) == ["a", "b"]
+    assert teams.loc["a", "segmentation.dice_cup"] > teams.loc["b", "segmentation.dice_cup"]
+    with pytest.raises(KeyError):
+        ranking.teams("onsite")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(evaluation.PhaseError):
+        evaluation.rank(tmp_path / "empty")
+
+
+PROGRAM = """
+import gc, json, multiprocessing, os, signal, sys, tempfile, threading
+import evaluation
+
+def descriptors():
+    found = {}
+    for fd in os.listdir("/proc/self/fd"):
+        try:
+            found[fd] = os.readlink(f"/proc/self/fd/{fd}")
+        except FileNotFoundError:
+            pass  # the one through which they were listed
+    return found
+
+def state():
+    tasks = [open(f"/proc/self/task/{task}/children").read() for task in os.listdir("/proc/self/task")]
+    return {
+        "signals": {number: str(signal.getsignal(number)) for number in signal.valid_signals()},
+        "environment": dict(os.environ),
+        "descriptors": descriptors(),
+        "inheritable": [os.get_inheritable(fd) for fd in (0, 1, 2)],
+        "start method": multiprocessing.get_start_method(allow_none=True),
+        "threads": [thread.name for thread in threading.enumerate()],
+        "children": "".join(tasks).split(),
+        "folders": [os.getcwd(), tempfile.gettempdir()],
+        "collector": [gc.get_threshold(), gc.isenabled()],
+        "hooks": [str(sys.excepthook), str(threading.excepthook), sys.getrecursionlimit()],
+        "path": list(sys.path),
+    }
+
+phase, submission, results = sys.argv[1:]
+
+def use():
+    evaluation.seal(phase)
+    evaluation.check(phase, submission)
+    try:
+        evaluation.evaluate(phase, os.path.join(submission, "segmentation"))
+    except evaluation.SubmissionRejected:
+        pass
+    evaluation.evaluate(phase, submission).write(os.path.join(results, "team"))
+    evaluation.rank(results).teams()
+
+# What pandas and its like set up when they are imported is not ours to answer for.
+import pandas, scipy.stats
+before = after = None
+def whole():
+    global before, after
+    before = state()
+    use()
+    after = state()
+thread = threading.Thread(target=whole, name="cell")
+thread.start()
+thread.join()
+print(json.dumps([before, after]))
+"""
+
+
+def test_nothing_of_the_callers_process_changes(phase, tmp_path):
+    """As in a cell of a notebook: another thread than the main one, and a main program without a guard."""
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, phase, SUBMISSION, tmp_path],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    before, after = json.loads(done.stdout)
+    assert after == before
+    assert "cell" in before["threads"]
+    assert before["children"] == []
+
+
+def test_the_function_keeps_its_name_beside_the_module():
+    function = evaluation.evaluate
+    from evaluation.evaluate import Rejection
+
+    assert evaluation.evaluate is function
+    assert callable(evaluation.evaluate)
+    assert sys.modules["evaluation.evaluate"].Rejection is Rejection
+    assert set(evaluation.__all__) <= set(dir(evaluation))
+    for name in evaluation.__all__:
+        assert getattr(evaluation, name) is not None
+    with pytest.raises(AttributeError, match="has no attribute 'evalute'"):
+        evaluation.evalute  # noqa: B018

@@ -1,0 +1,122 @@
+"""The package as others install it: a wheel in a fresh environment, and its console command."""
+
+import json
+import os
+import re
+import shutil
+import site
+import subprocess
+import sys
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from evaluation import __version__
+from test.repository import REPOSITORY
+
+# What `pip install .` reads in a fresh clone.
+SOURCES = ("evaluation", "pyproject.toml", "README.md", "LICENSE")
+# With an index of packages, a true installation; without one, the packages of the tests are used.
+HAS_INDEX = os.environ.get("EVALUATION_REQUIRE_INDEX") == "1"
+
+
+def run(*command: object, cwd: Path) -> str:
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
+    done = subprocess.run(
+        [str(part) for part in command],
+        cwd=cwd,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("package")
+    clone = folder / "clone"
+    clone.mkdir()
+    for name in SOURCES:
+        source = REPOSITORY / name
+        if source.is_dir():
+            shutil.copytree(source, clone / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(source, clone)
+    # A clone has other top-level folders too, which are no part of the package.
+    (clone / "test").mkdir()
+    (clone / "test" / "__init__.py").touch()
+    isolation = [] if HAS_INDEX else ["--no-build-isolation"]
+    run(sys.executable, "-m", "pip", "wheel", "--no-deps", *isolation, "-w", folder, clone, cwd=folder)
+    (path,) = folder.glob("*.whl")
+    return path
+
+
+@pytest.fixture(scope="module")
+def programs(wheel, tmp_path_factory) -> Path:
+    """Return the folder of the programs of a fresh environment in which the wheel is installed."""
+    folder = tmp_path_factory.mktemp("environment")
+    venv.create(folder, with_pip=False)
+    python = folder / "bin" / "python"
+    more = ["--constraint", constraints(folder)] if HAS_INDEX else ["--no-deps", "--no-index"]
+    run(sys.executable, "-m", "pip", "--python", python, "install", *more, wheel, cwd=folder)
+    if not HAS_INDEX:
+        (packages,) = folder.glob("lib/python*/site-packages")
+        (packages / "tests.pth").write_text("\n".join(site.getsitepackages()) + "\n")
+    return folder / "bin"
+
+
+def constraints(folder: Path) -> Path:
+    """Return a file of the pinned versions without their hashes, which a wheel of our own has not."""
+    pinned = re.findall(r"^[\w.-]+==[\w.]+", (REPOSITORY / "requirements.txt").read_text(), re.MULTILINE)
+    path = folder / "constraints.txt"
+    path.write_text("\n".join(pinned))
+    return path
+
+
+def test_the_wheel_holds_the_package_and_nothing_else(wheel):
+    assert wheel.name == f"challenge_evaluation-{__version__}-py3-none-any.whl"
+    with zipfile.ZipFile(wheel) as archive:
+        names = {name for name in archive.namelist() if ".dist-info/" not in name}
+    sources = (path.relative_to(REPOSITORY).as_posix() for path in (REPOSITORY / "evaluation").rglob("*.py"))
+    assert names == {"evaluation/py.typed", *sources}
+
+
+def test_it_is_the_installed_package_that_runs(programs, tmp_path):
+    program = "import evaluation; from importlib.metadata import version; print(evaluation.__file__)"
+    program += "; print(version('challenge-evaluation'))"
+    file, version = run(programs / "python", "-c", program, cwd=tmp_path).splitlines()
+    assert Path(file).is_relative_to(programs.parent)
+    assert version == __version__
+    assert run(programs / "evaluation", "--version", cwd=tmp_path) == f"evaluation {__version__}\n"
+
+
+def test_the_console_command_scores_a_phase(programs, tmp_path):
+    phase = tmp_path / "ground-truth" / "refuge-onsite"
+    shutil.copytree(
+        REPOSITORY / "ground-truth" / "refuge-onsite", phase, ignore=shutil.ignore_patterns("manifest.json")
+    )
+    submission = REPOSITORY / "test" / "input" / "refuge-onsite"
+    command = programs / "evaluation"
+    run(command, "seal", "refuge-onsite", cwd=tmp_path)
+    run(command, "form", "refuge-onsite", "--output", "form.json", cwd=tmp_path)
+    run(command, "check", "--form", "form.json", submission, cwd=tmp_path)
+    arguments = ("--ground-truth", "refuge-onsite", "--input", submission, "--output", "output")
+    run(command, "evaluate", *arguments, cwd=tmp_path)
+    metrics = json.loads((tmp_path / "output" / "metrics.json").read_text())
+    assert metrics["cases"] == {"expected": 40, "scored": 40, "worst": 0}
+    assert "refuge-onsite: 40 of 40 cases scored" in run(
+        command, "summary", "output/metrics.json", cwd=tmp_path
+    )
+
+
+def test_its_types_are_found_by_a_type_checker(programs, tmp_path):
+    (tmp_path / "use.py").write_text("import evaluation\nreveal_type(evaluation.__version__)\n")
+    python = programs / "python"
+    shown = run(sys.executable, "-m", "mypy", "--python-executable", python, "use.py", cwd=tmp_path)
+    assert 'Revealed type is "builtins.str"' in shown or 'Revealed type is "str"' in shown
