@@ -38,8 +38,7 @@ RUN set -eu; \
 # library, by importing it.
 RUN find / -xdev -type d -name __pycache__ -prune -exec rm -rf {} + \
  && /opt/evaluation/venv/bin/python -c "\
-import multiprocessing.forkserver, multiprocessing.resource_tracker; \
-import numpy, pebble, PIL.BmpImagePlugin, PIL.PngImagePlugin, PIL.TiffImagePlugin, pydantic, rich.table; \
+import numpy, PIL.BmpImagePlugin, PIL.PngImagePlugin, PIL.TiffImagePlugin, pydantic, rich.table; \
 import grand_challenge_metrics, pandas, scipy.ndimage, scipy.stats, SimpleITK, sklearn.isotonic, sklearn.metrics"
 
 # --- The phase: the package and the reference, checked, sealed and rehearsed ----------------------------------------

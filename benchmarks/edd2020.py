@@ -93,7 +93,7 @@ def measure(folder: Path, references: list[Rows], predictions: list[Rows], repea
             with timed(times):
                 result = evaluate(load_phase(phase_folder), submission, workers)
                 if isinstance(result, Rejection):
-                    raise SystemExit(str(result.faults[0]))
+                    raise SystemExit(str(next(iter(result.faults))))
                 metrics = result.metrics
         with timed(in_memory):
             value = from_arrays(references, predictions, curves)

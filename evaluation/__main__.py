@@ -31,13 +31,7 @@ def run() -> int:
 
 def _stop(signal_number: int, frame: FrameType | None) -> None:
     """End at once on SIGTERM, with the status that the platform expects and without a result."""
-    try:
-        import multiprocessing
-
-        for child in multiprocessing.active_children():
-            child.kill()
-    finally:  # whatever a half-started worker does to the list; the system ends those left, see `worker`
-        os._exit(128 + signal.SIGTERM)
+    os._exit(128 + signal.SIGTERM)  # the system ends all workers with this process, see `workers.server`
 
 
 if __name__ == "__main__":

@@ -1,35 +1,39 @@
 """The evaluation of one submission, from its files to the content of `metrics.json`.
 
-    /input → index of sources → per case, in a worker: read, then score → aggregate → metrics.json
+    /input → index of sources → read every case → any fault? reject → score → aggregate → metrics.json
+             (readers: processes that have no way to a label)      (scorers: plain arrays come in)
 
-Faults of all cases are collected; a rejected submission's scores are dropped unseen, so that a rejection
-depends on nothing but the submission. Every run of cases, also for an organiser, is set up here.
+A rejection, its time and its memory depend on nothing but the submission, since no reference is opened before
+all of it has been read without a fault. `check` is the first stage alone. Whatever runs cases of a phase, for
+an organiser too, is built here; `evaluation.workers` says how the two stages are kept apart.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
+import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Task
-from evaluation.core.fault import Fault, PhaseError
-from evaluation.core.form import CaseForm, CaseRow, Form
-from evaluation.core.outcome import CaseJob, Faulty, Outcome, Scored, organisers_problems
+from evaluation.core.fault import Faults, PhaseError
+from evaluation.core.form import CaseForm, Form
+from evaluation.core.outcome import CaseJob, Outcome, Scored, organisers_problems
 from evaluation.phase.phase import Phase
-from evaluation.phase.registry import tasks_of_form
 from evaluation.phase.scores import Scores
 from evaluation.platform import machine
-from evaluation.platform.index import SubmissionIndex
 from evaluation.platform.result_file import MetricsFile
-from evaluation.platform.submission import index_submission
 from evaluation.summary import Figures, figures_of, summarise
-from evaluation.workers.case_runner import RunSetup
-from evaluation.workers.pool import PoolSettings, Progress, no_progress, run_cases
+from evaluation.workers.pool import PoolSettings
+from evaluation.workers.reader import ReaderSetup
+from evaluation.workers.reading import Progress, no_progress, read_submission
+from evaluation.workers.scorer import ScorerSetup
+from evaluation.workers.scoring import score_cases, score_nothing
 
 _MIN_CASE_SECONDS = 30.0
 _REFERENCE_SECONDS = 120.0
@@ -47,14 +51,14 @@ class Result(Scores):
 class Rejection:
     """The faults for which a submission is rejected; they depend on the submission alone."""
 
-    faults: tuple[Fault, ...]
+    faults: Faults
 
 
 @dataclass(frozen=True)
 class Checked:
     """What a check of a submission's form found: its faults, and what is no fault but good to know."""
 
-    faults: tuple[Fault, ...]
+    faults: Faults
     notices: tuple[str, ...] = ()
 
 
@@ -70,27 +74,35 @@ def evaluate(
     ``started`` (of `time.monotonic`) is when the phase's budget began. Raises `PhaseError` for a fault of the
     organiser's, `DeadlineExceeded` where the phase fails at its deadline.
     """
-    index = index_submission(submission, phase.form, phase.tasks)
-    jobs = _jobs(index, phase.cases.forms, phase.rows)
-    setup = setup_of(phase, index.tasks, index.root, workers)
-    outcomes = run_cases(jobs, setup, _pool_settings(phase, workers, started), progress)
-    if faults := _faults(index, outcomes):
-        return Rejection(faults)
-    tasks = tuple(task for task in phase.tasks if task.name in index.tasks)
+    settings = _pool_settings(phase, workers, started)
+    limits = phase.config.limits
+    reader = _reader_setup(phase.form, submission, workers, limits.worker_memory_mb, limits.case_seconds)
+    read = read_submission(phase.form, reader, settings, machine.held_memory(), _half(progress, 0))
+    if read.faults:
+        return Rejection(read.faults)
+    run_seconds = read.run_seconds or itertools.repeat(None, len(phase.rows))
+    jobs = [
+        CaseJob(case, row, run_seconds=seconds)
+        for case, row, seconds in zip(phase.cases.forms, phase.rows, run_seconds, strict=True)
+    ]
+    setup = scorer_setup(phase, read.tasks, workers)
+    outcomes = score_cases(jobs, read.batches, setup, reader, settings, _half(progress, len(jobs)))
+    if problems := organisers_problems(outcomes):
+        raise PhaseError(*problems)
+    tasks = tuple(task for task in phase.tasks if task.name in read.tasks)
     scored = _scored(phase, outcomes)
     tables = tables_of(tasks, phase.cases.forms, scored)
-    scores = Scores(phase, tasks, tables, scored, tuple(index.run_seconds))
+    scores = Scores(phase, tasks, tables, scored, read.run_seconds)
     figures = figures_of(scores)
     return Result(**vars(scores), figures=figures, metrics=summarise(scores, figures))
 
 
 def check(form: Form, submission: Path, workers: int, progress: Progress = no_progress) -> Checked:
     """Return the faults of a submission, exactly as `evaluate` would find them, without any label."""
-    index = index_submission(submission, form, tasks_of_form(form))
-    jobs = _jobs(index, form.cases, itertools.repeat(None, len(form.cases)))
-    setup = RunSetup(form, index.tasks, index.root, form.options, None, machine.worker_memory(workers, None))
-    outcomes = run_cases(jobs, setup, PoolSettings(workers, _MIN_CASE_SECONDS), progress)
-    return Checked(_faults(index, outcomes), index.notices)
+    setup = _reader_setup(form, submission, workers)
+    settings = PoolSettings(workers, _MIN_CASE_SECONDS)
+    read = read_submission(form, setup, settings, None, progress)
+    return Checked(read.faults, read.notices)
 
 
 def scores_of_nothing(phase: Phase, tasks: Sequence[Task], workers: int) -> Scores:
@@ -114,31 +126,37 @@ def run_reference(
 ) -> list[Outcome]:
     """Return the outcomes of all cases without a submission, in some or all tasks; see `CaseJob`."""
     names = tuple(task.name for task in (phase.tasks if tasks is None else tasks))
-    setup = setup_of(phase, names, str(phase.folder), workers)
-    jobs = [
-        CaseJob(case, {}, row, mode=mode) for case, row in zip(phase.cases.forms, phase.rows, strict=True)
-    ]
-    return run_cases(jobs, setup, PoolSettings(workers, _REFERENCE_SECONDS), progress)
+    jobs = [CaseJob(case, row, mode) for case, row in zip(phase.cases.forms, phase.rows, strict=True)]
+    settings = PoolSettings(workers, _REFERENCE_SECONDS)
+    return score_nothing(jobs, scorer_setup(phase, names, workers), settings, progress)
 
 
-def setup_of(phase: Phase, tasks: tuple[str, ...], submission: str, workers: int) -> RunSetup:
-    """Return all that a worker needs to run cases of a phase in the tasks of those names."""
-    return RunSetup(
-        form=phase.form,
+def scorer_setup(phase: Phase, tasks: tuple[str, ...], workers: int) -> ScorerSetup:
+    """Return all that a worker needs to score cases of a phase in the tasks of those names."""
+    return ScorerSetup(
+        form=replace(phase.form, cases=()),
         tasks=tasks,
-        submission=submission,
         options=phase.options.model_dump(mode="json"),
         reference=phase.reference,
         memory_bytes=machine.worker_memory(workers, phase.config.limits.worker_memory_mb),
     )
 
 
-def _jobs(index: SubmissionIndex, cases: Sequence[CaseForm], rows: Iterable[CaseRow | None]) -> list[CaseJob]:
-    run_seconds = index.run_seconds or itertools.repeat(None, len(cases))
-    return [
-        CaseJob(case, case_sources, row, run_seconds=seconds)
-        for case, case_sources, row, seconds in zip(cases, index.sources, rows, run_seconds, strict=True)
-    ]
+def _reader_setup(
+    form: Form,
+    submission: Path,
+    workers: int,
+    memory_mb: int | None = None,
+    case_seconds: float | None = None,
+) -> ReaderSetup:
+    memory = machine.worker_memory(workers, memory_mb)
+    seconds = math.inf if case_seconds is None else case_seconds
+    return ReaderSetup(replace(form, cases=()), os.path.realpath(submission), memory, seconds)
+
+
+def _half(progress: Progress, done_before: int) -> Progress:
+    """Return what counts a case as done when it has been read and scored."""
+    return lambda done: progress((done_before + done) // 2)
 
 
 def _pool_settings(phase: Phase, workers: int, started: float | None) -> PoolSettings:
@@ -150,19 +168,6 @@ def _pool_settings(phase: Phase, workers: int, started: float | None) -> PoolSet
         deadline=(time.monotonic() if started is None else started) + limits.budget_seconds,
         fill_at_deadline=phase.config.on_deadline == "worst",
     )
-
-
-def _faults(index: SubmissionIndex, outcomes: Sequence[Outcome]) -> tuple[Fault, ...]:
-    """Return all faults of a submission, which alone decide on its rejection.
-
-    Raises `PhaseError` where there are none and an outcome is the organiser's fault.
-    """
-    case_faults = (outcome.faults for outcome in outcomes if isinstance(outcome, Faulty))
-    # The cases of a stack all tell what is wrong with their file.
-    faults = tuple(dict.fromkeys([*index.faults, *itertools.chain.from_iterable(case_faults)]))
-    if not faults and (problems := organisers_problems(outcomes)):
-        raise PhaseError(*problems)
-    return faults
 
 
 def _scored(phase: Phase, outcomes: Sequence[Outcome]) -> tuple[Scored, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from evaluation.core.fault import FormFault, PhaseError
+from evaluation.core.fault import Faults, FormFault, PhaseError
 from evaluation.core.form import Form
 from evaluation.evaluate import Rejection, check, evaluate
 from evaluation.organiser.validate import validate_phase
@@ -17,7 +17,8 @@ from evaluation.platform.messages import participant_line
 from evaluation.platform.unpack import unpacked
 from evaluation.results import CheckResult, Evaluation, Seal, SubmissionRejected
 from evaluation.summary import organiser_records
-from evaluation.workers.pool import DeadlineExceeded, Progress
+from evaluation.workers.pool import DeadlineExceeded
+from evaluation.workers.reading import Progress
 
 
 def evaluate_submission(
@@ -34,7 +35,7 @@ def evaluate_submission(
             + ", ".join(deadline.unfinished)
         ) from None
     except FormFault as fault:  # an archive that cannot be unpacked
-        return SubmissionRejected(participant_line(fault.faults), fault.faults)
+        return SubmissionRejected(participant_line(Faults(fault.faults)), fault.faults)
     if isinstance(result, Rejection):
         return SubmissionRejected(participant_line(result.faults), tuple(result.faults))
     return Evaluation(result.metrics, organiser_records(result, result.figures))

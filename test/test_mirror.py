@@ -82,15 +82,20 @@ PARTS = {
     "ranking/stability.py": "ranking/test_leaderboard.py",
     "ranking/tables/long_form.py": "ranking/tables/test_results.py",
     "ranking/tables/values.py": "ranking/tables/test_results.py",
-    "workers/batches.py": "workers/test_pool.py",
-    "workers/case_runner.py": "workers/test_pool.py",
-    "workers/warm_up.py": "cli/test_evaluate_command.py",
-    "workers/worker.py": "workers/test_pool.py",
+    "workers/batches.py": "workers/test_reports.py",
+    "workers/case_reader.py": "workers/test_reading.py",
+    "workers/case_scorer.py": "workers/test_scoring.py",
+    "workers/pool.py": "workers/test_scoring.py",
+    "workers/reader.py": "workers/test_reading.py",
+    "workers/scorer.py": "workers/test_scoring.py",
+    "workers/server.py": "workers/test_processes.py",
+    "workers/worker.py": "workers/test_scoring.py",
+    "io/kinds/packed_crop.py": "io/kinds/test_packed.py",
 }
 # Declarations without a branch, in every test of what is made of them.
 DECLARATIONS = {
     "core/field.py": "phase/test_form_file.py",
-    "core/outcome.py": "workers/test_pool.py",
+    "core/outcome.py": "workers/test_scoring.py",
     "core/scheme.py": "ranking/test_scheme_file.py",
     "core/source.py": "platform/test_archive.py",
 }

@@ -22,7 +22,7 @@ from evaluation.core.source import FileSource
 from evaluation.io.kinds.number import Number
 from evaluation.phase.output import whole_folder
 from evaluation.platform.submission_writer import AlgorithmWriter, ArchiveWriter, InputImage
-from evaluation.workers.pool import Progress, no_progress
+from evaluation.workers.reading import Progress, no_progress
 
 Numbers = Mapping[str, Mapping[str, Sequence[float | None]]]
 

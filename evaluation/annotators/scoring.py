@@ -11,11 +11,16 @@ from evaluation.annotators.submissions import OpenSubmission, open_submissions
 from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable
 from evaluation.core.fault import PhaseError
-from evaluation.core.outcome import CaseJob, Died, Faulty, OrganiserFault, Scored
-from evaluation.evaluate import setup_of
+from evaluation.core.outcome import CaseJob, Scored, organisers_problems
+from evaluation.evaluate import scorer_setup
 from evaluation.phase.manifest import scan
 from evaluation.phase.phase import Phase, load_phase
-from evaluation.workers.pool import PoolSettings, run_cases
+from evaluation.platform import machine
+from evaluation.workers.batches import batches_of
+from evaluation.workers.pool import PoolSettings
+from evaluation.workers.reader import ReaderSetup
+from evaluation.workers.reading import read_batches
+from evaluation.workers.scoring import score_cases
 
 _CASE_SECONDS = 120.0
 
@@ -50,24 +55,24 @@ def score_annotators(folder: Path, given: AnnotatorsFolder, workers: int) -> tup
 def _scores(
     phase: Phase, annotator: OpenSubmission, given: AnnotatorsFolder, workers: int
 ) -> list[AnnotatorScore]:
-    jobs = []
-    for position, (case, row) in enumerate(zip(phase.cases.forms, phase.rows, strict=True)):
+    sources = []
+    for position in range(len(phase.rows)):
         dropped = given.dropped_fields(annotator.name, position)
-        sources = {
-            name: source for name, source in annotator.sources(position).items() if name not in dropped
-        }
-        jobs.append(CaseJob(case, sources, row))
-    setup = replace(setup_of(phase, phase.form.tasks, annotator.index.root, workers), form=annotator.form)
-    outcomes = run_cases(jobs, setup, PoolSettings(workers, _CASE_SECONDS))
-    problems: list[str] = []
+        kept = annotator.sources(position).items()
+        sources.append({name: source for name, source in kept if name not in dropped})
+    jobs = [CaseJob(case, row) for case, row in zip(phase.cases.forms, phase.rows, strict=True)]
+    setup = scorer_setup(phase, phase.form.tasks, workers)
+    root = annotator.index.root
+    reading = ReaderSetup(replace(annotator.form, cases=()), root, setup.memory_bytes)
+    settings = PoolSettings(workers, _CASE_SECONDS)
+    batches = list(batches_of(root, phase.cases.forms, sources, workers))
+    read = read_batches(batches, reading, settings, machine.held_memory())
+    if read.faults:
+        raise PhaseError(*annotator.described(read.faults))
+    outcomes = score_cases(jobs, read.batches, setup, reading, settings)
+    problems = organisers_problems(outcomes)
     for job, outcome in zip(jobs, outcomes, strict=True):
-        if isinstance(outcome, Faulty):
-            problems += annotator.described(outcome.faults)
-        elif isinstance(outcome, OrganiserFault):
-            problems += outcome.problems
-        elif isinstance(outcome, Died):
-            problems.append(f"{annotator.name}: {job.case.name}: {outcome.reason}")
-        elif outcome.failure is not None:
+        if isinstance(outcome, Scored) and outcome.failure is not None:
             problems.append(f"{annotator.name}: {job.case.name}: {outcome.failure}")
     if problems:
         raise PhaseError(*problems)

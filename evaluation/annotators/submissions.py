@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from evaluation.core.challenge import Task
 from evaluation.core.fault import Fault, PhaseError
 from evaluation.core.form import Form
-from evaluation.core.outcome import CaseJob
 from evaluation.core.source import Source
 from evaluation.platform.index import SubmissionIndex
 from evaluation.platform.submission import index_submission
-from evaluation.workers.case_runner import CaseRunner, RunSetup
+from evaluation.workers.case_reader import CaseReader
 
 
 @dataclass(frozen=True)
@@ -24,7 +23,7 @@ class OpenSubmission:
     name: str
     form: Form
     index: SubmissionIndex
-    runner: CaseRunner
+    reader: CaseReader
 
     def sources(self, position: int) -> Mapping[str, Source]:
         """Return the sources of a case's values by field."""
@@ -39,12 +38,12 @@ class OpenSubmission:
             for name, source in self.sources(position).items()
             if name in fields and name not in leave_out
         }
-        values, found = self.runner.read(CaseJob(self.form.cases[position], sources, None))
+        values, found = self.reader.read(self.form.cases[position], sources)
         faults += self.described(found)
         return values
 
-    def described(self, faults: Collection[Fault]) -> list[str]:
-        """Return faults as text that names the submission."""
+    def described(self, faults: Iterable[Fault]) -> list[str]:
+        """Return faults as text that name the submission."""
         return [f"{self.name}: {fault}" for fault in faults]
 
 
@@ -59,8 +58,7 @@ def open_submissions(
     opened = []
     for name in sorted(folders):
         index = index_submission(folders[name], form, tasks)
-        setup = RunSetup(replace(form, cases=()), form.tasks, index.root, form.options, None)
-        opened.append(OpenSubmission(name, form, index, CaseRunner(setup, tasks)))
+        opened.append(OpenSubmission(name, form, index, CaseReader(index.root, tasks, form.missing)))
     if faults := [problem for one in opened for problem in one.described(one.index.faults)]:
         raise PhaseError(*faults)
     return tuple(opened)

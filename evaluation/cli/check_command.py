@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Check a submission; return 0, or 1 after listing its faults."""
     if machine.CAN_ISOLATE and arguments.workers != 0:
-        from evaluation.workers.warm_up import warm_up
+        from evaluation.workers.processes import warm_up
 
         warm_up()
     streams = Streams()
@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
         streams.tell_organiser([machine.NO_ISOLATION])
     from evaluation.cli.errors import EXPECTED, problems_of
     from evaluation.cli.progress import progress_bar
-    from evaluation.core.fault import FormFault, PhaseError
+    from evaluation.core.fault import Faults, FormFault, PhaseError
     from evaluation.evaluate import Checked, check
     from evaluation.phase.form_file import read_form
     from evaluation.platform import messages
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
         with unpacked(submission) as folder, progress_bar("cases", len(form.cases)) as progress:
             checked = check(form, folder, workers, progress)
     except FormFault as fault:
-        checked = Checked(fault.faults)
+        checked = Checked(Faults(fault.faults))
     except EXPECTED as error:
         streams.tell_participant("; ".join(problems_of(error)))
         return 1

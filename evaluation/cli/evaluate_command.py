@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         machine.require_memory()
         if machine.CAN_ISOLATE:
-            from evaluation.workers.warm_up import collect_rarely, warm_up
+            from evaluation.workers.processes import collect_rarely, warm_up
 
             if arguments.workers != 0:
                 warm_up(images=_holds_folders(_reference_folder(arguments.ground_truth)))
@@ -92,8 +92,11 @@ def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int
     from evaluation.platform import messages
     from evaluation.platform.result_file import render, write_atomically, write_metrics
     from evaluation.summary import organiser_records
+    from evaluation.workers.confinement import missing_confinement
     from evaluation.workers.pool import DeadlineExceeded
 
+    if machine.CAN_ISOLATE and arguments.workers != 0 and (missing := missing_confinement()):
+        streams.tell_organiser([missing])
     try:
         folder, source = _reference(arguments.ground_truth)
         phase = load_phase(folder, source=source)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -60,6 +61,65 @@ class Fault:
         return f"{self.place}: {self.complaint}"
 
 
+MAX_KEPT = 1000
+"""How many faults of a kind are kept: the first by file, line and words. The others are counted."""
+
+
+class Faults:
+    """The faults of a submission, equal ones once; the first of each kind are kept, all are counted."""
+
+    def __init__(self, faults: Iterable[Fault] = ()) -> None:
+        self._kept: dict[FaultKind, dict[Fault, None]] = {}
+        self._counts: Counter[FaultKind] = Counter()
+        self.add(faults)
+
+    def add(self, faults: Iterable[Fault], more: Mapping[FaultKind, int] | None = None) -> None:
+        """Add faults, and so many more of each kind that were not kept."""
+        for fault in faults:
+            kept = self._kept.setdefault(fault.kind, {})
+            if fault not in kept:
+                kept[fault] = None
+                self._counts[fault.kind] += 1
+                if len(kept) == 2 * MAX_KEPT:
+                    self._kept[fault.kind] = _first(kept)
+        self._counts.update(more or {})
+
+    def __len__(self) -> int:
+        """Return how many faults there are, kept or not."""
+        return self._counts.total()
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether the same faults are kept, and as many of each kind are not."""
+        return isinstance(other, Faults) and list(self) == list(other) and self.counts == other.counts
+
+    __hash__ = None  # type: ignore[assignment]  # faults can be added
+
+    def __iter__(self) -> Iterator[Fault]:
+        """Yield the faults that are kept, sorted by kind, file, line and words."""
+        for kind in sorted(self._kept):
+            yield from _first(self._kept[kind])
+
+    @property
+    def counts(self) -> Mapping[FaultKind, int]:
+        """How many faults there are of each kind, sorted by kind."""
+        return {kind: self._counts[kind] for kind in sorted(self._counts)}
+
+    @property
+    def more(self) -> Mapping[FaultKind, int]:
+        """How many faults of each kind are not kept."""
+        kept = Counter(fault.kind for fault in self)
+        return {kind: count - kept[kind] for kind, count in self._counts.items() if count > kept[kind]}
+
+
+def _first(faults: Iterable[Fault]) -> dict[Fault, None]:
+    return dict.fromkeys(sorted(faults, key=_order)[:MAX_KEPT])
+
+
+def _order(fault: Fault) -> tuple[object, ...]:
+    place = fault.field or ""
+    return fault.file, fault.line or 0, fault.found, len(place), place, fault.expected
+
+
 class FormFault(Exception):  # noqa: N818 - "fault" is the project's word
     """Raised by readers of a submission; carries every fault found at that place."""
 
@@ -88,6 +148,9 @@ def printable(text: object, limit: int = _MAX_PART_LENGTH) -> str:
     All content of a submission that a message shows, file names included, passes through this function.
     Longer texts are cut in the middle, so that the end of a path stays readable.
     """
+    raw = str(text)
+    if len(raw) > 2 * limit:
+        raw = raw[:limit] + raw[-limit:]  # what lies between would be cut out, and could be of any length
     escaped = "".join(
         character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
         for character in shorten(str(text), 2 * limit + 1)

@@ -41,9 +41,24 @@ class Kind(ABC):
         """
         return reference if variant is Variant.PERFECT else None
 
+    def pack(self, value: Any) -> Any:
+        """Return a value as numbers, texts and arrays, for another process (`evaluation.io.handover`)."""
+        return value
+
+    def unpack(self, packed: Any, case: CaseForm) -> Any:
+        """Return the value that was packed by a process that is not trusted. Raises `ValueError`.
+
+        What is returned must be safe to score, whatever was handed over.
+        """
+        return packed
+
     def pixels(self, case: CaseForm) -> int:
         """Return how many pixels a value of a case has; 0 if it is not an image."""
         return 0
+
+    def items(self, value: Any) -> int:
+        """Return how many things a value lists, of which a submission may hold so many in all."""
+        return 1
 
     def write_file(self, value: Any, extension: str) -> bytes:
         """Return the bytes of a file that `read` reads back."""

@@ -1,4 +1,4 @@
-"""The outcome of one case: scored, faulty, failed, or stopped by an error of the phase."""
+"""The outcome of one case: scored, failed, or stopped by an error of the phase."""
 
 from __future__ import annotations
 
@@ -7,23 +7,20 @@ from dataclasses import dataclass
 from typing import Literal
 
 from evaluation.core.case_table import Row
-from evaluation.core.fault import Fault
 from evaluation.core.form import CaseForm, CaseRow
-from evaluation.core.source import Source
 
 
 @dataclass(frozen=True, slots=True)
 class CaseJob:
-    """One case to run: its form, where its values lie, and its row of the case table (None: only check).
+    """One case to score: its form and its row of the case table.
 
-    ``sources`` lacks the fields that were not submitted. ``mode`` "worst" asks only for the worst values,
+    ``mode`` "worst" asks only for the worst values,
     "validate" for the worst values after reading every reference value. ``run_seconds`` is how long the
     algorithm ran for this case, None if the platform does not tell.
     """
 
     case: CaseForm
-    sources: Mapping[str, Source]
-    reference: CaseRow | None
+    reference: CaseRow
     mode: Literal["score", "worst", "validate"] = "score"
     run_seconds: float | None = None
 
@@ -41,13 +38,6 @@ class Scored:
 
 
 @dataclass(frozen=True, slots=True)
-class Faulty:
-    """The faults of a case's form."""
-
-    faults: tuple[Fault, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Died:
     """The worker did not finish the case: it crashed, ran out of memory or of time."""
 
@@ -61,7 +51,7 @@ class OrganiserFault:
     problems: tuple[str, ...]
 
 
-Outcome = Scored | Faulty | Died | OrganiserFault
+Outcome = Scored | Died | OrganiserFault
 
 
 def organisers_problems(outcomes: Iterable[Outcome]) -> list[str]:

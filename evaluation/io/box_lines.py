@@ -15,6 +15,8 @@ from evaluation.io.tables import DECIMAL, parse_number
 _NUMBER = f"({DECIMAL.pattern})"
 _BLANKS = re.compile("[ \t]+")
 _CORNERS = ("x1", "y1", "x2", "y2")
+_LINES_PER_BOX = 10
+_MAX_PROBLEMS = 1000
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 MAX_COORDINATE = 1 << 26
@@ -60,9 +62,13 @@ def read_box_lines(data: memoryview, form: BoxFormat, size: Size, max_boxes: int
     """Return the boxes of a text file whose fields are separated by spaces or tabs; blank lines are skipped.
 
     An empty file holds no box. Every problem of every line is collected, nothing is raised; reading ends
-    after ``max_boxes`` lines.
+    after ``max_boxes`` lines or a thousand problems, and a file of far more lines is not read at all.
     """
     raw = bytes(data).removeprefix(_BYTE_ORDER_MARK)
+    most_lines = _LINES_PER_BOX * max_boxes
+    if raw.count(b"\n") > most_lines:
+        expected = f"at most {most_lines} lines, blank ones included"
+        return BoxLines([], [ReadError(FaultKind.TOO_LARGE, expected, "more")], 0)
     # Bytes beyond ASCII are always faults; they are decoded only to be shown.
     text = raw.decode("ascii") if raw.isascii() else raw.decode("utf-8", "replace")
     match = _LINE_WITH_CONFIDENCE.fullmatch if form.with_confidence else _LINE.fullmatch
@@ -73,6 +79,10 @@ def read_box_lines(data: memoryview, form: BoxFormat, size: Size, max_boxes: int
     for number, line in enumerate(text.split("\n"), start=1):
         if len(rows) + len(problems) >= max_boxes and line.strip():
             problems.append(ReadError(FaultKind.TOO_LARGE, f"at most {max_boxes} lines", "more", number))
+            break
+        if len(problems) >= _MAX_PROBLEMS:
+            expected = f"at most {_MAX_PROBLEMS} faults in a file"
+            problems.append(ReadError(FaultKind.TOO_LARGE, expected, "more", number))
             break
         line = line.removesuffix("\r")
         found = match(line)

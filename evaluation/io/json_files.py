@@ -16,16 +16,21 @@ _STRING_OR_BRACKET = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[{]|[\]}]', re.
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
-def parse_json(data: bytes | bytearray | memoryview, *, finite: bool = True) -> object:
+def parse_json(
+    data: bytes | bytearray | memoryview, *, finite: bool = True, max_values: int | None = None
+) -> object:
     """Return the value of a JSON document in UTF-8, with or without a byte order mark.
 
     Refused are duplicate keys, NaN and Infinity, numbers beyond the range of a float or of more than 400
     digits, lone surrogates and nesting deeper than 64 levels. Without ``finite``, NaN and numbers beyond the
     range of a float are accepted, so that the reader of the values can report where they are.
+    More than ``max_values`` commas and brackets are refused before anything is parsed.
 
     Raises `ReadError` (unreadable, malformed or too large), with the line where one is known.
     """
     content = bytes(data)
+    if max_values is not None and sum(map(content.count, (b",", b"[", b"{"))) > max_values:
+        raise ReadError(FaultKind.TOO_LARGE, f"JSON of at most {max_values} values", "more")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

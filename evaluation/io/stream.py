@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
@@ -75,3 +76,11 @@ def sha256_of_file(path: Path) -> str:
     """Return the digest of a file, which is read in pieces. Raises `OSError`."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def digest_below(root: str, path: str) -> str:
+    """Return the digest of a file below a folder, opened as `FileStream` opens it. Raises `ReadError`."""
+    digest = hashlib.sha256()
+    with FileStream(root, path, sys.maxsize, digest.update) as stream:
+        stream.drain()
+    return digest.hexdigest()

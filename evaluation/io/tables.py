@@ -17,6 +17,7 @@ from evaluation.core.fault import FaultKind, ReadError, shorten
 DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _MAX_NUMBER_LENGTH = 100
 _MAX_CELLS = 10_000
+_MAX_LINES = 2_000_000
 _DELIMITERS = (",", ";", "\t")
 _REPLACED = "\ufffd"
 
@@ -144,6 +145,9 @@ class _Lines:
     def _read(self) -> Iterator[str]:
         for line in self._text:
             self.taken += 1
+            if self.taken > _MAX_LINES:
+                expected = f"at most {_MAX_LINES} lines, blank ones included"
+                raise ReadError(FaultKind.TOO_LARGE, expected, "more", self.taken)
             if _REPLACED not in line and "\0" not in line:
                 yield line
                 continue

@@ -19,12 +19,12 @@ from evaluation.core.field import Field
 from evaluation.core.form import STACK_INDEX, STACK_NAME, CaseForm
 from evaluation.core.outcome import CaseJob, Scored
 from evaluation.core.variant import Variant
-from evaluation.evaluate import setup_of, tables_of
+from evaluation.evaluate import tables_of
 from evaluation.organiser.rehearsal_rules import HALF_MISSING, MISSING, SHUFFLED, Figures, Scale, problems_of
 from evaluation.phase.phase import Phase
 from evaluation.phase.reference import OpenReference, ReferenceValues
-from evaluation.workers.case_runner import CaseRunner
-from evaluation.workers.pool import Progress, no_progress
+from evaluation.workers.case_scorer import CaseScorer
+from evaluation.workers.reading import Progress, no_progress
 
 _MAX_CASES = 400
 _MAX_PIXELS = 100_000_000
@@ -59,7 +59,7 @@ def rehearse(phase: Phase, progress: Progress = no_progress) -> Rehearsal:
     Raises `PhaseError` if the reference cannot be read or a submission cannot be scored.
     """
     chosen = _choose(phase.cases.forms, fields_of(phase.tasks))
-    jobs = [CaseJob(phase.cases.forms[i], {}, phase.rows[i]) for i in chosen]
+    jobs = [CaseJob(phase.cases.forms[i], phase.rows[i]) for i in chosen]
     outcomes = _Stage(phase).play(jobs, progress)
     cases = [job.case for job in jobs]
     figures: dict[str, dict[str, float]] = defaultdict(dict)
@@ -97,10 +97,9 @@ class _Stage:
     """Derives and scores the submissions of one phase, in this process."""
 
     def __init__(self, phase: Phase) -> None:
-        setup = setup_of(phase, phase.form.tasks, str(phase.folder), workers=0)
         self._fields = fields_of(phase.tasks)
         # A run time cannot be derived from a reference.
-        self._runner = CaseRunner(setup, [task for task in phase.tasks if task.fields])
+        self._scorer = CaseScorer(phase.reference, [task for task in phase.tasks if task.fields])
         self._reference = OpenReference(phase.reference, references_of(phase.tasks))
 
     def play(self, jobs: Sequence[CaseJob], progress: Progress) -> dict[str, list[Scored]]:
@@ -126,8 +125,6 @@ class _Stage:
         return scored
 
     def _open(self, job: CaseJob) -> ReferenceValues:
-        if job.reference is None:
-            raise ValueError("a rehearsal needs the reference")
         return ReferenceValues(self._reference, job.case, job.reference)
 
     def _derive(self, case: CaseForm, reference: ReferenceValues, variant: Variant) -> Predictions:
@@ -142,7 +139,7 @@ class _Stage:
         self, job: CaseJob, predictions: Predictions, reference: ReferenceValues, submission: str
     ) -> Scored:
         try:
-            return self._runner.score(job, predictions, reference)
+            return self._scorer.score(job, predictions, reference)
         except PhaseError:
             raise
         except Exception:

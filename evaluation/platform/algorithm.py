@@ -20,8 +20,10 @@ from evaluation.platform.index import Sources, SubmissionIndex, fault_of_no_task
 from evaluation.platform.jobs import FILE_NAME, Job, JobOutput, read_jobs
 
 _MAX_VALUE_BYTES = 1 << 20
-_MAX_FILE_BYTES = 1 << 28
+_MAX_FILE_BYTES = 1 << 27
 _JOB_ALLOWANCE = 1 << 16
+_SPARE_VALUES = 10_000
+_VALUES_PER_ENTRY = 400
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,8 @@ def index_algorithm(folder: Path, form: Form, tasks: Sequence[Task]) -> Submissi
     root = os.path.realpath(folder)
     fields = fields_of(tasks)
     targets = _targets(form, fields)
-    jobs = read_jobs(root, _limit(len(form.cases) * (len(fields) + 1) * _JOB_ALLOWANCE))
+    entries = len(form.cases) * (len(fields) + 1)
+    jobs = read_jobs(root, _limit(entries * _JOB_ALLOWANCE), _SPARE_VALUES + entries * _VALUES_PER_ENTRY)
     faults = list(jobs.faults)
     sources: Sources = [{} for _ in form.cases]
     job_of: dict[str, Job] = {}

@@ -59,10 +59,11 @@ class Jobs:
     faults: tuple[Fault, ...]
 
 
-def read_jobs(root: str, limit_bytes: int) -> Jobs:
+def read_jobs(root: str, limit_bytes: int, max_values: int) -> Jobs:
     """Return the jobs of a submission in the order of their keys; faults are returned, not raised."""
     try:
-        content = parse_json(ReadBuffer().read(root, FILE_NAME, limit_bytes=limit_bytes))
+        data = ReadBuffer().read(root, FILE_NAME, limit_bytes=limit_bytes)
+        content = parse_json(data, max_values=max_values)
     except ReadError as error:
         return Jobs((), (error.fault(FILE_NAME),))
     if not isinstance(content, list):

@@ -17,6 +17,7 @@ MIN_MEMORY_MB = 160
 _MEBIBYTE = 1 << 20
 _RESERVE = 768 * _MEBIBYTE
 _MIN_SHARE_BYTES = 512 * _MEBIBYTE
+_MAX_HELD_BYTES = 256 * _MEBIBYTE
 _CGROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 _CGROUP_PROCESSORS = "/sys/fs/cgroup/cpu.max"
 
@@ -70,6 +71,11 @@ def worker_memory(workers: int, wanted_mb: int | None) -> int | None:
     if wanted_mb is not None:
         return wanted_mb * _MEBIBYTE
     return max(_MIN_SHARE_BYTES, (_granted_memory() - _RESERVE) // workers)
+
+
+def held_memory() -> int:
+    """Return how many bytes of what was read may be kept until it is scored."""
+    return min(_MAX_HELD_BYTES, _granted_memory() // 8) if CAN_ISOLATE else _MAX_HELD_BYTES
 
 
 def _granted_memory() -> int:

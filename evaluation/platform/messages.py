@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from evaluation.core.fault import Fault, printable
+from evaluation.core.fault import Fault, FaultKind, Faults, printable
 
 MAX_LINE_LENGTH = 1024
 _MAX_LISTED = 400
@@ -15,7 +15,7 @@ _MAX_EQUAL = 10
 _PLACES_NAMED = 3
 
 
-def participant_line(faults: Sequence[Fault]) -> str:
+def participant_line(faults: Faults) -> str:
     """Return the one line that participants see: count, kinds, and the first fault of each kind.
 
     The platform shows the last line of stderr, at most 1024 characters. It depends on the submission alone.
@@ -23,7 +23,7 @@ def participant_line(faults: Sequence[Fault]) -> str:
     kinds = _by_kind(faults)
     head = f"Submission rejected, {_count(len(faults))}: "
     parts = [
-        f"{len(kind_faults)} {kind} (first: {printable(kind_faults[0], _MAX_EXAMPLE_LENGTH)})"
+        f"{faults.counts[kind]} {kind} (first: {printable(kind_faults[0], _MAX_EXAMPLE_LENGTH)})"
         for kind, kind_faults in kinds
     ]
     line = head + "; ".join(parts)
@@ -33,7 +33,7 @@ def participant_line(faults: Sequence[Fault]) -> str:
     return head + "; ".join(printable(part, room) for part in parts)
 
 
-def organiser_report(faults: Sequence[Fault]) -> list[str]:
+def organiser_report(faults: Faults) -> list[str]:
     """Return the lines of the organiser's log: at most 400 grouped by kind, the summary last.
 
     Many equal faults share a line that names the first places and their number.
@@ -46,10 +46,11 @@ def organiser_report(faults: Sequence[Fault]) -> list[str]:
         entries = list(_folded(kind_faults))
         shown = entries[:share]
         room -= len(shown)
-        lines += [f"{kind} ({len(kind_faults)}):", *(f"  {line}" for line, _ in shown)]
-        if len(entries) > len(shown):
-            lines.append(f"  … and {sum(count for _, count in entries[share:])} more")
-    summary = ", ".join(f"{len(kind_faults)} {kind}" for kind, kind_faults in kinds)
+        lines += [f"{kind} ({faults.counts[kind]}):", *(f"  {line}" for line, _ in shown)]
+        more = sum(count for _, count in entries[share:]) + faults.more.get(kind, 0)
+        if more:
+            lines.append(f"  … and {more} more")
+    summary = ", ".join(f"{count} {kind}" for kind, count in faults.counts.items())
     return [*lines, f"Rejected, {_count(len(faults))}: {summary}"]
 
 
@@ -67,12 +68,8 @@ def _folded(faults: Sequence[Fault]) -> Iterator[tuple[str, int]]:
             yield f"{places}; and {rest} more ({len(group)} in all): {complaint}", len(group)
 
 
-def _by_kind(faults: Sequence[Fault]) -> list[tuple[str, list[Fault]]]:
-    ordered = sorted(faults, key=lambda fault: (fault.kind.value, fault.file, fault.line or 0, fault.found))
-    return [
-        (kind.value, list(kind_faults))
-        for kind, kind_faults in groupby(ordered, key=lambda fault: fault.kind)
-    ]
+def _by_kind(faults: Faults) -> list[tuple[FaultKind, list[Fault]]]:
+    return [(kind, list(of_kind)) for kind, of_kind in groupby(faults, key=lambda fault: fault.kind)]
 
 
 def _count(number: int) -> str:

@@ -1,159 +1,88 @@
-"""Runs batches of cases in a pool of workers that may die, and says of which batches the worker died.
-
-pebble's pool replaces a worker that dies and names the task that it had. What it leaves open is closed here:
-a pool that breaks or stalls as a whole is replaced, and its batches that had not begun are run in the next.
-"""
+"""Cases that are read and scored together: one message to a worker and one back."""
 
 from __future__ import annotations
 
-import contextlib
-import math
-import signal
-import threading
-import time
-from collections.abc import Iterator, Sequence
-from concurrent.futures import CancelledError
-from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, replace
+import pickle
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-import pebble
+from evaluation.core.form import CaseForm
+from evaluation.core.source import FileSource, JsonFileSource, Source
 
-from evaluation.core.fault import PhaseError
-from evaluation.core.outcome import CaseJob, Died, OrganiserFault, Outcome
-from evaluation.workers.case_runner import RunSetup
-from evaluation.workers.worker import outcomes_of, run_batch, start_worker
-
-OUT_OF_TIME = "out of time"
-_START_SECONDS = 30.0
-_GRACE_SECONDS = 1.0
-_LOOK_SECONDS = 0.25
-_FRUITLESS_POOLS = 3
-
-Batch = Sequence[int]
+_MAX_CASES = 512
+_MAX_CASES_WITH_FILES = 16
+_BATCHES_PER_WORKER = 8
 
 
-class DeadlineExceeded(Exception):  # noqa: N818 - the platform's word
-    """Raised where the budget of a phase ran out before all cases were run; ``unfinished`` names these."""
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """The positions of some cases in the form, and what readers need of them.
 
-    def __init__(self, unfinished: tuple[str, ...] = ()) -> None:
-        self.unfinished = unfinished
-        super().__init__(f"{len(unfinished)} cases were not finished")
-
-
-@dataclass(frozen=True)
-class PoolSettings:
-    """How cases are run: number of workers (0: in this process) and limits in seconds.
-
-    ``deadline`` is of `time.monotonic`; with ``fill_at_deadline`` the cases that it cuts off have failed.
+    ``content`` is written and understood by readers alone: in any other process it stays bytes, since what
+    it says comes from a submission.
     """
 
-    workers: int
-    case_seconds: float
-    deadline: float | None = None
-    fill_at_deadline: bool = False
+    positions: tuple[int, ...]
+    content: bytes
 
 
-def run_batches(
-    jobs: Sequence[CaseJob], batches: Sequence[Batch], setup: RunSetup, settings: PoolSettings
-) -> Iterator[tuple[Batch, list[Outcome]]]:
-    """Yield the outcomes of every batch; those of a batch whose worker died are all `Died`.
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a reader needs of some cases: the folder of the submission, and where their values lie in it."""
 
-    Raises `DeadlineExceeded`, and `PhaseError` where no worker can do anything.
-    """
-    fruitless = 0
-    while batches and fruitless < _FRUITLESS_POOLS:
-        left: list[Batch] = []
-        fruitless += 1
-        with contextlib.suppress(BrokenProcessPool), _pool(setup, settings) as pool:
-            for batch, outcomes in _run_in(pool, jobs, batches, settings):
-                if outcomes is None:
-                    left.append(batch)
-                else:
-                    fruitless = 0
-                    yield batch, outcomes
-            batches = left
-    if batches:
-        raise PhaseError(f"the workers cannot do anything: {_FRUITLESS_POOLS} pools of them broke in a row")
+    root: str
+    cases: tuple[CaseForm, ...]
+    sources: tuple[Mapping[str, Source], ...]
+
+    def packed(self) -> bytes:
+        """Return the bytes of which `unpacked` makes this again."""
+        return pickle.dumps((self.root, self.cases, self.sources))
+
+    @classmethod
+    def unpacked(cls, data: bytes) -> Content:
+        """Return the content of a batch; to be called in readers alone."""
+        return cls(*pickle.loads(data))  # noqa: S301 - among readers, which trust no less than each other
 
 
-def _run_in(
-    pool: pebble.ProcessPool, jobs: Sequence[CaseJob], batches: Sequence[Batch], settings: PoolSettings
-) -> Iterator[tuple[Batch, list[Outcome] | None]]:
-    """Yield the outcomes of each batch in one pool, None where the pool broke before it began."""
-    longest = max(map(len, batches)) * settings.case_seconds + _GRACE_SECONDS
-    futures: list[pebble.ProcessFuture] = []
-    with contextlib.suppress(RuntimeError):  # what pebble raises once the pool is broken
-        for batch in batches:
-            # The workers' own watchdog is faster; this is for one that does not even run that.
-            seconds = len(batch) * settings.case_seconds + _GRACE_SECONDS
-            work = [jobs[position] for position in batch]
-            futures.append(pool.schedule(run_batch, args=[work], timeout=seconds))
-    last_event = time.monotonic()
-    broken = False
-    for batch, future in zip(batches, futures, strict=False):
-        while not (future.done() or broken):
-            _wait(future, settings.deadline)
-            stalled = time.monotonic() - last_event > longest + _START_SECONDS
-            broken = not future.done() and (stalled or not pool.active)
-        yield batch, _outcomes(future, len(batch), time.monotonic() - last_event >= settings.case_seconds)
-        last_event = time.monotonic()
-    for batch in batches[len(futures) :]:
-        yield batch, None
+def batches_of(
+    root: str, cases: Sequence[CaseForm], sources: Sequence[Mapping[str, Source]], workers: int
+) -> Iterator[Batch]:
+    """Yield all cases in batches; those whose values lie in one file stay together where they can."""
+    reads_files = any(isinstance(source, FileSource) for of_case in sources for source in of_case.values())
+    for positions in _split(list(_groups(sources)), len(sources), workers, reads_files):
+        chosen = tuple(cases[i] for i in positions), tuple(sources[i] for i in positions)
+        yield Batch(tuple(positions), Content(root, *chosen).packed())
 
 
-def _wait(future: pebble.ProcessFuture, deadline: float | None) -> None:
-    """Wait for a future a moment. Raises `DeadlineExceeded`."""
-    left = math.inf if deadline is None else deadline - time.monotonic()
-    if left <= 0:
-        raise DeadlineExceeded
-    with contextlib.suppress(TimeoutError, CancelledError):
-        future.exception(timeout=min(_LOOK_SECONDS, left))
+def parts_of(count: int, workers: int) -> Iterator[list[int]]:
+    """Yield the positions of cases of which nothing was submitted, in batches."""
+    return _split([[position] for position in range(count)], count, workers, reads_files=True)
 
 
-def _outcomes(future: pebble.ProcessFuture, cases: int, slow: bool) -> list[Outcome] | None:
-    """Return what became of a batch, None where it had not begun when the pool broke."""
-    if not future.done():
-        return [Died("its worker stalled")] * cases if future.running() else None
-    try:
-        return outcomes_of(future.result())
-    except (BrokenProcessPool, CancelledError):
-        return None
-    except TimeoutError:
-        return [Died(OUT_OF_TIME)] * cases
-    except pebble.ProcessExpired as death:
-        return [Died(OUT_OF_TIME if slow and death.exitcode == 1 else _cause(death.exitcode))] * cases
-    except Exception as error:
-        return [OrganiserFault((f"a result cannot leave its worker: {error}",))] * cases
+def _split(groups: Iterable[list[int]], count: int, workers: int, reads_files: bool) -> Iterator[list[int]]:
+    largest = _MAX_CASES_WITH_FILES if reads_files else _MAX_CASES
+    size = max(1, min(largest, count // (_BATCHES_PER_WORKER * max(1, workers))))
+    batch: list[int] = []
+    for group in groups:
+        if batch and len(batch) + len(group) > size:
+            yield batch
+            batch = []
+        batch += group
+        while len(batch) > largest:
+            yield batch[:largest]
+            batch = batch[largest:]
+    if batch:
+        yield batch
 
 
-def _cause(exit_code: int) -> str:
-    if exit_code == -signal.SIGKILL:
-        return "killed by SIGKILL, probably for the machine's memory"
-    if exit_code < 0:
-        return f"crashed with {signal.Signals(-exit_code).name}"
-    return "ended its worker"
-
-
-_closing: list[threading.Thread] = []
-
-
-@contextlib.contextmanager
-def _pool(setup: RunSetup, settings: PoolSettings) -> Iterator[pebble.ProcessPool]:
-    """Yield a pool that has the machine to itself; it closes while its results are already in use."""
-    from evaluation.workers.warm_up import worker_context  # only Linux has workers
-
-    while _closing:
-        _closing.pop().join()
-    pool = pebble.ProcessPool(
-        max_workers=settings.workers,
-        initializer=start_worker,
-        initargs=[replace(setup, form=replace(setup.form, cases=())), settings.case_seconds],
-        context=worker_context(),
-    )
-    try:
-        yield pool
-    finally:
-        pool.stop()
-        # pebble's threads look around every tenth of a second: nobody but the next pool waits for them.
-        _closing.append(threading.Thread(target=pool.join))
-        _closing[-1].start()
+def _groups(sources: Sequence[Mapping[str, Source]]) -> Iterable[list[int]]:
+    """Return the positions of all cases, those together whose values lie in one file."""
+    groups: dict[str, list[int]] = {}
+    for position, of_case in enumerate(sources):
+        stacked = (
+            source.path
+            for source in of_case.values()
+            if isinstance(source, JsonFileSource) and source.entries is not None
+        )
+        groups.setdefault(next(stacked, f"\0{position}"), []).append(position)
+    return groups.values()

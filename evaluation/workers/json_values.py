@@ -7,6 +7,8 @@ from evaluation.core.form import CaseForm
 from evaluation.core.source import FileAccess, JsonFileSource, JsonSource, StackSource, fault_at
 from evaluation.io.json_files import json_kind, parse_json
 
+_VALUES_PER_CASE = 1000
+
 
 class JsonValues:
     """Reads JSON files of a submission; the last stack of every field is kept, so that it is parsed once.
@@ -48,7 +50,8 @@ class JsonValues:
         if kept is source or kept == source:
             return content
         try:
-            content = parse_json(self._files.read(source.path, source.limit_bytes), finite=False)
+            data = self._files.read(source.path, source.limit_bytes)
+            content = parse_json(data, finite=False, max_values=_VALUES_PER_CASE * (source.entries or 1))
         except ReadError as error:
             if error.kind is not FaultKind.MISSING or self._missing == "reject":
                 raise FormFault(error.fault(source.path, source.place)) from None

@@ -1,214 +1,238 @@
-"""Runs the cases of a submission in isolated workers, or one after the other in this process.
+"""Runs jobs in worker processes that may die, each told apart from all others.
 
-A batch of cases goes to a worker at once. Where a worker dies, the cases of its batch are looked at again one
-by one, with nothing else running. First each is only read: a file that kills its reader is at fault, and the
-submission with it. The others are then run whole once more, and only one that dies again has failed.
-Everything else goes on.
+Every worker has a connection of its own. One that ends, or says nothing for longer than a case may take, is
+killed and replaced, and its job is answered by `Died`; no other job is touched. Answers are bytes, which are
+not interpreted here.
 """
 
 from __future__ import annotations
 
+import contextlib
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+import math
+import pickle
+import select
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Protocol
 
-from evaluation.core.fault import Fault, FaultKind, PhaseError
-from evaluation.core.outcome import CaseJob, Died, Faulty, Outcome, Scored
-from evaluation.core.source import FileSource, JsonFileSource, Source, file_of
-from evaluation.workers.batches import OUT_OF_TIME, DeadlineExceeded, PoolSettings, run_batches
-from evaluation.workers.case_runner import RunSetup
-from evaluation.workers.worker import make_runner
+from evaluation.core.fault import PhaseError
+from evaluation.core.outcome import Died
+from evaluation.workers.channel import MAX_ANSWER_BYTES, ChannelError, Message
+from evaluation.workers.processes import OUT_OF_TIME, Worker, cause_of_end, start_worker, stop
+from evaluation.workers.worker import WorkerSetup
 
-__all__ = ["DeadlineExceeded", "PoolSettings", "Progress", "no_progress", "run_cases"]
+_START_SECONDS = 30.0
+_GRACE_SECONDS = 1.0
+_FRUITLESS_STARTS = 3
 
-_MAX_BATCH_CASES = 512
-_MAX_FILE_BATCH_CASES = 16
-# Reading alone may take a case's whole time, and one such file is enough to reject a submission.
-_MAX_DEADLY_FILES = 10
-_DEADLY = "one that takes too much memory or time, or crashes its reader"
-
-Progress = Callable[[int], None]
-
-
-def no_progress(done: int) -> None:
-    """Take the number of cases done and show nothing."""
+Answered = tuple[int, memoryview | Died]
 
 
-def run_cases(
-    jobs: Sequence[CaseJob], setup: RunSetup, settings: PoolSettings, progress: Progress = no_progress
-) -> list[Outcome]:
-    """Return the outcome of every job, in the order of the jobs.
+class DeadlineExceeded(Exception):  # noqa: N818 - the platform's word
+    """Raised where the budget of a phase ran out before all cases were run; ``unfinished`` names these."""
 
-    ``progress`` is called with the number of cases done. Raises `DeadlineExceeded`, and `PhaseError` where
-    the workers cannot do anything.
+    def __init__(self, unfinished: tuple[str, ...] = ()) -> None:
+        self.unfinished = unfinished
+        super().__init__(f"{len(unfinished)} cases were not finished")
+
+
+@dataclass(frozen=True)
+class PoolSettings:
+    """How cases are run: number of workers (0: in this process) and limits in seconds.
+
+    ``case_seconds`` is what one case may take to be read, and again to be scored. ``deadline`` is of
+    `time.monotonic`; with ``fill_at_deadline`` the cases that it cuts off have failed.
     """
-    if settings.workers == 0:
-        return _run_serially(jobs, setup, progress)
-    outcomes: dict[int, Outcome] = {}
-    try:
-        died = []
-        batches = list(_batches(jobs, settings.workers))
-        for positions, batch in run_batches(jobs, batches, setup, settings):
-            for position, outcome in zip(positions, batch, strict=True):
-                if isinstance(outcome, Died):
-                    died.append(position)
+
+    workers: int
+    case_seconds: float
+    deadline: float | None = None
+    fill_at_deadline: bool = False
+
+
+class Jobs(Protocol):
+    """What runs jobs; a context manager, since it may have processes to end."""
+
+    def __enter__(self) -> Jobs: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+    def run(self, numbers: Iterable[int], job: Callable[[int], object]) -> Iterator[Answered]:
+        """Yield the number and the answer of every job, as they come.
+
+        Each number is taken, and ``job`` makes its job, when there is a worker for it.
+
+        Raises `DeadlineExceeded`, and `PhaseError` where no worker can do anything.
+        """
+
+
+def open_pool(setup: WorkerSetup, settings: PoolSettings, reader: WorkerSetup | None = None) -> Jobs:
+    """Return what runs the jobs of one kind of worker, each with a ``reader`` at its side if one is given."""
+    return Pool(setup, settings, reader) if settings.workers else _InThisProcess(setup, settings, reader)
+
+
+@dataclass
+class _Slot:
+    """A worker and what it does: the position of its job, and when it was last heard of."""
+
+    worker: Worker
+    reader: Worker | None
+    job: int | None = None
+    heard: float = math.inf
+    ready: bool = False
+
+    def fileno(self) -> int:
+        return self.worker.channel.fileno()
+
+
+class Pool:
+    """Worker processes of one kind."""
+
+    def __init__(self, setup: WorkerSetup, settings: PoolSettings, reader: WorkerSetup | None = None) -> None:
+        self._setup = pickle.dumps(setup)
+        self._reader = None if reader is None else pickle.dumps(reader)
+        self._settings = settings
+        self._slots: list[_Slot] = []
+        self._fruitless = 0
+
+    def __enter__(self) -> Pool:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for slot in list(self._slots):
+            self._stop(slot)
+
+    def run(self, numbers: Iterable[int], job: Callable[[int], object]) -> Iterator[Answered]:
+        """Yield the number and the answer of every job, as they come; see `Jobs`."""
+        coming = iter(numbers)
+        waiting: deque[int] = deque()
+        while self._refill(waiting, coming) or self._busy():
+            while self._refill(waiting, coming) and (slot := self._idle()) is not None:
+                self._give(slot, waiting, job)
+            for slot in self._heard():
+                number, answer = slot.job, self._answer(slot)
+                if answer is None or number is None:
+                    continue
+                slot.job = None
+                if isinstance(answer, Died) and not slot.ready:
+                    self._count_fruitless()
+                    waiting.appendleft(number)
                 else:
-                    outcomes[position] = outcome
-            progress(len(outcomes))
-        if died:
-            _retry_individually(jobs, sorted(died), setup, settings, outcomes)
-            progress(len(outcomes))
-    except DeadlineExceeded:
-        rest = [position for position in range(len(jobs)) if position not in outcomes]
-        if not settings.fill_at_deadline:
-            raise DeadlineExceeded(tuple(jobs[position].case.name for position in rest)) from None
-        causes = dict.fromkeys(rest, OUT_OF_TIME)
-        outcomes.update(_worst(jobs, causes, setup, replace(settings, deadline=None)))
-    return [outcomes[position] for position in range(len(jobs))]
+                    self._fruitless = 0
+                    yield number, answer
 
+    def _refill(self, waiting: deque[int], coming: Iterator[int]) -> bool:
+        """Take the next number where none waits, no earlier than there is a worker for it."""
+        if not waiting and len(self._busy()) < self._settings.workers:
+            waiting.extend(itertools.islice(coming, 1))
+        return bool(waiting)
 
-def _run_serially(jobs: Sequence[CaseJob], setup: RunSetup, progress: Progress) -> list[Outcome]:
-    runner = make_runner(setup)
-    outcomes: dict[int, Outcome] = {}
-    for position in itertools.chain.from_iterable(_groups(jobs)):
-        outcomes[position] = runner.run(jobs[position])
-        progress(len(outcomes))
-    return [outcomes[position] for position in range(len(jobs))]
+    def _busy(self) -> list[_Slot]:
+        return [slot for slot in self._slots if slot.job is not None]
 
+    def _idle(self) -> _Slot | None:
+        """Return a worker without a job, a new one where there may be more."""
+        for slot in self._slots:
+            if slot.job is None:
+                return slot
+        if len(self._slots) == self._settings.workers:
+            return None
+        reader = None
+        if self._reader is not None:
+            reader = start_worker()
+            reader.channel.send(Message.JOB, [self._reader], self._settings.case_seconds)
+        worker = start_worker(reader)
+        if reader is not None:
+            reader.channel.close()  # which is the worker's from now on
+        self._slots.append(_Slot(worker, reader))
+        with contextlib.suppress(ChannelError):  # noticed when it is given its job
+            worker.channel.send(Message.JOB, [self._setup], self._settings.case_seconds)
+        return self._slots[-1]
 
-def _batches(jobs: Sequence[CaseJob], workers: int) -> Iterator[list[int]]:
-    """Yield the positions of the jobs of each batch; those that share a file stay together where they can."""
-    reads_files = any(isinstance(source, FileSource) for job in jobs for source in job.sources.values())
-    largest = _MAX_FILE_BATCH_CASES if reads_files else _MAX_BATCH_CASES
-    size = max(1, min(largest, len(jobs) // (8 * workers)))
-    batch: list[int] = []
-    for group in _groups(jobs):
-        if batch and len(batch) + len(group) > size:
-            yield batch
-            batch = []
-        batch += group
-        while len(batch) > largest:
-            yield batch[:largest]
-            batch = batch[largest:]
-    if batch:
-        yield batch
-
-
-def _groups(jobs: Sequence[CaseJob]) -> Iterable[list[int]]:
-    """Return the positions of all jobs, those together whose values lie in one file."""
-    groups: dict[str, list[int]] = {}
-    for position, job in enumerate(jobs):
-        stacked = (
-            source.path
-            for source in job.sources.values()
-            if isinstance(source, JsonFileSource) and source.entries is not None
-        )
-        groups.setdefault(next(stacked, f"\0{position}"), []).append(position)
-    return groups.values()
-
-
-def _retry_individually(
-    jobs: Sequence[CaseJob],
-    died: Sequence[int],
-    setup: RunSetup,
-    settings: PoolSettings,
-    outcomes: dict[int, Outcome],
-) -> None:
-    """Add the outcomes of cases whose worker died: faults of files, failed cases, and innocent ones."""
-    alone = replace(settings, workers=1)
-    deadly: list[int] = []
-    readable: list[int] = []
-    reading = {position: replace(jobs[position], reference=None) for position in died}
-    for position, outcome in _one_by_one(reading, setup, alone):
-        if isinstance(outcome, Died):
-            deadly.append(position)
-            outcomes[position] = _faults_of_files(jobs[position], setup, alone)
-            if len(deadly) == _MAX_DEADLY_FILES:
-                break
-        elif isinstance(outcome, Scored):
-            readable.append(position)
+    def _give(self, slot: _Slot, waiting: deque[int], job: Callable[[int], object]) -> None:
+        number = waiting.popleft()
+        try:
+            slot.worker.channel.send(Message.JOB, [pickle.dumps(job(number))], self._settings.case_seconds)
+        except ChannelError:
+            waiting.appendleft(number)
+            self._stop(slot)
+            self._count_fruitless()
         else:
-            outcomes[position] = outcome
-    if deadly:
-        _require_sound_workers([jobs[position] for position in deadly], setup, alone)
-        _reject(jobs, died, readable, outcomes)
-        return
-    causes: dict[int, str] = {}
-    for position, outcome in _one_by_one({p: jobs[p] for p in readable}, setup, alone):
-        if isinstance(outcome, Died):
-            causes[position] = outcome.reason
-        else:
-            outcomes[position] = outcome
-    outcomes.update(_worst(jobs, causes, setup, settings))
+            slot.job, slot.heard = number, time.monotonic()
+
+    def _count_fruitless(self) -> None:
+        self._fruitless += 1
+        if self._fruitless == _FRUITLESS_STARTS:
+            raise PhaseError(f"the workers cannot do anything: {_FRUITLESS_STARTS} of them broke in a row")
+
+    def _heard(self) -> list[_Slot]:
+        """Return the workers that have something to say, or have been silent for too long."""
+        busy = self._busy()
+        deadline = self._settings.deadline or math.inf
+        wake = min([deadline, *map(self._limit, busy)]) if busy else 0.0
+        ready, _, _ = select.select(busy, [], [], max(0.0, wake - time.monotonic()))
+        now = time.monotonic()
+        if now >= deadline:
+            raise DeadlineExceeded
+        return [slot for slot in busy if slot in ready or now >= self._limit(slot)]
+
+    def _limit(self, slot: _Slot) -> float:
+        return slot.heard + self._settings.case_seconds + (_GRACE_SECONDS if slot.ready else _START_SECONDS)
+
+    def _answer(self, slot: _Slot) -> memoryview | Died | None:
+        """Return what a worker says, None for a sign of life."""
+        if time.monotonic() >= self._limit(slot) and not select.select([slot], [], [], 0)[0]:
+            self._stop(slot)
+            return Died(OUT_OF_TIME)
+        try:
+            kind, data = slot.worker.channel.receive(MAX_ANSWER_BYTES, self._settings.case_seconds)
+        except ChannelError:
+            cause = cause_of_end(slot.worker)
+            self._stop(slot)
+            return Died(cause)
+        slot.heard = time.monotonic()
+        slot.ready = True
+        return data if kind is Message.ANSWER else None
+
+    def _stop(self, slot: _Slot) -> None:
+        self._slots.remove(slot)
+        for worker in (slot.worker, slot.reader):
+            if worker is not None:
+                stop(worker)
 
 
-def _one_by_one(
-    jobs: Mapping[int, CaseJob], setup: RunSetup, alone: PoolSettings
-) -> Iterator[tuple[int, Outcome]]:
-    positions = list(jobs)
-    batches = [range(index, index + 1) for index in range(len(positions))]
-    for batch, outcomes in run_batches(list(jobs.values()), batches, setup, alone):
-        yield positions[batch[0]], outcomes[0]
+class _InThisProcess:
+    """Does every job here, for tests and debuggers: nothing is isolated, and no limit of time holds."""
+
+    def __init__(self, setup: WorkerSetup, settings: PoolSettings, reader: WorkerSetup | None) -> None:
+        handle = None if reader is None else reader.open(None)
+        self._handle = setup.open(None if handle is None else lambda job: _joined(handle(job, _no_tick)))
+
+    def __enter__(self) -> _InThisProcess:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Leave everything as it is."""
+
+    def run(self, numbers: Iterable[int], job: Callable[[int], object]) -> Iterator[Answered]:
+        """Yield the number and the answer of every job, in order."""
+        for number in numbers:
+            yield number, _joined(self._handle(job(number), _no_tick))
 
 
-def _faults_of_files(job: CaseJob, setup: RunSetup, alone: PoolSettings) -> Faulty:
-    """Return the faults of a case that cannot be read, of those files alone that kill their reader."""
-    sources = {
-        name: source
-        for name, source in job.sources.items()
-        if isinstance(source, FileSource | JsonFileSource)
-    } or job.sources
-    if len(sources) > 1:
-        parts = {
-            index: replace(job, reference=None, sources={name: source})
-            for index, (name, source) in enumerate(sources.items())
-        }
-        died = [index for index, outcome in _one_by_one(parts, setup, alone) if isinstance(outcome, Died)]
-        names = list(sources)
-        sources = {names[index]: sources[names[index]] for index in died} or sources
-    return _unreadable(sources, _DEADLY)
+def _joined(parts: Sequence[bytes | memoryview]) -> memoryview:
+    return memoryview(b"".join(parts))
 
 
-def _unreadable(sources: Mapping[str, Source], found: str) -> Faulty:
-    files = sorted({file_of(source) for source in sources.values()})
-    return Faulty(tuple(Fault(FaultKind.UNREADABLE, file, "a readable file", found) for file in files))
-
-
-def _require_sound_workers(jobs: Sequence[CaseJob], setup: RunSetup, alone: PoolSettings) -> None:
-    """Blame no file for what is wrong with the machine: the same cases' references must be readable.
-
-    Raises `PhaseError`.
-    """
-    validating = {index: replace(job, mode="validate", sources={}) for index, job in enumerate(jobs)}
-    for index, outcome in _one_by_one(validating, setup, alone):
-        if isinstance(outcome, Died):
-            name = jobs[index].case.name
-            raise PhaseError(f"case {name}: not even its reference can be read ({outcome.reason})")
-
-
-def _reject(
-    jobs: Sequence[CaseJob], died: Sequence[int], readable: Sequence[int], outcomes: dict[int, Outcome]
-) -> None:
-    """Add the outcomes of a rejected submission: every fault, and no scores, since those are dropped."""
-    untried = f"one that was not tried, after {_MAX_DEADLY_FILES} others that cannot be read"
-    for position in died:
-        if position in readable:
-            outcomes[position] = Scored({})
-        elif position not in outcomes:
-            outcomes[position] = _unreadable(jobs[position].sources, untried)
-
-
-def _worst(
-    jobs: Sequence[CaseJob], causes: Mapping[int, str], setup: RunSetup, settings: PoolSettings
-) -> dict[int, Outcome]:
-    """Return the worst values of failed cases, with the cause of each. Raises `PhaseError`."""
-    outcomes: dict[int, Outcome] = {}
-    worst = {position: replace(jobs[position], mode="worst") for position in causes}
-    for position, outcome in _one_by_one(worst, setup, settings):
-        if isinstance(outcome, Died):
-            name = jobs[position].case.name
-            raise PhaseError(f"case {name}: even its worst values could not be computed ({outcome.reason})")
-        if isinstance(outcome, Scored):
-            outcome = replace(outcome, failure=causes[position])
-        outcomes[position] = outcome
-    return outcomes
+def _no_tick(processor_seconds: float) -> None:
+    """Tell nobody that a case begins."""

@@ -14,7 +14,7 @@ import pytest
 
 from evaluation.phase.manifest import scan, seal
 from test.repository import REPOSITORY
-from test.workers.test_pool import session
+from test.workers.sessions import session
 from test.workers.unruly_phase import CHALLENGES, write_unruly
 
 REFUGE = REPOSITORY / "test" / "input" / "refuge-onsite"
@@ -63,7 +63,7 @@ def test_sigterm_in_the_middle_of_a_run(whom, tmp_path):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
-    while len(session(process.pid)) < 5:  # itself, the resource tracker, the server and two workers
+    while len(session(process.pid)) < 4:  # itself, the server and two workers
         assert process.poll() is None
         time.sleep(0.1)
     time.sleep(0.5)

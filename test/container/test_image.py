@@ -128,7 +128,7 @@ def test_byte_code_is_there_for_what_an_evaluation_imports(image):
         image,
         "-v",
         "-c",
-        "import numpy, pydantic, pebble, evaluation",
+        "import numpy, pydantic, evaluation",
     )
     read = [line for line in finished.stderr.splitlines() if line.startswith("# code object from ")]
     assert len(read) > 100
@@ -159,7 +159,7 @@ def test_the_reference_is_that_of_the_phase_and_sealed(image):
         "sklearn.metrics, sklearn.isotonic, grand_challenge_metrics",
         "pandas, pandas.testing",
         "SimpleITK, PIL.Image",
-        "pydantic, rich.table, rich.progress, pebble",
+        "pydantic, rich.table, rich.progress",
     ],
 )
 def test_every_package_still_imports(image, modules):

@@ -99,6 +99,11 @@ ROWS = {
     "jobs: a hundred megabytes": Row(data(b"[" + b" " * 100_000_000 + b"]")),
     "jobs: an object": Row(data(b"{}")),
     "jobs: a hundred thousand zeros": Row(data(b"[" + b"0," * 100_000 + b"0]")),
+    "jobs: four megabytes of objects": Row(data(b"[" + b"{}," * 1_300_000 + b"{}]")),
+    "jobs: four megabytes of outputs": Row(
+        jobs(lambda content: content[0].update(outputs=[[] for _ in range(1_300_000)]))
+    ),
+    "jobs: as many objects as are parsed": Row(data(b"[" + b"{}," * 40_000 + b"{}]")),
     "jobs: UTF-16": Row(converted(lambda text: text.decode().encode("utf-16"))),
     "jobs: a key twice": Row(converted(lambda text: text.replace(b'{"pk":', b'{"pk":"x","pk":', 1))),
     "jobs: a number beyond floats": Row(
@@ -122,6 +127,7 @@ ROWS = {
     "output: a named pipe": Row(piped(LIKELIHOODS)),
     "output: no JSON": Row(data(b"high", LIKELIHOODS)),
     "output: a hundred megabytes": Row(data(b"[" + b" " * 100_000_000 + b"]", LIKELIHOODS)),
+    "output: a megabyte of lists": Row(data(b"[" + b"[]," * 350_000 + b"[]]", LIKELIHOODS)),
     "output: deep": Row(data(b"[" * 100_000, LIKELIHOODS)),
     "output: one number for all": Row(data(b"0.5", LIKELIHOODS)),
     "output: a value too few": Row(output(lambda values: values.pop() and None)),

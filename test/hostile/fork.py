@@ -8,8 +8,11 @@ import json
 import os
 import sys
 import traceback
+from pathlib import Path
 
-from .runs import limited
+import evaluation.evaluate
+
+from .runs import SCORED, limited
 
 # Whatever is missing here is imported by each fork anew, which costs time and nothing else.
 IMPORTED = (
@@ -35,6 +38,16 @@ def run(folder: str, arguments: list[str]) -> int:
         os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT), descriptor)
     limited()
     return main(arguments)
+
+
+def witnessed(*arguments: object) -> object:
+    """Score, after leaving a sign of it."""
+    Path(SCORED).touch()
+    return score_cases(*arguments)
+
+
+score_cases = evaluation.evaluate.score_cases
+evaluation.evaluate.score_cases = witnessed
 
 
 def serve() -> None:

@@ -6,12 +6,15 @@ all is imported, without workers, which takes a tenth of the time.
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import resource
+import struct
 import subprocess
 import sys
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +22,11 @@ from test.repository import REPOSITORY
 
 SECONDS = 10
 MEMORY = 1 << 30
+SCORED = "scored"
+"""A file that a fork leaves where scoring began."""
+
+_EVENT = struct.Struct("iIII")
+_IN_OPEN, _IN_FOLDER = 0x20, 0x40000000
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(REPOSITORY), "PYTHONWARNINGS": "always"}
 # A process of one thread is safe to fork.
 ONE_THREAD = {
@@ -30,12 +38,13 @@ ONE_THREAD = {
 
 @dataclass(frozen=True)
 class Run:
-    """What a run gives out."""
+    """What a run gives out, and whether it opened any file of the reference, as all scoring does."""
 
     status: int
     stdout: bytes
     stderr: bytes
     metrics: bytes | None
+    scored: bool
 
 
 def arguments_of(submission: Path) -> list[str]:
@@ -53,6 +62,7 @@ def in_processes(phases: tuple[Path, ...], submission: Path, folder: Path) -> li
     """Evaluate against each of the phases, at the same time, from folders in which paths are the same."""
     folders = [_folder_of(phase, folder) for phase in phases]
     with ExitStack() as files:
+        witnesses = [files.enter_context(witness(phase)) for phase in phases]
         processes = [
             subprocess.Popen(
                 [sys.executable, "-m", "evaluation", *arguments_of(submission)],
@@ -65,7 +75,34 @@ def in_processes(phases: tuple[Path, ...], submission: Path, folder: Path) -> li
             for here in folders
         ]
         statuses = [process.wait(100) for process in processes]
-    return [_run(status, here) for status, here in zip(statuses, folders, strict=True)]
+        opened = [any_opened() for any_opened in witnesses]
+    return [_run(*ended) for ended in zip(statuses, folders, opened, strict=True)]
+
+
+@contextmanager
+def witness(phase: Path) -> Iterator[Callable[[], bool]]:
+    """Yield a function that tells whether any file in the folders of a phase was opened since."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    events = libc.inotify_init1(os.O_NONBLOCK)
+    try:
+        for folder in phase.rglob("*"):
+            if folder.is_dir():
+                assert libc.inotify_add_watch(events, os.fsencode(folder), _IN_OPEN) >= 0
+
+        def any_opened() -> bool:
+            data = b""
+            with suppress(BlockingIOError):
+                data = os.read(events, 1 << 16)
+            position, opened = 0, False
+            while position < len(data):
+                _, mask, _, length = _EVENT.unpack_from(data, position)
+                opened |= not mask & _IN_FOLDER  # a folder is opened to list it
+                position += _EVENT.size + length
+            return opened
+
+        yield any_opened
+    finally:
+        os.close(events)
 
 
 class Forks:
@@ -89,7 +126,8 @@ class Forks:
             request = [str(here), [*arguments_of(submission), "--workers", "0"]]
             self._parent.stdin.write(json.dumps(request) + "\n")
             self._parent.stdin.flush()
-            runs.append(_run(int(self._parent.stdout.readline()), here))
+            status = int(self._parent.stdout.readline())
+            runs.append(_run(status, here, (here / SCORED).exists()))
         return runs
 
     def close(self) -> None:
@@ -104,7 +142,7 @@ def _folder_of(phase: Path, folder: Path) -> Path:
     return here
 
 
-def _run(status: int, here: Path) -> Run:
+def _run(status: int, here: Path, scored: bool) -> Run:
     file = here / "output" / "metrics.json"
     streams = ((here / name).read_bytes() for name in ("stdout", "stderr"))
-    return Run(status, *streams, file.read_bytes() if file.exists() else None)
+    return Run(status, *streams, file.read_bytes() if file.exists() else None, scored)

@@ -377,6 +377,7 @@ TABLES = {
     "gzipped table": Row(table(lambda data: gzip.compress(data, mtime=0))),
     "table of a million lines": Row(table(lambda data: data + b"R0001,0.5\n" * 1_000_000)),
     "table of a million blank lines": Row(table(lambda data: data + b"\n" * 1_000_000), AS_BEFORE),
+    "table of three million blank lines": Row(table(lambda data: data + b"\n" * 3_000_000)),
     "line of four megabytes": Row(table(lambda data: data + b"R0041," + b"1" * 4_000_000)),
     "line of two million commas": Row(table(lambda data: data + b"R0041," + b"," * 2_000_000)),
     "header of four million commas": Row(table(lambda data: b"FileName" + b"," * 4_000_000 + b"\n" + data)),

@@ -1,7 +1,8 @@
 """Every hostile kind of submission, through the command: a clear message or a correct score, and no leak.
 
 Each run may use 10 s of processor time and 1 GB of memory in any of its processes. It is done twice: against
-the phase, and against one with other labels of the same form. A rejected submission must give the same bytes.
+the phase, and against one with other labels of the same form. A rejected submission must give the same bytes,
+and no scoring may have begun: then neither time nor memory can tell anything of a label.
 All kinds are run without workers; those that are most different once more as the container runs them.
 """
 
@@ -201,10 +202,12 @@ def assert_message_or_score(
         (done,) = run(phases[:1], submission, folder)
         assert (done.status, done.stderr) == (0, b""), done
         assert done.metrics == scores[row.expected]
+        assert done.scored
         return done
     done, exchanged = run(phases, submission, folder)
     assert done.status == 1, done
     assert done.metrics is None
+    assert [done.scored, exchanged.scored] == [False, False]
     (line,) = done.stderr.decode("utf-8").splitlines()
     assert line.startswith("Submission rejected, ")
     if row.expected is None:

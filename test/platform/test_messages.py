@@ -3,13 +3,21 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.core.fault import Fault, FaultKind
-from evaluation.platform.messages import organiser_report, participant_line
+from evaluation.core.fault import MAX_KEPT, Fault, FaultKind, Faults
+from evaluation.platform import messages
 
 TEXT = st.text(st.characters(), max_size=400)
 LINES = st.none() | st.integers(1, 10**9)
 FAULT = st.builds(Fault, st.sampled_from(FaultKind), TEXT, TEXT, TEXT, LINES, st.none() | TEXT)
 FAULTS = st.lists(FAULT, min_size=1, max_size=30)
+
+
+def participant_line(faults):
+    return messages.participant_line(Faults(faults))
+
+
+def organiser_report(faults):
+    return messages.organiser_report(Faults(faults))
 
 
 def fault(kind, file, line=None):
@@ -51,14 +59,14 @@ def test_nothing_in_a_submission_breaks_the_line(faults):
     assert len(line) <= 1024
     assert line.isprintable()
     for kind in {fault.kind for fault in faults}:
-        assert f"{sum(fault.kind is kind for fault in faults)} {kind.value}" in line
+        assert f"{sum(fault.kind is kind for fault in set(faults))} {kind.value}" in line
     for line in organiser_report(faults):
         assert line.isprintable()
         assert len(line.encode("utf-8")) < 64 * 1024
 
 
 def test_the_longest_line_names_every_kind():
-    faults = [fault(kind, "x" * 500) for kind in FaultKind for _ in range(10**4)]
+    faults = [fault(kind, "x" * 500, line) for kind in FaultKind for line in range(10**4)]
     line = participant_line(faults)
     assert 900 < len(line) <= 1024
     assert all(f"10000 {kind.value} (first: xxx" in line for kind in FaultKind)
@@ -134,5 +142,7 @@ def test_folded_faults_beyond_the_limit_are_counted():
         for line in range(2, 14)
     ]
     report = organiser_report(faults)
-    assert len(report) == 403
-    assert report[-2] == f"  … and {50 * 12} more"
+    # Of a thousand that are kept 83 are twelve of a file, and four are of the next.
+    assert MAX_KEPT == 83 * 12 + 4
+    assert len(report) == 1 + 83 + 4 + 2
+    assert report[-2:] == [f"  … and {450 * 12 - 1000} more", "Rejected, 5400 faults: 5400 malformed"]

@@ -15,9 +15,11 @@ from evaluation.core.form import CaseForm
 from evaluation.core.source import FileAccess, FileSource, Source
 from evaluation.core.variant import Variant
 from evaluation.io.box_lines import MAX_COORDINATE, BoxFormat, Outside, read_box_lines, write_box_lines
+from evaluation.io.handover import HandoverError, Packed, array_of, list_of, whole_number
 from evaluation.io.pixels import Size
 
 _MAX_LINE_BYTES = 200
+_COLUMNS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,25 @@ class BoxList(Kind):
         if lines.problems:
             raise FormFault([problem.fault(source.path) for problem in lines.problems])
         return Boxes(np.array(lines.rows, dtype=np.float64).reshape(-1, 6), lines.outside)
+
+    def pack(self, value: Boxes) -> Packed:
+        """Return the rows and the number of those that left the image."""
+        return [value.rows, value.outside]
+
+    def unpack(self, packed: Packed, case: CaseForm) -> Boxes:
+        """Return the boxes, each of a known class, with finite numbers. Raises `HandoverError`."""
+        rows, outside = list_of(packed, 2)
+        rows = array_of(rows, ["<f8"], 2)
+        whole_number(outside, len(rows))
+        if rows.shape[1] != _COLUMNS or len(rows) > self.max_boxes or not np.isfinite(rows).all():
+            raise HandoverError(f"expected at most {self.max_boxes} boxes of {_COLUMNS} finite numbers")
+        if not np.isin(rows[:, 0], range(len(self.classes))).all():
+            raise HandoverError(f"expected classes below {len(self.classes)}")
+        return Boxes(rows, outside)
+
+    def items(self, value: Boxes) -> int:
+        """Return the number of boxes."""
+        return len(value.rows)
 
     def rehearse(self, reference: Boxes, case: CaseForm, variant: Variant) -> Boxes:
         """Return the boxes, all a pixel narrower, none, or each a point in the image's farthest corner."""

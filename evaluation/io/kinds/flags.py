@@ -9,6 +9,7 @@ from evaluation.core.field import Kind
 from evaluation.core.form import CaseForm
 from evaluation.core.source import CellsSource, FileAccess, JsonSource, Source, fault_at
 from evaluation.core.variant import Variant
+from evaluation.io.handover import HandoverError, Packed, list_of
 from evaluation.io.json_files import json_kind
 
 Flags = tuple[bool | None, ...]
@@ -61,6 +62,13 @@ class FlagSet(Kind):
         if faults:
             raise FormFault(faults)
         return tuple(_CELLS[cell] for cell in source.cells)
+
+    def unpack(self, packed: Packed, case: CaseForm) -> Flags:
+        """Return the flags. Raises `HandoverError`."""
+        flags = tuple(list_of(packed, len(self.names)))
+        if not all(flag is None or type(flag) is bool for flag in flags):
+            raise HandoverError("expected true, false or null for every flag")
+        return flags
 
     def rehearse(self, reference: Flags | None, case: CaseForm, variant: Variant) -> Flags:
         """Return all flags, false without a label; near-perfect is perfect."""

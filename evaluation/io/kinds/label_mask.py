@@ -15,6 +15,8 @@ from evaluation.core.form import CaseForm
 from evaluation.core.source import FileAccess, FileSource, Source
 from evaluation.core.variant import Variant, grow_by_a_pixel
 from evaluation.io.grey_images import read_cropped, write_grey
+from evaluation.io.handover import Packed
+from evaluation.io.kinds.packed_crop import pack_crop, unpack_crop
 from evaluation.io.pixels import Size, values_in_words
 from evaluation.metrics.crop import Crop, crop, distinct_values
 
@@ -79,6 +81,14 @@ class LabelMask(Kind):
             image[...] = next(iter(self.labels))
             box[reference.values != self.background] = self.background
         return crop(image, self.background)
+
+    def pack(self, value: Crop) -> Packed:
+        """Return the corner and values of a crop."""
+        return pack_crop(value)
+
+    def unpack(self, packed: Packed, case: CaseForm) -> Crop:
+        """Return the crop; grey values are not checked again. Raises `HandoverError`."""
+        return unpack_crop(packed, ["|u1"], case.height, case.width)
 
     def pixels(self, case: CaseForm) -> int:
         """Return the number of pixels of the image."""

@@ -12,6 +12,8 @@ from evaluation.core.field import Kind
 from evaluation.core.form import CaseForm
 from evaluation.core.source import FileAccess, FileSource, Source
 from evaluation.core.variant import Variant, grow_by_a_pixel
+from evaluation.io.handover import Packed, list_of
+from evaluation.io.kinds.packed_crop import pack_crop, unpack_region
 from evaluation.io.pixels import Size, values_in_words
 from evaluation.io.tiff import read_channels, write_tiff
 from evaluation.metrics.crop import Crop, crop, distinct_values
@@ -65,6 +67,15 @@ class MultilabelMask(Kind):
         for image in images:
             grow_by_a_pixel(image, background=0)
         return tuple(Crop(image) for image in images)
+
+    def pack(self, value: tuple[Crop, ...]) -> Packed:
+        """Return the region of every class, eight pixels to a byte."""
+        return [pack_crop(region) for region in value]
+
+    def unpack(self, packed: Packed, case: CaseForm) -> tuple[Crop, ...]:
+        """Return the regions. Raises `HandoverError`."""
+        regions = list_of(packed, len(self.classes))
+        return tuple(unpack_region(region, case.height, case.width) for region in regions)
 
     def pixels(self, case: CaseForm) -> int:
         """Return the number of pixels of all channels."""

@@ -10,6 +10,7 @@ from evaluation.core.field import Kind
 from evaluation.core.form import CaseForm
 from evaluation.core.source import CellsSource, FileAccess, JsonSource, Source, fault_at
 from evaluation.core.variant import Variant
+from evaluation.io.handover import Packed, number_within, whole_number
 from evaluation.io.json_files import json_kind
 from evaluation.io.tables import parse_number
 
@@ -32,6 +33,10 @@ class Number(Kind):
         if not self.minimum <= value <= self.maximum:
             raise fault_at(source, self.describe(), _shortest(value))
         return value
+
+    def unpack(self, packed: Packed, case: CaseForm) -> float:
+        """Return the number. Raises `HandoverError`."""
+        return number_within(packed, self.minimum, self.maximum)
 
     def rehearse(self, reference: float, case: CaseForm, variant: Variant) -> float:
         """Return a number for a number or 0/1 label; inverted: mirrored at the middle of the range, else ½.
@@ -82,6 +87,10 @@ class Label(Kind):
         if value not in (0.0, 1.0):
             raise fault_at(source, self.describe(), _shortest(value))
         return int(value)
+
+    def unpack(self, packed: Packed, case: CaseForm) -> int:
+        """Return 0 or 1. Raises `HandoverError`."""
+        return whole_number(packed, 1)
 
     def rehearse(self, reference: float, case: CaseForm, variant: Variant) -> int:
         """Return a label (that for 0 if the reference is NaN); near-perfect is perfect."""

@@ -10,6 +10,7 @@ from evaluation.core.field import Kind
 from evaluation.core.form import CaseForm
 from evaluation.core.source import CellsSource, FileAccess, JsonSource, Source, fault_at
 from evaluation.core.variant import Variant
+from evaluation.io.handover import Packed, list_of, number_within
 from evaluation.io.json_files import json_kind
 from evaluation.io.kinds.number import number_of_cell, number_of_json
 from evaluation.metrics.distance import euclidean_distance
@@ -63,6 +64,15 @@ class PointInImage(Kind):
         if faults:
             raise FormFault(faults)
         return Point(values[0], values[1], case.width)
+
+    def pack(self, value: Point) -> Packed:
+        """Return x and y."""
+        return [value.x, value.y]
+
+    def unpack(self, packed: Packed, case: CaseForm) -> Point:
+        """Return the point. Raises `HandoverError` unless it lies in the image."""
+        x, y = list_of(packed, 2)
+        return Point(number_within(x, 0, case.width), number_within(y, 0, case.height), case.width)
 
     def rehearse(self, reference: Point, case: CaseForm, variant: Variant) -> Point:
         """Return the point, a point one pixel nearer to the centre, the centre, or the farthest corner."""

@@ -20,6 +20,8 @@ from evaluation.core.field import Kind
 from evaluation.core.form import CaseForm
 from evaluation.core.source import FileAccess, FileSource, Source, fault_at
 from evaluation.core.variant import Variant, grow_by_a_pixel
+from evaluation.io.handover import HandoverError, Packed, list_of
+from evaluation.io.kinds.packed_crop import pack_crop, unpack_crop
 from evaluation.io.tables import parse_number
 from evaluation.io.volumes.header import Geometry, VolumeHeader, check_geometry
 from evaluation.io.volumes.reader import SLAB_BYTES, open_volume, write_volume
@@ -52,6 +54,20 @@ class ConfidenceVolume(Kind):
         """Return the B-scans of a volume, each cropped to its content. Raises `FormFault`."""
         stored = StoredVolume(_path(source), case, files, 0.0, 1.0, False, self.slab_bytes)
         return tuple(map(_cropped, stored.planes()))
+
+    def pack(self, value: tuple[Crop, ...]) -> Packed:
+        """Return the corner and values of every B-scan."""
+        return [pack_crop(plane) for plane in value]
+
+    def unpack(self, packed: Packed, case: CaseForm) -> tuple[Crop, ...]:
+        """Return the B-scans, each of confidences from 0 to 1. Raises `HandoverError`."""
+        depth, height, width = geometry_of(case).shape
+        planes = tuple(unpack_crop(plane, ["|u1", "<f4"], height, width) for plane in list_of(packed, depth))
+        for plane in planes:
+            values = plane.values
+            if values.size and not (values.min() >= 0 and values.max() <= 1):  # also where one is no number
+                raise HandoverError("expected confidences from 0 to 1")
+        return planes
 
     def rehearse(self, reference: StoredVolume, case: CaseForm, variant: Variant) -> tuple[Crop, ...]:
         """Return the B-scans of a volume of confidences.

@@ -13,13 +13,13 @@ from evaluation.core.field import Field
 from evaluation.core.form import CaseForm
 from evaluation.core.outcome import CaseJob
 from evaluation.core.variant import Variant
-from evaluation.evaluate import setup_of, tables_of
+from evaluation.evaluate import tables_of
 from evaluation.phase.phase import Phase
 from evaluation.phase.reference import OpenReference, ReferenceValues
 from evaluation.phase.scores import Scores
 from evaluation.platform.result_file import render
 from evaluation.summary import summarise
-from evaluation.workers.case_runner import CaseRunner
+from evaluation.workers.case_scorer import CaseScorer
 
 Predictions = Mapping[str, Mapping[str, Any]]
 
@@ -49,7 +49,7 @@ class Oracle:
         self._phase = phase
         self._task = task
         self._allowed = allowed
-        self._runner = CaseRunner(setup_of(phase, (task.name,), str(phase.folder), workers=0), [task])
+        self._scorer = CaseScorer(phase.reference, [task])
         self._reference = OpenReference(phase.reference, references_of([task]))
         self.submissions = 0
         self.cases: Sequence[CaseForm] = [case for case in phase.cases.forms if task.fields_for(case)]
@@ -62,9 +62,7 @@ class Oracle:
         outcomes = []
         for case, row in zip(self._phase.cases.forms, self._phase.rows, strict=True):
             reference = ReferenceValues(self._reference, case, row)
-            outcomes.append(
-                self._runner.score(CaseJob(case, {}, row), predictions.get(case.name, {}), reference)
-            )
+            outcomes.append(self._scorer.score(CaseJob(case, row), predictions.get(case.name, {}), reference))
         tables = tables_of([self._task], self._phase.cases.forms, outcomes)
         metrics = summarise(Scores(self._phase, (self._task,), tables, tuple(outcomes)))
         content: dict[str, Any] = json.loads(render(dataclasses.asdict(metrics)))

@@ -17,7 +17,7 @@ from evaluation.io.kinds.volume import (
 )
 from evaluation.io.volumes.header import UPRIGHT, Geometry
 from evaluation.metrics.crop import Box
-from evaluation.workers.case_runner import SubmissionFiles
+from evaluation.workers.case_reader import SubmissionFiles
 
 GEOMETRY = Geometry((2, 3, 4), (0.5, 0.25, 0.125), (1.0, 2.0, 3.0), UPRIGHT)
 COLUMNS = geometry_columns(GEOMETRY)

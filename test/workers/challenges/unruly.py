@@ -11,6 +11,7 @@ from threading import Lock
 from evaluation.core.challenge import Challenge, Options, Task
 from evaluation.core.field import CaseColumns, Field, Kind, Reference, Socket, TableColumns
 from evaluation.core.metric import Metric, mean_of
+from evaluation.core.source import FileSource
 
 
 class UnpicklableError(Exception):
@@ -45,6 +46,11 @@ def _stop_oneself() -> None:
     os.kill(os.getpid(), signal.SIGSTOP)
 
 
+def _spin() -> None:
+    while True:
+        pass
+
+
 def _make_noise() -> None:
     for descriptor in (1, 2):
         os.write(descriptor, b"noise \xff\xfe\n" * 1000)
@@ -62,6 +68,7 @@ BEHAVIOURS = {
     "slow": lambda: time.sleep(0.5),
     "stop": _stop_oneself,
     "noise": _make_noise,
+    "spin": _spin,
     "hang": lambda: time.sleep(1000),
     # PyDLL keeps the interpreter lock: nothing else in the process runs any more.
     "hang_with_lock": lambda: ctypes.PyDLL(None).sleep(1000),
@@ -74,6 +81,8 @@ RESULTS = {"result": Lock, "one_way_result": OneWay}
 @dataclass(frozen=True)
 class Behaviour(Kind):
     def read(self, source, case, files):
+        if isinstance(source, FileSource):
+            return bytes(files.read(source.path, 1000)).decode()
         when, _, what = source.cells[0].partition(":")
         if when == "read":
             BEHAVIOURS[what]()

@@ -63,7 +63,7 @@ from evaluation.metrics.crop import Box, box_of_content
 from evaluation.phase.config import FILE_NAME, read_configuration
 from evaluation.phase.output import whole_folder, write_report
 from evaluation.phase.writer import SampleCase, write_phase
-from evaluation.workers.pool import Progress, no_progress
+from evaluation.workers.reading import Progress, no_progress
 
 Step = Literal["distinction", "transform", "accuracy", "partition", "assignment", "combination"]
 STEPS: tuple[Step, ...] = get_args(Step)

@@ -1,0 +1,59 @@
+"""What a submission may take, derived from the form alone, so that a check says beforehand what is too much.
+
+The limits are many times what any valid submission is known to need: they are there for files that are made
+to be expensive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from evaluation.core.field import Field
+from evaluation.core.form import CaseForm
+
+_FILE_BYTES = 1 << 16
+_SPARE_BYTES = 1 << 26
+_BYTES_PER_PIXEL = 8
+_ITEMS_PER_FILE = 200
+_SPARE_ITEMS = 10_000
+_FILE_SECONDS = 0.02
+_SPARE_SECONDS = 10.0
+_PIXELS_PER_SECOND = 4e6
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Sums over a submission: bytes of files, values such as boxes, seconds of processor time to read."""
+
+    bytes: int
+    items: int
+    seconds: int
+
+    def in_words(self) -> str:
+        """Return the limits in a sentence for participants."""
+        return (
+            f"In all, a submission may take up to {self.bytes // 1_000_000} MB and hold up to {self.items} "
+            f"boxes or other values, and reading it may take up to {self.seconds} s of processor time."
+        )
+
+
+def limits_of(cases: Iterable[CaseForm], fields: Sequence[Field]) -> Limits:
+    """Return the limits of a submission of those fields for those cases."""
+    files = pixels = 0
+    for case in cases:
+        for field in fields:
+            if field.cases(case):
+                files += 1
+                pixels += field.kind.pixels(case)
+    return Limits(
+        bytes=_SPARE_BYTES + files * _FILE_BYTES + pixels * _BYTES_PER_PIXEL,
+        items=_SPARE_ITEMS + files * _ITEMS_PER_FILE,
+        seconds=round(_SPARE_SECONDS + files * _FILE_SECONDS + pixels / _PIXELS_PER_SECOND),
+    )
+
+
+def case_seconds(case: CaseForm, fields: Iterable[Field]) -> float:
+    """Return how many seconds of processor time it may take to read what was submitted for a case."""
+    pixels = sum(field.kind.pixels(case) for field in fields if field.cases(case))
+    return _SPARE_SECONDS + pixels / _PIXELS_PER_SECOND

@@ -1,0 +1,121 @@
+"""The form in which one process hands values to another that does not trust it: numbers, texts and arrays.
+
+A document is eight bytes that give the length of a JSON text, that text, and the bytes of all arrays. Reading
+one runs no code of its writer and touches no memory outside it: every type, length and offset is checked.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import struct
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Packed = Any
+"""None, a bool, int, float or str, an array of `DTYPES`, or a list, tuple or str-keyed dict of these."""
+
+DTYPES = frozenset({"|b1", "|u1", "<u2", "<i8", "<f4", "<f8"})
+_ARRAY = "\0array"
+_LENGTH = struct.Struct("<Q")
+_ALIGNMENT = 8
+
+
+class HandoverError(ValueError):
+    """Raised for bytes that are no document, or a value that is not of its kind."""
+
+
+def encode(value: Packed) -> list[bytes | memoryview]:
+    """Return the parts of a document; joined they are what `decode` takes. Raises `TypeError`."""
+    parts: list[bytes | memoryview] = []
+    offset = 0
+
+    def plain(item: object) -> object:
+        nonlocal offset
+        if not isinstance(item, np.ndarray):
+            raise TypeError(f"{type(item).__name__} cannot be handed over")
+        if item.dtype.str not in DTYPES:
+            raise TypeError(f"an array of {item.dtype} cannot be handed over")
+        data = np.ascontiguousarray(item).reshape(-1).view(np.uint8)
+        padding = -len(data) % _ALIGNMENT
+        if len(data):
+            parts.append(data.data)
+            parts.append(bytes(padding))
+        entry = {_ARRAY: [item.dtype.str, list(item.shape), offset]}
+        offset += len(data) + padding
+        return entry
+
+    text = json.dumps(value, default=plain, separators=(",", ":")).encode("ascii")
+    text += b" " * (-len(text) % _ALIGNMENT)
+    return [_LENGTH.pack(len(text)), text, *parts]
+
+
+def decode(document: bytes | bytearray | memoryview) -> Packed:
+    """Return the value of a document; its arrays are read-only views. Raises `HandoverError`."""
+    view = memoryview(document).toreadonly()
+    if len(view) < _LENGTH.size:
+        raise HandoverError("cut short")
+    (length,) = _LENGTH.unpack(view[: _LENGTH.size])
+    start = _LENGTH.size + length
+    if start > len(view):
+        raise HandoverError("cut short")
+    arrays = view[start:]
+
+    def array(pairs: list[tuple[str, Any]]) -> Any:
+        return _array(pairs[0][1], arrays) if len(pairs) == 1 and pairs[0][0] == _ARRAY else dict(pairs)
+
+    try:
+        return json.loads(bytes(view[_LENGTH.size : start]), object_pairs_hook=array)
+    except (ValueError, TypeError, RecursionError) as error:
+        raise HandoverError(f"no document: {type(error).__name__}") from None
+
+
+def _array(entry: Any, arrays: memoryview) -> NDArray[Any]:
+    dtype, shape, offset = entry
+    if dtype not in DTYPES or not isinstance(shape, list) or len(shape) > 3:
+        raise HandoverError("an unknown kind of array")
+    if any(type(number) is not int or not 0 <= number < 1 << 40 for number in (*shape, offset)):
+        raise HandoverError("an array of an impossible shape")
+    count = math.prod(shape)
+    size = np.dtype(dtype).itemsize * count
+    if offset % _ALIGNMENT or offset + size > len(arrays):
+        raise HandoverError("an array outside of its document")
+    return np.frombuffer(arrays[offset : offset + size], dtype=dtype, count=count).reshape(shape)
+
+
+def array_of(packed: Packed, dtypes: Sequence[str], dimensions: int) -> NDArray[Any]:
+    """Return an array after checking its type and number of dimensions. Raises `HandoverError`."""
+    if not isinstance(packed, np.ndarray) or packed.dtype.str not in dtypes or packed.ndim != dimensions:
+        raise HandoverError(f"expected an array of {' or '.join(dtypes)} in {dimensions} dimensions")
+    return packed
+
+
+def list_of(packed: Packed, length: int | None = None) -> list[Packed]:
+    """Return a list after checking its length. Raises `HandoverError`."""
+    if not isinstance(packed, list) or (length is not None and len(packed) != length):
+        raise HandoverError(f"expected a list of {'any length' if length is None else length}")
+    return packed
+
+
+def whole_number(packed: Packed, limit: int) -> int:
+    """Return a whole number from 0 to a limit. Raises `HandoverError`."""
+    if type(packed) is not int or not 0 <= packed <= limit:
+        raise HandoverError(f"expected a whole number from 0 to {limit}")
+    return packed
+
+
+def number_within(packed: Packed, low: float, high: float) -> float:
+    """Return a finite float between two bounds. Raises `HandoverError`."""
+    if type(packed) is not float or not math.isfinite(packed) or not low <= packed <= high:
+        raise HandoverError(f"expected a number from {low:g} to {high:g}")
+    return packed
+
+
+def text_of(packed: Packed) -> str:
+    """Return a text. Raises `HandoverError`."""
+    if not isinstance(packed, str):
+        raise HandoverError("expected a text")
+    return packed

@@ -1,0 +1,81 @@
+"""Scoring one case: the reference is opened, and no file of a submission."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Sequence
+
+from evaluation.core.challenge import Task, Values, references_of
+from evaluation.core.fault import FormFault, PhaseError
+from evaluation.core.outcome import CaseJob, Died, OrganiserFault, Outcome, Scored
+from evaluation.phase.reference import OpenReference, ReferenceFiles, ReferenceValues
+from evaluation.phase.run_time import RUN_SECONDS
+
+
+class UnreadableError(Exception):
+    """Raised where what was submitted for a case, and was read once, cannot be had for scoring."""
+
+
+class CaseScorer:
+    """Scores cases of one phase in some or all tasks."""
+
+    def __init__(self, reference: ReferenceFiles, tasks: Sequence[Task]) -> None:
+        self._tasks = tasks
+        self._reference = OpenReference(reference, references_of(tasks))
+
+    def run(self, job: CaseJob, read: Callable[[], Values]) -> Outcome:
+        """Return the outcome of one case, and let no exception out; ``read`` returns what was submitted."""
+        try:
+            predictions = read()
+            reference = ReferenceValues(self._reference, job.case, job.reference)
+            if job.mode == "validate" and (problems := self._validate(job, reference)):
+                return OrganiserFault(problems)
+            return self.score(job, predictions, reference)
+        except UnreadableError as error:
+            return Died(str(error))
+        except MemoryError:
+            return Died("out of memory")
+        except (KeyboardInterrupt, SystemExit) as stop:
+            return Died(f"stopped by {type(stop).__name__}")
+        except PhaseError as error:
+            return OrganiserFault(error.problems)
+        except FormFault as fault:  # of a reference that is read while it is scored
+            return OrganiserFault(tuple(map(str, fault.faults)))
+        except Exception:
+            return OrganiserFault((f"case {job.case.name}: {traceback.format_exc(limit=-8)}",))
+
+    def _validate(self, job: CaseJob, reference: ReferenceValues) -> tuple[str, ...]:
+        """Read every reference value of a case and return what is wrong with them."""
+        problems: list[str] = []
+        for field in references_of(self._tasks):
+            if not field.cases(job.case):
+                continue
+            try:
+                reference[field.name]
+            except PhaseError as error:
+                problems += error.problems
+        return tuple(problems)
+
+    def score(self, job: CaseJob, predictions: Values, reference: ReferenceValues) -> Scored:
+        """Return the rows of one case in every task; where a prediction is missing, the worst values."""
+        rows = {}
+        worst = []
+        for task in self._tasks:
+            if not task.fields:
+                if job.run_seconds is None:
+                    worst.append(task.name)
+                    rows[task.name] = task.worst_row(job.case, reference)
+                else:
+                    rows[task.name] = task.score({RUN_SECONDS: job.run_seconds}, reference)
+                continue
+            fields = task.fields_for(job.case)
+            if not fields:
+                continue
+            submitted = [field.name in predictions for field in fields]
+            row = task.score(predictions, reference) if any(submitted) else {}
+            if not all(submitted):
+                worst_row = task.worst_row(job.case, reference)
+                row = {**worst_row, **row} if row else worst_row
+                worst.append(task.name)
+            rows[task.name] = row
+        return Scored(rows, tuple(worst))

@@ -1,0 +1,183 @@
+"""The main process's view of the server and of the workers: to start, to kill, and of what they died."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import gc
+import os
+import select
+import signal
+import socket
+import sys
+import time
+
+from evaluation.core.fault import PhaseError
+from evaluation.workers.channel import Channel
+from evaluation.workers.server import STARTED, STATUS
+
+_PRELOAD = ("evaluation.workers.worker", "evaluation.workers.reader", "evaluation.workers.scorer")
+# SimpleITK decodes most images; imported once here, it is not imported by every worker.
+_OF_IMAGES = "SimpleITK"
+# glibc would hand the pages of every decoded image back and fault fresh ones in for the next: kept, a PNG
+# mask of 1634 × 1634 is decoded in a quarter of the time. Read by glibc when a process starts.
+_KEEP_PAGES = {"MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC_TRIM_THRESHOLD_": str(1 << 30)}
+OUT_OF_TIME = "out of time"
+_START_SECONDS = 30.0
+_CAUSE_SECONDS = 1.0
+_OBJECTS_BETWEEN_COLLECTIONS = 200_000
+
+
+class ServerError(Exception):
+    """Raised where the server has ended or does not answer."""
+
+
+class Worker:
+    """A process that was forked from the server, and the channel to it."""
+
+    def __init__(self, process: int, channel: Channel) -> None:
+        self.process = process
+        self.channel = channel
+
+
+class Server:
+    """The process from which workers are forked."""
+
+    def __init__(self, images: bool) -> None:
+        """Start the server, whose imports then run beside those of this process. Raises `OSError`."""
+        modules = [*_PRELOAD, _OF_IMAGES] if images else [*_PRELOAD]
+        self._control, theirs = socket.socketpair()
+        program = (
+            f"import sys; sys.path[:] = {sys.path!r}\n"
+            f"from evaluation.workers.server import serve; serve({theirs.fileno()}, {modules!r})"
+        )
+        os.set_inheritable(theirs.fileno(), True)
+        environment = {**os.environ, **_KEEP_PAGES}
+        self.process = os.posix_spawn(sys.executable, [sys.executable, "-c", program], environment)
+        theirs.close()
+        self._statuses: dict[int, int] = {}
+
+    def start_worker(self, reader: Worker | None = None) -> Worker:
+        """Return a new worker; it takes over our end of the channel to the ``reader`` at its side.
+
+        Raises `ServerError`.
+        """
+        ours, theirs = socket.socketpair()
+        try:
+            self._ask_for_worker(theirs, reader)
+            until = time.monotonic() + _START_SECONDS
+            while True:
+                process, status = self._next_status(until)
+                if status == STARTED:
+                    return Worker(process, Channel(ours))
+                self._statuses[process] = status
+        except ServerError:
+            ours.close()
+            raise
+
+    def _ask_for_worker(self, theirs: socket.socket, reader: Worker | None) -> None:
+        with theirs:
+            sockets = [theirs.fileno()] + ([] if reader is None else [reader.channel.fileno()])
+            try:
+                self._control.settimeout(_START_SECONDS)
+                socket.send_fds(self._control, [b"w"], sockets)
+            except OSError as error:
+                raise ServerError(str(error)) from None
+
+    def end_of(self, worker: Worker, seconds: float) -> int | None:
+        """Return the exit status of a worker, None where none is told within so many seconds."""
+        until = time.monotonic() + seconds
+        with contextlib.suppress(ServerError):
+            while worker.process not in self._statuses:
+                process, status = self._next_status(until)
+                self._statuses[process] = status
+        return self._statuses.pop(worker.process, None)
+
+    def _next_status(self, until: float) -> tuple[int, int]:
+        data = b""
+        while len(data) < STATUS.size:
+            left = max(0.0, until - time.monotonic())
+            if not select.select([self._control], [], [], left)[0]:
+                raise ServerError("the process that starts the workers does not answer")
+            try:
+                received = self._control.recv(STATUS.size - len(data))
+            except OSError as error:
+                raise ServerError(str(error)) from None
+            if not received:
+                raise ServerError("the process that starts the workers has ended")
+            data += received
+        process, status = STATUS.unpack(data)
+        return process, status
+
+    def kill(self) -> None:
+        """End the server and with it all workers."""
+        self._control.close()
+        kill(self.process)
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(self.process, 0)
+
+
+_server: Server | None = None
+
+
+def warm_up(images: bool = True) -> None:
+    """Start the server, so that its imports run beside those of this process. Raises `OSError`.
+
+    Without ``images`` what only they need is not imported, which takes as long as all the rest.
+    """
+    global _server
+    if _server is None:
+        _server = Server(images)
+        atexit.register(_server.kill)
+
+
+def start_worker(reader: Worker | None = None) -> Worker:
+    """Return a new worker, from a new server where there is none that answers. Raises `PhaseError`."""
+    global _server
+    for _ in range(2):
+        warm_up()
+        assert _server is not None
+        try:
+            return _server.start_worker(reader)
+        except ServerError:
+            atexit.unregister(_server.kill)
+            _server.kill()
+            _server = None
+    raise PhaseError("no worker can be started")
+
+
+def stop(worker: Worker) -> None:
+    """End a worker at once."""
+    worker.channel.close()
+    if _server is None or _server.end_of(worker, 0.0) is None:
+        kill(worker.process)
+
+
+def cause_of_end(worker: Worker) -> str:
+    """Return in words how a worker ended by itself."""
+    status = None if _server is None else _server.end_of(worker, _CAUSE_SECONDS)
+    if status is None:
+        kill(worker.process)
+    worker.channel.close()
+    if status is None or status >= 0:
+        return "ended its worker"
+    if status == -signal.SIGXCPU:
+        return OUT_OF_TIME
+    if status == -signal.SIGKILL:
+        return "killed by SIGKILL, probably for the machine's memory"
+    return f"crashed with {signal.Signals(-status).name}"
+
+
+def kill(process: int) -> None:
+    """Kill a process, which may have ended."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(process, signal.SIGKILL)
+
+
+def collect_rarely() -> None:
+    """Look for cycles of dead objects only now and then.
+
+    Ten thousand cases make many objects and hardly a cycle: Python's default would spend a tenth of the time
+    of a run on looking.
+    """
+    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)

@@ -1,0 +1,208 @@
+"""What readers tell of a submission, in the form that is handed over (`evaluation.io.handover`).
+
+Each class packs itself in a reader and is unpacked elsewhere, where every part is checked.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import struct
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from evaluation.core.fault import Fault, FaultKind, Faults
+from evaluation.io.handover import (
+    HandoverError,
+    Packed,
+    array_of,
+    decode,
+    encode,
+    list_of,
+    number_within,
+    text_of,
+    whole_number,
+)
+from evaluation.workers.batches import Batch
+
+_LENGTH = struct.Struct("<Q")
+_MAX_COUNT = 1 << 40
+_MAX_SECONDS = 1e9
+Parts = list[bytes | memoryview]
+
+
+@dataclass(frozen=True)
+class IndexReport:
+    """What the listing, the tables and the list of jobs of a submission hold; see `SubmissionIndex`."""
+
+    faults: Faults
+    tasks: tuple[str, ...]
+    notices: tuple[str, ...]
+    run_seconds: tuple[float | None, ...]
+    batches: tuple[Batch, ...]
+
+    def packed(self) -> Parts:
+        """Return the parts of a document."""
+        batches = [
+            [np.array(batch.positions, np.int64), np.frombuffer(batch.content, np.uint8)]
+            for batch in self.batches
+        ]
+        faults = _pack_faults(self.faults)
+        return encode([faults, self.tasks, self.notices, self.run_seconds, batches])
+
+    @classmethod
+    def unpacked(cls, data: memoryview, tasks: Sequence[str], cases: int) -> IndexReport:
+        """Return a report on a form of those tasks and so many cases. Raises `HandoverError`."""
+        faults, found, notices, run_seconds, packed = list_of(decode(data), 5)
+        batches = tuple(_batch(entry) for entry in list_of(packed))
+        if sorted(position for batch in batches for position in batch.positions) != list(range(cases)):
+            raise HandoverError("expected every case once")
+        names = set(map(text_of, list_of(found)))
+        if not names.issubset(tasks):
+            raise HandoverError("expected tasks of the form")
+        seconds = tuple(map(_seconds, list_of(run_seconds)))
+        if len(seconds) not in (0, cases):
+            raise HandoverError("expected a run time of every case")
+        return cls(
+            _unpack_faults(faults),
+            tuple(name for name in tasks if name in names),
+            tuple(map(text_of, list_of(notices))),
+            seconds,
+            batches,
+        )
+
+
+def _batch(packed: Packed) -> Batch:
+    positions, content = list_of(packed, 2)
+    return Batch(tuple(array_of(positions, ["<i8"], 1).tolist()), array_of(content, ["|u1"], 1).tobytes())
+
+
+def _seconds(packed: Packed) -> float | None:
+    return None if packed is None else number_within(packed, 0, _MAX_SECONDS)
+
+
+@dataclass(frozen=True)
+class Used:
+    """What reading took: bytes of files, values such as boxes, seconds of processor time (see `Limits`)."""
+
+    bytes: int = 0
+    items: int = 0
+    seconds: float = 0.0
+
+    def __add__(self, other: Used) -> Used:
+        """Return the sums."""
+        return Used(self.bytes + other.bytes, self.items + other.items, self.seconds + other.seconds)
+
+
+def _used(packed: Packed) -> Used:
+    count, items, seconds = list_of(packed, 3)
+    counts = whole_number(count, _MAX_COUNT), whole_number(items, _MAX_COUNT)
+    return Used(*counts, number_within(seconds, 0, _MAX_SECONDS))
+
+
+@dataclass(frozen=True)
+class BatchReport:
+    """What became of the cases of a batch, which are named by their number in it.
+
+    ``died`` says why a case was not read to its end, ``problems`` what is wrong with the form. ``again``
+    names the cases whose values are too large to be handed over, with the digests of their files.
+    """
+
+    faults: Faults = field(default_factory=Faults)
+    died: Mapping[int, str] = field(default_factory=dict)
+    problems: tuple[str, ...] = ()
+    again: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
+    used: Used = Used()
+
+    def packed(self, values: Sequence[Packed]) -> Parts:
+        """Return the parts of the report and, behind them, of the values, which others unpack."""
+        died, again = ([[key, value] for key, value in of.items()] for of in (self.died, self.again))
+        used = [self.used.bytes, self.used.items, self.used.seconds]
+        report = encode([_pack_faults(self.faults), died, self.problems, again, used])
+        return [_LENGTH.pack(sum(map(len, report))), *report, *encode(list(values))]
+
+    @classmethod
+    def unpacked(cls, data: memoryview, cases: int) -> tuple[BatchReport, memoryview]:
+        """Return the report on so many cases, and the values as they came. Raises `HandoverError`."""
+        if len(data) < _LENGTH.size:
+            raise HandoverError("cut short")
+        (length,) = _LENGTH.unpack(data[: _LENGTH.size])
+        end = _LENGTH.size + length
+        faults, died, problems, again, used = list_of(decode(data[_LENGTH.size : end]), 5)
+        report = cls(
+            _unpack_faults(faults),
+            {_number(key, cases): text_of(value) for key, value in map(_pair, list_of(died))},
+            tuple(map(text_of, list_of(problems))),
+            {_number(key, cases): _texts_by_name(value) for key, value in map(_pair, list_of(again))},
+            _used(used),
+        )
+        return report, data[end:]
+
+
+def files_of(values: memoryview) -> dict[str, str]:
+    """Return the files of one case by field. Raises `HandoverError`."""
+    (files,) = list_of(decode(values), 1)
+    return _texts_by_name(files)
+
+
+def _pair(packed: Packed) -> tuple[Packed, Packed]:
+    first, second = list_of(packed, 2)
+    return first, second
+
+
+def _number(packed: Packed, cases: int) -> int:
+    return whole_number(packed, cases - 1)
+
+
+def _texts_by_name(packed: Packed) -> dict[str, str]:
+    if not isinstance(packed, dict):
+        raise HandoverError("expected texts by name")
+    return {text_of(name): text_of(value) for name, value in packed.items()}
+
+
+def _pack_faults(faults: Faults) -> Packed:
+    return [list(_texts(faults)), [[kind.value, count] for kind, count in faults.more.items()]]
+
+
+def _texts(faults: Iterable[Fault]) -> Iterable[Packed]:
+    return (list(map(_plain, dataclasses.astuple(fault))) for fault in faults)
+
+
+def _plain(value: object) -> Packed:
+    """Return a part of a fault; of a long text no more than messages can show."""
+    if isinstance(value, str) and len(value) > 2 * _MAX_TEXT:
+        return value[:_MAX_TEXT] + value[-_MAX_TEXT:]
+    return value
+
+
+_MAX_TEXT = 1000
+
+
+def _unpack_faults(packed: Packed) -> Faults:
+    kept, more = _pair(packed)
+    faults = Faults(map(_fault, list_of(kept)))
+    faults.add(
+        (), {_kind(kind): whole_number(count, _MAX_COUNT) for kind, count in map(_pair, list_of(more))}
+    )
+    return faults
+
+
+def _fault(packed: Packed) -> Fault:
+    kind, file, expected, found, line, place, hint = list_of(packed, 7)
+    return Fault(
+        _kind(kind),
+        text_of(file),
+        text_of(expected),
+        text_of(found),
+        None if line is None else whole_number(line, _MAX_COUNT),
+        None if place is None else text_of(place),
+        None if hint is None else text_of(hint),
+    )
+
+
+def _kind(packed: Packed) -> FaultKind:
+    try:
+        return FaultKind(text_of(packed))
+    except ValueError:
+        raise HandoverError("expected a kind of fault") from None

@@ -1,0 +1,125 @@
+"""The second stage in its worker: the reference is opened, and no file of a submission.
+
+What was submitted comes as arrays and numbers, which each field's kind checks before they are scored. Of
+values that were too large to be kept, the reader at the scorer's side reads the files again.
+"""
+
+from __future__ import annotations
+
+import math
+import pickle
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache, partial
+from typing import Any
+
+from evaluation.core.challenge import fields_of
+from evaluation.core.form import Form
+from evaluation.core.outcome import CaseJob, OrganiserFault, Outcome
+from evaluation.io.handover import HandoverError, Packed, decode, list_of
+from evaluation.phase.reference import ReferenceFiles
+from evaluation.phase.registry import challenge_named, select_tasks
+from evaluation.workers.case_scorer import CaseScorer, UnreadableError
+from evaluation.workers.channel import ChannelError
+from evaluation.workers.reader import ReadJob
+from evaluation.workers.reports import BatchReport
+from evaluation.workers.worker import Answer, AskReader, Handler, Tick
+
+
+@dataclass(frozen=True)
+class ScoreJob:
+    """To score cases of a batch, by their numbers in it; see `ReadBatch` for the rest."""
+
+    cases: Mapping[int, CaseJob]
+    values: bytes = b""
+    content: bytes = b""
+    again: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ScorerSetup:
+    """All that a scorer gets: the form without its cases, the tasks to score, options and reference."""
+
+    form: Form
+    tasks: tuple[str, ...]
+    options: Mapping[str, Any]
+    reference: ReferenceFiles
+    memory_bytes: int | None = None
+
+    def confine(self) -> None:
+        """Keep everything: a scorer opens nothing that a stranger wrote."""
+
+    def open(self, ask_reader: AskReader | None) -> Handler:
+        """Return what does the jobs of scorers."""
+        return _Scorer(self, ask_reader)
+
+
+class _Scorer:
+    def __init__(self, setup: ScorerSetup, ask_reader: AskReader | None) -> None:
+        challenge = challenge_named(setup.form.challenge)
+        options = challenge.options.model_validate(setup.options)
+        tasks = select_tasks(challenge, options, setup.tasks, setup.form.run_time)
+        self._fields = {field.name: field for field in fields_of(tasks)}
+        self._scorer = CaseScorer(setup.reference, tasks)
+        self._ask_reader = ask_reader
+
+    def __call__(self, job: ScoreJob, tick: Tick) -> Answer:
+        outcomes: list[Outcome] = []
+        kept = cache(lambda: list_of(decode(job.values)))  # once for all cases of the batch
+        for number, case_job in job.cases.items():
+            tick(math.inf)
+            submitted = partial(self._submitted, job, number, kept)
+            outcomes.append(self._scorer.run(case_job, submitted))
+        return [_portable(job, outcomes)]
+
+    def _submitted(self, job: ScoreJob, number: int, kept: Callable[[], list[Packed]]) -> dict[str, Any]:
+        """Return what was submitted for a case. Raises `UnreadableError`, `HandoverError`."""
+        case_job = job.cases[number]
+        if not job.values or case_job.mode != "score":
+            return {}
+        values = self._read_again(job, number) if number in job.again else kept()
+        packed = values[number]
+        if not isinstance(packed, dict):
+            raise HandoverError("expected values by field")
+        return {
+            name: field.kind.unpack(packed[name], case_job.case)
+            for name, field in self._fields.items()
+            if name in packed
+        }
+
+    def _read_again(self, job: ScoreJob, number: int) -> list[Packed]:
+        """Return the values of a batch of which one case's files are read a second time."""
+        if self._ask_reader is not None:
+            again = ReadJob(job.content, (number,), room_bytes=math.inf, digests=job.again[number])
+            with suppress(ChannelError):
+                report, values = BatchReport.unpacked(self._ask_reader(again), number + 1)
+                if not (report.faults or report.died or report.problems):
+                    return list_of(decode(values))
+        raise UnreadableError("its files cannot be read again")
+
+
+def outcomes_of(answer: memoryview) -> list[Outcome]:
+    """Return the outcomes of a job, of a scorer, which is trusted. Raises whatever unpickling raises."""
+    outcomes: list[Outcome] = pickle.loads(answer)  # noqa: S301
+    return outcomes
+
+
+def _portable(job: ScoreJob, outcomes: list[Outcome]) -> bytes:
+    """Return the pickled outcomes; one that cannot be pickled is the organiser's fault of that case."""
+    with suppress(Exception):
+        return pickle.dumps(outcomes)
+    portable: list[Outcome] = []
+    for case_job, outcome in zip(job.cases.values(), outcomes, strict=True):
+        try:
+            pickle.dumps(outcome)
+        except Exception as error:
+            portable.append(unportable(case_job, error))
+        else:
+            portable.append(outcome)
+    return pickle.dumps(portable)
+
+
+def unportable(case_job: CaseJob, error: Exception) -> OrganiserFault:
+    """Return the outcome of a case whose result cannot get from the worker to the main process."""
+    return OrganiserFault((f"case {case_job.case.name}: its result cannot leave the worker: {error}",))

@@ -1,0 +1,110 @@
+"""The process from which all workers are forked: it imports what they need once, and holds no label.
+
+The main process starts it first of all, with a socket between them, and asks for a worker by sending the
+socket through which it will talk to that worker. Nothing of it lies in a file system, and it is not needed
+any more while a worker works.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import importlib
+import os
+import select
+import signal
+import socket
+import struct
+import sys
+from collections.abc import Sequence
+from types import FrameType, ModuleType
+from typing import NoReturn
+
+_PR_SET_PDEATHSIG = 1
+STATUS = struct.Struct("<qq")
+"""What the server tells: the number of a process, and `STARTED` or the status with which it ended."""
+
+STARTED = 1 << 32
+
+
+def serve(descriptor: int, modules: Sequence[str]) -> None:
+    """Import modules, then fork a process for each request until the main process ends.
+
+    A forked process calls the function ``work`` of the first module.
+
+    A request is one byte with the sockets of the worker: to the main process, and to its own reader if it
+    has one.
+    """
+    end_with_parent()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal; the main process ends us
+    control = socket.socket(fileno=descriptor)
+    os.set_inheritable(descriptor, False)
+    worker, *_ = [importlib.import_module(module) for module in modules]
+    ended, wake = os.pipe()
+    for end in (ended, wake):
+        os.set_blocking(end, False)
+    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, _nothing)
+    silence()
+    with contextlib.suppress(OSError):  # the main process has ended
+        while True:
+            ready, _, _ = select.select([control.fileno(), ended], [], [])
+            if ended in ready:
+                with contextlib.suppress(BlockingIOError):
+                    os.read(ended, 4096)
+                _report_ended(control)
+            if control.fileno() in ready:
+                request, sockets, _, _ = socket.recv_fds(control, 1, 2)
+                if not request:
+                    break
+                process = os.fork()
+                if process == 0:
+                    signal.set_wakeup_fd(-1)
+                    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                    for inherited in (control.detach(), ended, wake):
+                        os.close(inherited)
+                    _work(worker, sockets)
+                for handed_on in sockets:
+                    os.close(handed_on)
+                control.sendall(STATUS.pack(process, STARTED))
+    os._exit(0)
+
+
+def _report_ended(control: socket.socket) -> None:
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            process, status = os.waitpid(-1, os.WNOHANG)
+            if not process:
+                return
+            control.sendall(STATUS.pack(process, os.waitstatus_to_exitcode(status)))
+
+
+def _work(worker: ModuleType, sockets: Sequence[int]) -> NoReturn:
+    status = 1
+    try:
+        end_with_parent()
+        worker.work([socket.socket(fileno=descriptor) for descriptor in sockets])
+        status = 0
+    finally:
+        os._exit(status)
+
+
+def _nothing(number: int, frame: FrameType | None) -> None:
+    """Take a signal, which has already woken the server."""
+
+
+def silence() -> None:
+    """Point the standard streams at nothing: a decoder's words could hold anything, and without end."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nowhere, stream)
+    os.close(nowhere)
+
+
+def end_with_parent() -> None:
+    """Ask the system to kill this process when its parent ends, also while this one is stopped or hangs."""
+    if sys.platform == "linux":
+        parent = os.getppid()
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:  # it ended before we asked
+            os._exit(1)

@@ -1,0 +1,93 @@
+"""Every kind's values between processes: the same after unpacking, and refused where they are forged."""
+
+import numpy as np
+import pytest
+
+from evaluation.core.form import CaseForm
+from evaluation.io.handover import HandoverError, decode, encode
+from evaluation.io.kinds.boxes import Boxes, BoxList
+from evaluation.io.kinds.flags import FlagSet
+from evaluation.io.kinds.label_mask import LabelMask
+from evaluation.io.kinds.multilabel_mask import MultilabelMask
+from evaluation.io.kinds.number import Label, Number
+from evaluation.io.kinds.point import Point, PointInImage
+from evaluation.io.kinds.volume import ConfidenceVolume
+from evaluation.metrics.crop import EMPTY, Crop
+
+CASE = CaseForm("V1", 5, 4, {"b_scans": "2", "spacing_mm": "1 1 1", "origin_mm": "", "direction": ""})
+MASK = LabelMask({0: "cup", 128: "disc"}, 255)
+REGIONS = MultilabelMask(("a", "b"))
+BOXES = BoxList(("a", "b"), with_confidence=True, max_boxes=3)
+FLAGS = FlagSet(("x", "y", "z"))
+VOLUME = ConfidenceVolume()
+BITS = np.array([[True, False, True], [False, True, True]])
+
+GOOD = {
+    "mask": (MASK, Crop(np.array([[0, 128], [255, 0]], np.uint8), 2, 3)),
+    "empty mask": (MASK, EMPTY),
+    "regions": (REGIONS, (Crop(BITS, 1, 2), Crop(np.zeros((0, 0), bool)))),
+    "boxes": (BOXES, Boxes(np.array([[1, 0.5, 1, 2, 3, 4], [0, 1.0, 0, 0, 5, 4]]), 1)),
+    "no boxes": (BOXES, Boxes(np.zeros((0, 6)))),
+    "flags": (FLAGS, (True, None, False)),
+    "number": (Number(0, 1), 0.1),
+    "label": (Label(), 1),
+    "point": (PointInImage(), Point(4.5, 0.0, 5)),
+    "volume": (VOLUME, (Crop(np.array([[0.5, 1.0]], np.float32), 3, 3), EMPTY)),
+    "binary volume": (VOLUME, (EMPTY, Crop(np.ones((4, 5), np.uint8)))),
+}
+
+
+def plain(value):
+    if isinstance(value, Crop):
+        return value.top, value.left, value.values.dtype, value.values.tolist()
+    if isinstance(value, Boxes):
+        return value.rows.tolist(), value.clipped
+    return tuple(map(plain, value)) if isinstance(value, tuple) else value
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_a_value_comes_as_it_was_read(name):
+    kind, value = GOOD[name]
+    found = kind.unpack(decode(b"".join(encode(kind.pack(value)))), CASE)
+    assert type(found) is type(value)
+    assert plain(found) == plain(value)
+
+
+U1 = np.uint8
+FORGED = {
+    "mask outside": (MASK, [3, 0, np.zeros((2, 2), U1)]),
+    "mask at a negative place": (MASK, [-1, 0, np.zeros((2, 2), U1)]),
+    "mask at a fraction": (MASK, [0.5, 0, np.zeros((2, 2), U1)]),
+    "mask of floats": (MASK, [0, 0, np.zeros((2, 2))]),
+    "mask of a line": (MASK, [0, 0, np.zeros(2, U1)]),
+    "no mask": (MASK, None),
+    "too few regions": (REGIONS, [[0, 0, 0, 0, np.zeros(0, U1)]]),
+    "region of too few bits": (REGIONS, [[0, 0, 4, 5, np.zeros(2, U1)]] * 2),
+    "region outside": (REGIONS, [[1, 0, 4, 5, np.zeros(3, U1)]] * 2),
+    "too many boxes": (BOXES, [np.zeros((4, 6)), 0]),
+    "boxes of five numbers": (BOXES, [np.zeros((1, 5)), 0]),
+    "box of no class": (BOXES, [np.array([[2.0, 1, 0, 0, 1, 1]]), 0]),
+    "box of half a class": (BOXES, [np.array([[0.5, 1, 0, 0, 1, 1]]), 0]),
+    "box without end": (BOXES, [np.array([[0, 1, 0, 0, np.inf, 1]]), 0]),
+    "more boxes outside than boxes": (BOXES, [np.zeros((1, 6)), 2]),
+    "too few flags": (FLAGS, [True]),
+    "a flag that is a number": (FLAGS, [True, 1, False]),
+    "a number beyond its range": (Number(0, 1), 1.5),
+    "a number that is none": (Number(), float("nan")),
+    "a text": (Number(), "0.5"),
+    "a label that is a boolean": (Label(), True),
+    "a label of 2": (Label(), 2),
+    "a point outside": (PointInImage(), [6.0, 0.0]),
+    "a point of three": (PointInImage(), [0.0, 0.0, 0.0]),
+    "too few B-scans": (VOLUME, [[0, 0, np.zeros((1, 1), U1)]]),
+    "a confidence of 2": (VOLUME, [[0, 0, np.full((1, 1), 2, U1)]] * 2),
+    "a confidence below 0": (VOLUME, [[0, 0, np.full((1, 1), -1, np.float32)]] * 2),
+    "no number as confidence": (VOLUME, [[0, 0, np.full((1, 1), np.nan, np.float32)]] * 2),
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_a_forged_value_is_refused(name):
+    kind, packed = FORGED[name]
+    with pytest.raises(HandoverError):
+        kind.unpack(packed, CASE)

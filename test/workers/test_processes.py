@@ -1,0 +1,75 @@
+"""Server and workers as processes: what outlives what, and what a stopped one costs."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from evaluation.workers import processes
+from test.repository import REPOSITORY
+
+from .sessions import session
+from .unruly_cases import case, read, run, settings_of, values
+
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc"),
+    pytest.mark.timeout(90),
+]
+
+
+@pytest.mark.parametrize("stopped", ["nothing", "server", "workers"])
+def test_no_worker_outlives_a_killed_evaluation(stopped, tmp_path):
+    script = (
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "from test.workers.unruly_cases import case, run, settings_of\n"
+        "run([case(number, 'score:hang') for number in range(4)], settings_of(1000.0))\n"
+    )
+    (tmp_path / "main.py").write_text(script)
+    process = subprocess.Popen([sys.executable, tmp_path / "main.py", REPOSITORY], start_new_session=True)
+    while len(session(process.pid)) < 4:  # itself, the server and two workers
+        time.sleep(0.1)
+        assert process.poll() is None
+    server, *workers = sorted(pid for pid in session(process.pid) if pid != process.pid)
+    for pid in {"nothing": [], "server": [server], "workers": workers}[stopped]:
+        os.kill(pid, signal.SIGSTOP)
+    process.kill()
+    process.wait()
+    while session(process.pid):  # ends by the test's time limit if one stays
+        time.sleep(0.05)
+
+
+def test_stopped_worker_is_noticed_within_the_time_of_one_case():
+    """Of which its batch has many, and its case is read again by another."""
+    stopped = []
+
+    def stop(done: int) -> None:
+        if not stopped:
+            server = processes._server.process
+            children = Path(f"/proc/{server}/task/{server}/children").read_text().split()
+            stopped.append(int(children[0]))
+            os.kill(stopped[0], signal.SIGSTOP)
+
+    started = time.monotonic()
+    done = read([case(number, "well") for number in range(200)], settings_of(4.0), progress=stop)
+    assert stopped
+    assert not done.faults
+    assert time.monotonic() - started < 4.0 + 8.0
+
+
+def test_stopped_server_is_replaced(monkeypatch):
+    monkeypatch.setattr(processes, "_START_SECONDS", 1.0)
+    processes.warm_up()
+    stopped = processes._server.process
+    os.kill(stopped, signal.SIGSTOP)
+    assert values(run([case(number) for number in range(4)], settings_of(10.0))) == [1.0] * 4
+    assert processes._server.process != stopped
+
+
+def test_killed_server_is_replaced():
+    processes.warm_up()
+    os.kill(processes._server.process, signal.SIGKILL)
+    assert values(run([case(number) for number in range(4)], settings_of(10.0))) == [1.0] * 4

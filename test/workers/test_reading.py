@@ -1,0 +1,104 @@
+"""The first stage: what becomes of a submission whose files kill, hang or swallow their readers."""
+
+import sys
+import time
+from dataclasses import replace
+
+import pytest
+
+from evaluation.core.fault import PhaseError
+from evaluation.workers.pool import DeadlineExceeded
+
+from .unruly_cases import case, kill_workers, read, reader_setup, settings_of
+
+pytestmark = pytest.mark.timeout(60)
+
+DEADLY = [
+    "exit",
+    "exit_without_error",
+    "segmentation_fault",
+    "kill",
+    "terminate",
+    "sys_exit",
+    "memory",
+    "memory_in_steps",
+    "hang",
+    "hang_with_lock",
+    "stop",
+]
+
+
+@pytest.mark.parametrize("behaviour", DEADLY)
+def test_file_that_ends_its_reader_is_a_fault_of_the_submission_and_the_only_one(behaviour):
+    cases = [case(number, f"read:{behaviour}" if number == 5 else "well") for number in range(12)]
+    (fault,) = read(cases, settings_of(case_seconds=1.0)).faults
+    assert (fault.kind, fault.file) == ("unreadable", "behaviour5.csv")
+    assert "takes too much memory or time, or crashes its reader" in fault.found
+
+
+def test_file_that_takes_too_much_processor_time_is_ended_by_the_kernel():
+    """Long before the time that the whole case may take."""
+    started = time.monotonic()
+    setup = replace(reader_setup(), case_seconds=1.0)
+    (fault,) = read([case(0), case(1, "read:spin"), case(2)], settings_of(60.0), setup=setup).faults
+    assert fault.file == "behaviour1.csv"
+    assert time.monotonic() - started < 30
+
+
+def test_the_first_deadly_file_ends_the_run_and_known_faults_are_told_with_it():
+    behaviours = {0: "read:exception", **dict.fromkeys(range(5, 60), "read:kill")}
+    cases = [case(number, behaviours.get(number, "well")) for number in range(60)]
+    faults = list(read(cases, settings_of(1000.0)).faults)
+    assert sum("takes too much memory" in fault.found for fault in faults) == 1
+    assert "behaviour0.csv" in [fault.file for fault in faults]
+
+
+def test_exception_while_reading_is_a_fault_of_the_file():
+    faults = read([case(0, "read:exception"), case(1)], settings_of()).faults
+    assert [(fault.file, fault.found) for fault in faults] == [
+        ("behaviour0.csv", "one that cannot be decoded (UnpicklableError)")
+    ]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
+def test_readers_that_are_killed_from_outside_cost_nothing():
+    killed = []
+
+    def kill(done: int) -> None:
+        if done >= 12 and not killed:
+            killed.append(done)
+            kill_workers()
+
+    done = read([case(number) for number in range(48)], settings_of(30.0), progress=kill)
+    assert killed
+    assert not done.faults
+    positions = sorted(position for batch in done.batches for position in batch.positions.values())
+    assert positions == list(range(48))
+
+
+def test_machine_on_which_readers_die_without_reading_anything_is_blamed_on_no_file():
+    with pytest.raises(PhaseError, match="the workers cannot do anything"):
+        read([case(0)], settings_of(), setup=reader_setup(memory=1))
+
+
+def test_deadline_before_anything_is_wrong_is_nobodys_fault():
+    cases = [case(0), case(1, "read:hang"), case(2), case(3)]
+    with pytest.raises(DeadlineExceeded):
+        read(cases, settings_of(1000.0, deadline=time.monotonic() + 1.5))
+
+
+def test_known_faults_come_first_at_the_deadline():
+    cases = [case(0, "read:exception"), case(1, "read:hang"), case(2), case(3)]
+    done = read(cases, settings_of(1000.0, deadline=time.monotonic() + 3.0))
+    assert [fault.file for fault in done.faults] == ["behaviour0.csv"]
+
+
+def test_what_is_not_read_at_the_deadline_is_told_where_it_is_to_be_filled_up():
+    cases = [case(number, "read:hang" if number == 1 else "well") for number in range(4)]
+    settings = settings_of(1000.0, deadline=time.monotonic() + 3.0, fill_at_deadline=True)
+    assert 1 in read(cases, settings).unread
+
+
+def test_in_this_process_faults_are_the_same():
+    cases = [case(number, "read:exception" if number == 3 else "well") for number in range(8)]
+    assert list(read(cases, settings_of(workers=0)).faults) == list(read(cases, settings_of()).faults)
