@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import singledispatch
-from itertools import combinations
+from itertools import chain, combinations
 from math import nan
 from typing import Any
+
+import numpy as np
 
 from evaluation.core.field import Kind
 from evaluation.io.kinds.label_mask import LabelMask
 from evaluation.io.kinds.multilabel_mask import MultilabelMask
-from evaluation.io.kinds.number import Label
+from evaluation.io.kinds.number import Label, Number
 from evaluation.io.kinds.point import Point, PointInImage, distance
 from evaluation.metrics.agreement import Agreement, cohen_kappa, fleiss_kappa
 from evaluation.metrics.crop import Crop
+from evaluation.metrics.intraclass import intraclass_correlations, limits_of_agreement
+from evaluation.metrics.krippendorff import krippendorff_alpha
 from evaluation.metrics.overlap import dice, overlap_of, region_of
 
 
@@ -50,6 +54,42 @@ def _presence_of_classes(kind: MultilabelMask, value: tuple[Crop, ...]) -> Mappi
 @categories.register
 def _visibility(kind: PointInImage, value: Point) -> Mapping[str, Hashable]:
     return {"visible": kind.is_visible(value)} if kind.may_be_invisible else {}
+
+
+@singledispatch
+def amounts(kind: Kind, value: Any) -> Mapping[str, float]:
+    """Return the numbers that an annotator's value of one case gives, by name; NaN where undefined.
+
+    They are compared by intraclass correlation, Krippendorff's alpha and limits of agreement.
+    """
+    return {}
+
+
+@amounts.register
+def _number(kind: Number, value: float) -> Mapping[str, float]:
+    return {"": value}
+
+
+@amounts.register
+def _areas(kind: LabelMask, value: Crop) -> Mapping[str, float]:
+    return {
+        f"{kind.labels[label]} area in pixels": float(np.count_nonzero(region_of(value, labels).values))
+        for label, labels in kind.regions()
+    }
+
+
+@amounts.register
+def _areas_of_classes(kind: MultilabelMask, value: tuple[Crop, ...]) -> Mapping[str, float]:
+    return {
+        f"{name} area in pixels": float(np.count_nonzero(region.values))
+        for name, region in zip(kind.classes, value, strict=True)
+    }
+
+
+@amounts.register
+def _coordinates(kind: PointInImage, value: Point) -> Mapping[str, float]:
+    visible = kind.is_visible(value)
+    return {"x in pixels": value.x if visible else nan, "y in pixels": value.y if visible else nan}
 
 
 @singledispatch
@@ -91,6 +131,7 @@ class FieldAgreement:
     name: str
     kind: Kind
     _decisions: dict[str, list[dict[str, Hashable]]] = field(default_factory=lambda: defaultdict(list))
+    _amounts: dict[str, list[dict[str, float]]] = field(default_factory=lambda: defaultdict(list))
     _measures: dict[tuple[str, str, str], list[float]] = field(default_factory=lambda: defaultdict(list))
 
     def add(self, values: Mapping[str, Any]) -> None:
@@ -103,15 +144,23 @@ class FieldAgreement:
             self._decisions[decision].append(
                 {annotator: decided[annotator][decision] for annotator in annotators}
             )
+        given = {annotator: amounts(self.kind, values[annotator]) for annotator in annotators}
+        for amount in dict.fromkeys(name for of_annotator in given.values() for name in of_annotator):
+            numbers = {annotator: of_annotator[amount] for annotator, of_annotator in given.items()}
+            self._amounts[amount].append(
+                {annotator: number for annotator, number in numbers.items() if not math.isnan(number)}
+            )
         for first, second in combinations(annotators, 2):
             for name, value in measures(self.kind, values[first], values[second]).items():
                 if not math.isnan(value):
                     self._measures[name, first, second].append(value)
 
     def result(self) -> list[Agreement]:
-        """Return Cohen's kappa of every pair, Fleiss' kappa of all, and the mean measures of every pair.
+        """Return the figures of decisions, of numbers, and the mean measures of every pair.
 
-        An undefined kappa (only one category occurs) is left out.
+        Decisions: Cohen's kappa of every pair, Fleiss' kappa and Krippendorff's alpha of all. Numbers:
+        ICC(2,1) and ICC(3,1) over the cases that all annotators have, Krippendorff's alpha, and Bland and
+        Altman's limits of agreement of every pair. Undefined figures (only one category occurs) are left out.
         """
         found = []
         for decision, cases in self._decisions.items():
@@ -124,10 +173,48 @@ class FieldAgreement:
             several = [list(case.values()) for case in cases if len(case) > 1]
             kappa = fleiss_kappa(several)
             found.append(self._agreement(f"{prefix}Fleiss' kappa", "all", "", len(several), kappa))
+            categories_of_all = {value: code for code, value in enumerate(dict.fromkeys(chain(*several)))}
+            codes = [[float(categories_of_all[value]) for value in case] for case in several]
+            alpha = krippendorff_alpha(codes, "nominal")
+            found.append(self._agreement(f"{prefix}Krippendorff's alpha", "all", "", len(several), alpha))
+        for amount, numbers in self._amounts.items():
+            found += self._of_numbers(f"{amount}: " if amount else "", numbers)
         for (name, first, second), values in sorted(self._measures.items()):
             mean = math.fsum(values) / len(values)
             found.append(self._agreement(f"mean {name}", first, second, len(values), mean))
         return [agreement for agreement in found if not math.isnan(agreement.value)]
+
+    def _of_numbers(self, prefix: str, cases: Sequence[Mapping[str, float]]) -> Iterator[Agreement]:
+        annotators = sorted({annotator for case in cases for annotator in case})
+        of_all = [case for case in cases if len(case) == len(annotators)]
+        table = [[case[annotator] for annotator in annotators] for case in of_all]
+        correlations = intraclass_correlations(table) if table else None
+        if correlations is not None:
+            named = (("ICC(2,1)", correlations.agreement), ("ICC(3,1)", correlations.consistency))
+            for measure, found in named:
+                yield replace(
+                    self._agreement(f"{prefix}{measure}", "all", "", len(table), found.value),
+                    lower=found.interval.lower,
+                    upper=found.interval.upper,
+                )
+        several = [list(case.values()) for case in cases if len(case) > 1]
+        alpha = krippendorff_alpha(several, "interval")
+        yield self._agreement(f"{prefix}Krippendorff's alpha", "all", "", len(several), alpha)
+        for first, second in combinations(annotators, 2):
+            both = [case for case in cases if first in case and second in case]
+            limits = limits_of_agreement([case[first] for case in both], [case[second] for case in both])
+            if limits is None:
+                continue
+            for measure, value, interval in (
+                ("mean difference", limits.bias, limits.bias_interval),
+                ("lower limit of agreement", limits.lower, limits.lower_interval),
+                ("upper limit of agreement", limits.upper, limits.upper_interval),
+            ):
+                yield replace(
+                    self._agreement(f"{prefix}{measure}", first, second, len(both), value),
+                    lower=interval.lower,
+                    upper=interval.upper,
+                )
 
     def _agreement(self, measure: str, first: str, second: str, cases: int, value: float) -> Agreement:
         return Agreement(self.name, measure, first, second, cases, value)

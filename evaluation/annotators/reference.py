@@ -130,8 +130,11 @@ def write_reference_report(folder: Path, fused: FusedReference, rules: Rules) ->
     )
     write_rows(
         folder / "agreement.csv",
-        ("field", "measure", "annotator_1", "annotator_2", "cases", "value"),
-        ((a.field, a.measure, a.first, a.second, a.cases, a.value) for a in fused.agreement),
+        ("field", "measure", "annotator_1", "annotator_2", "cases", "value", "lower", "upper"),
+        (
+            (a.field, a.measure, a.first, a.second, a.cases, a.value, a.lower, a.upper)
+            for a in fused.agreement
+        ),
     )
     write_rows(
         folder / "annotators.csv",

@@ -98,7 +98,10 @@ def _share_of_agreeing_pairs(counts: Counter[Hashable]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """One figure of agreement; ``second`` is empty for a figure of all annotators together."""
+    """One figure of agreement; ``second`` is empty for a figure of all annotators together.
+
+    ``lower`` and ``upper`` are its 95 % confidence interval, None where it has none.
+    """
 
     field: str
     measure: str
@@ -106,3 +109,5 @@ class Agreement:
     second: str
     cases: int
     value: float
+    lower: float | None = None
+    upper: float | None = None

@@ -1,0 +1,127 @@
+"""Agreement of annotators on numbers: intraclass correlations, and the limits of agreement of two."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from evaluation.metrics.area_interval import student_quantile
+from evaluation.metrics.intervals import Interval
+
+_LIMIT = 1.96
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """An intraclass correlation with its confidence interval, at most 1."""
+
+    value: float
+    interval: Interval
+
+
+@dataclass(frozen=True)
+class IntraclassCorrelations:
+    """Single-rating correlations: of absolute agreement, ICC(2,1), and of consistency, ICC(3,1)."""
+
+    agreement: Correlation
+    consistency: Correlation
+
+
+@dataclass(frozen=True)
+class LimitsOfAgreement:
+    """Mean difference of two annotators and the limits within which 95 % of their differences lie.
+
+    Each has its confidence interval; all are in the unit of the ratings.
+    """
+
+    bias: float
+    lower: float
+    upper: float
+    bias_interval: Interval
+    lower_interval: Interval
+    upper_interval: Interval
+
+
+def intraclass_correlations(ratings: ArrayLike, level: float = 0.95) -> IntraclassCorrelations | None:
+    """Return ICC(2,1) and ICC(3,1) of annotators who all rated the same cases.
+
+    ratings: shape (cases, annotators), finite. In ICC(2,1) annotators are a sample of many, and one who is
+    always higher lowers it; in ICC(3,1) they are fixed, and such a shift does not count. None with fewer
+    than two cases or annotators, or where no annotator tells the cases apart. Raises ValueError for other
+    shapes and NaN.
+    Source: Shrout and Fleiss 1979, Psychological Bulletin 86:420; intervals also McGraw and Wong 1996,
+    Psychological Methods 1:30.
+    """
+    table = np.asarray(ratings, dtype=np.float64)
+    if table.ndim != 2 or not np.isfinite(table).all():
+        raise ValueError(f"ratings: expected numbers of shape (cases, annotators), found {table.shape}")
+    n, k = table.shape
+    if n < 2 or k < 2 or (table == table[0]).all():
+        return None
+    from scipy.special import fdtri
+
+    deviation = table - table.mean()
+    cases, annotators = deviation.mean(axis=1), deviation.mean(axis=0)
+    residual = deviation - cases[:, np.newaxis] - annotators
+    of_cases = float(k * (cases**2).sum() / (n - 1))
+    of_annotators = float(n * (annotators**2).sum() / (k - 1))
+    error = float((residual**2).sum() / ((n - 1) * (k - 1)))
+    quantile = (1 + level) / 2
+
+    agreement = (of_cases - error) / (of_cases + (k - 1) * error + k * (of_annotators - error) / n)
+    consistency = (of_cases - error) / (of_cases + (k - 1) * error)
+    if error <= 1e-20 * (of_cases + of_annotators):
+        # Without any residual there is nothing that the intervals could be made of.
+        same = Interval(agreement, agreement), Interval(consistency, consistency)
+        return IntraclassCorrelations(Correlation(agreement, same[0]), Correlation(consistency, same[1]))
+
+    ratio = of_annotators / error
+    spread = n * (1 + (k - 1) * agreement) - k * agreement
+    freedom = (k - 1) * (n - 1) * (k * agreement * ratio + spread) ** 2
+    freedom /= (n - 1) * (k * agreement * ratio) ** 2 + spread**2
+    low, high = float(fdtri(n - 1, freedom, quantile)), float(fdtri(freedom, n - 1, quantile))
+    rest = k * of_annotators + (k * n - k - n) * error
+    of_agreement = Interval(
+        n * (of_cases - low * error) / (low * rest + n * of_cases),
+        n * (high * of_cases - error) / (rest + n * high * of_cases),
+    )
+
+    within = (n - 1) * (k - 1)
+    low = of_cases / error / float(fdtri(n - 1, within, quantile))
+    high = of_cases / error * float(fdtri(within, n - 1, quantile))
+    of_consistency = Interval((low - 1) / (low + k - 1), (high - 1) / (high + k - 1))
+    return IntraclassCorrelations(
+        Correlation(agreement, of_agreement), Correlation(consistency, of_consistency)
+    )
+
+
+def limits_of_agreement(first: ArrayLike, second: ArrayLike, level: float = 0.95) -> LimitsOfAgreement | None:
+    """Return the figures of Bland and Altman for two annotators of the same cases, first minus second.
+
+    first, second: shape (cases,), finite. The limits are bias ± 1.96 standard deviations (ddof = 1). None
+    with fewer than two cases. Raises ValueError for shapes that differ.
+    Source: Bland and Altman 1986, Lancet 327:307; standard errors, 1999, Stat. Methods Med. Res. 8:135.
+    """
+    one, other = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    if one.ndim != 1 or one.shape != other.shape:
+        raise ValueError(f"first and second: expected equal numbers, found shapes {one.shape}, {other.shape}")
+    cases = one.size
+    if cases < 2:
+        return None
+    difference = one - other
+    bias, deviation = float(difference.mean()), float(difference.std(ddof=1))
+    quantile = student_quantile((1 + level) / 2, cases - 1)
+    of_bias = quantile * deviation / math.sqrt(cases)
+    of_limit = quantile * deviation * math.sqrt(1 / cases + _LIMIT**2 / (2 * (cases - 1)))
+    lower, upper = bias - _LIMIT * deviation, bias + _LIMIT * deviation
+    return LimitsOfAgreement(
+        bias,
+        lower,
+        upper,
+        Interval(bias - of_bias, bias + of_bias),
+        Interval(lower - of_limit, lower + of_limit),
+        Interval(upper - of_limit, upper + of_limit),
+    )
