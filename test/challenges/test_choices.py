@@ -1,0 +1,256 @@
+"""Every choice of a challenge on one small example, under each of its values, and in the definitions."""
+
+import re
+from dataclasses import replace
+from typing import Any, Literal, get_args, get_origin
+
+import numpy as np
+import pytest
+
+from evaluation.challenges.justraigs.agreed_labels import agreed_labels, counting_graders
+from evaluation.core.aggregation import metric_values
+from evaluation.core.case_table import CaseTable
+from evaluation.core.challenge import metrics_of
+from evaluation.core.form import CaseForm
+from evaluation.io.box_lines import BoxFormat, read_box_lines
+from evaluation.io.kinds.boxes import Boxes
+from evaluation.io.pixels import Size
+from evaluation.metrics.crop import Crop
+from evaluation.metrics.surface_distance import SurfaceConvention, surface_distances
+from evaluation.phase.registry import challenge_named, known_challenges
+from test.repository import REPOSITORY
+
+PAGE = (REPOSITORY / "docs/definitions.md").read_text(encoding="utf-8")
+
+
+def task(challenge, name, **options):
+    known = challenge_named(challenge)
+    return next(task for task in known.tasks(known.options(**options)) if task.name == name)
+
+
+def value(of_task, metric, rows):
+    table = CaseTable([f"case{number}" for number in range(len(rows))], rows)
+    chosen = [found for found in of_task.metrics if found.name == metric]
+    return metric_values(chosen, table)[metric]
+
+
+def sensitivity(challenge, name, metric, label, positives, negatives, **options):
+    rows = [{"likelihood": score, label: 1.0} for score in positives]
+    rows += [{"likelihood": score, label: 0.0} for score in negatives]
+    return value(task(challenge, name, **options), metric, rows)
+
+
+PERFECT, TIED = ([9, 9], range(9)), ([1, 1], [1] * 10)
+
+
+@pytest.mark.parametrize(
+    ("definition", "scores", "expected"),
+    [
+        # All positives above all negatives: of the curve scikit-learn keeps (0, 0), (0, 1) and (1, 1), and
+        # the public script draws a line from specificity 0 and sensitivity 1 to specificity 1 and sensitivity
+        # 0.
+        ("step", PERFECT, 1.0),
+        ("interpolated", PERFECT, 1.0),
+        ("between_kept_points", PERFECT, 0.15),
+        # All tied: the curve is the diagonal.
+        ("step", TIED, 0.0),
+        ("interpolated", TIED, 0.15),
+        ("between_kept_points", TIED, 0.15),
+    ],
+)
+def test_refuge_sensitivity_at_85_specificity(definition, scores, expected):
+    found = sensitivity(
+        "refuge",
+        "classification",
+        "reference_sensitivity",
+        "glaucoma",
+        *scores,
+        sensitivity_at_specificity=definition,
+    )
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(("definition", "expected"), [("step", 0.3), ("first_kept_point", 0.7)])
+def test_justraigs_sensitivity_at_95_specificity(definition, expected):
+    # Above 18 no false positive and 3 of 10 positives; from 18 on 2 of 20 false positives, more than 5 %, and
+    # 7.
+    found = sensitivity(
+        "justraigs",
+        "referral",
+        "sensitivity_at_95_specificity",
+        "referable",
+        [30, 30, 30, 18, 18, 18, 18, 5, 5, 5],
+        [*range(18), 18, 18],
+        sensitivity_at_specificity=definition,
+    )
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(("alone", "expected"), [(False, (True, None)), (True, (True, False))])
+def test_justraigs_specialist(alone, expected):
+    # G1 and the specialist say RG; they agree on the first of two labels.
+    labels, features = ("RG", "NRG", "RG"), [(True, True), (None, None), (True, False)]
+    counting = counting_graders(labels, specialist_alone=alone)
+    assert agreed_labels([features[grader] for grader in counting]) == expected
+
+
+@pytest.mark.parametrize("alone", [False, True])
+def test_justraigs_specialist_who_contradicts_both_graders(alone):
+    assert counting_graders(("RG", "RG", "NRG"), specialist_alone=alone) == (0, 1)
+
+
+@pytest.mark.parametrize(("definition", "expected"), [("column_count", 0.5), ("extent", 0.75)])
+def test_refuge_vertical_diameter(definition, expected):
+    # A disc of 4 rows; the cup is one column with a gap: 2 pixels over 3 rows.
+    mask = np.full((6, 5), 255, dtype=np.uint8)
+    mask[1:5, 1:4] = 128
+    reference = mask.copy()
+    mask[[1, 3], 2] = 0
+    found = task("refuge", "segmentation", vertical_diameter=definition).score(
+        {"segmentation": _crop(mask)}, {"segmentation": _crop(reference)}
+    )
+    assert found["vertical_cup_to_disc_ratio_error"] == expected
+
+
+def _crop(mask):
+    return Crop(mask[1:5, 1:4], 1, 1)
+
+
+BE, IMAGE = 0, CaseForm("E", 100, 100, {"set": "in-sample"})
+
+
+def detection(predicted, reference, metric, **options):
+    of_task = task("edd2020", "detection", classes=("BE",), **options)
+    rows = [
+        of_task.score(
+            {"detection_boxes": Boxes(np.array(boxes, dtype=np.float64).reshape(-1, 6))},
+            {"detection_boxes": Boxes(np.array(true, dtype=np.float64).reshape(-1, 6))},
+        )
+        for boxes, true in zip(predicted, reference, strict=True)
+    ]
+    return value(of_task, metric, rows)
+
+
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [
+        ("all_points", 1 / 3 + 1 / 3 * 2 / 3),
+        ("101_points", (34 + 33 * 2 / 3) / 101),
+        ("11_points", (4 + 3 * 2 / 3) / 11),
+    ],
+)
+def test_edd2020_average_precision(rule, expected):
+    # Right, wrong, right, of three boxes: precision 1 up to recall 1/3, 2/3 up to 2/3.
+    true = [[BE, 1, x, 0, x + 9, 9] for x in (0, 20, 40)]
+    found = [[BE, 0.9, *true[0][2:]], [BE, 0.8, 80, 80, 89, 89], [BE, 0.7, *true[1][2:]]]
+    assert detection([found], [true], "map_d", average_precision=rule) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize(("inclusive", "expected"), [(True, 1.0), (False, 0.0)])
+def test_edd2020_inclusive_corners(inclusive, expected):
+    # 2 × 2 pixels of 2 × 4 at a threshold of 0.5; without the last row and column 1 × 1 of 1 × 3.
+    assert (
+        detection(
+            [[[BE, 0.9, 0, 0, 1, 1]]],
+            [[[BE, 1, 0, 0, 1, 3]]],
+            "map_50",
+            inclusive_corners=inclusive,
+        )
+        == expected
+    )
+
+
+@pytest.mark.parametrize(("part", "expected"), [("iou_d", 1.0), ("iou_d_with_missed", 0.5)])
+def test_edd2020_iou_of_the_score(part, expected):
+    # One of two boxes is found exactly: AP 1/2, mean IoU 1, with the missed box 1/2.
+    true = [[BE, 1, 0, 0, 9, 9], [BE, 1, 20, 20, 29, 29]]
+    found = detection([[[BE, 0.9, 0, 0, 9, 9]]], [true], "score_d", iou_of_score=part)
+    assert found == pytest.approx(0.6 * 0.5 + 0.4 * expected, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("outside", "expected"),
+    [("error", None), ("clip", 1.0), ("keep", 0.0)],
+)
+def test_edd2020_boxes_outside_of_the_image(outside, expected):
+    # The prediction is 10 columns wider than the reference, all of them left of the image: IoU 1/2 if kept.
+    form = BoxFormat({"BE": BE}, True, outside=outside)
+    lines = read_box_lines(memoryview(b"BE 0.9 -10 0 9 9"), form, Size(100, 100), 10)
+    if expected is None:
+        assert [str(problem) for problem in lines.problems] == ["expected x1 from 0 to 100, found -10"]
+        return
+    found = detection([lines.rows], [[[BE, 1, 0, 0, 9, 9]]], "map_75", outside=outside)
+    assert (found, lines.outside) == (expected, 1)
+
+
+@pytest.mark.parametrize(
+    ("choice", "hausdorff_95", "mean"),
+    [
+        ({}, 1.0, 0.75),
+        ({"percentile": "linear"}, 1.85, 0.75),
+        ({"directions": "pooled"}, 1.0, 0.5),
+        # The last four corners of the long bar are 2 voxels from the short one and have more than 5 % of the
+        # area.
+        ({"surface": "elements"}, 2.0, None),
+    ],
+)
+def test_cysts_surface_distances(choice, hausdorff_95, mean):
+    # A bar of 4 voxels and one of 2 inside it: distances 0, 0, 1, 2 and 0, 0.
+    long, short = [Crop(np.ones((1, 4), dtype=bool))], [Crop(np.ones((1, 2), dtype=bool))]
+    found = surface_distances(long, short, (1.0, 1.0, 1.0), 9.0, replace(SurfaceConvention(), **choice))
+    assert found.hausdorff_95 == pytest.approx(hausdorff_95, rel=1e-12)
+    assert mean is None or found.mean == pytest.approx(mean, rel=1e-12)
+
+
+def test_cysts_options_reach_the_surfaces():
+    options = challenge_named("cysts").options
+    assert options().convention() == SurfaceConvention()
+    chosen = options(surface="elements", surface_directions="pooled").convention()
+    assert chosen == SurfaceConvention("elements", "index", "pooled")
+    with pytest.raises(ValueError, match="expected 'index' for surface 'elements'"):
+        options(surface="elements", hausdorff_percentile="linear")
+
+
+def values_of(annotation: Any) -> list[str]:
+    if get_origin(annotation) is Literal:
+        return [str(found) for found in get_args(annotation)]
+    return []
+
+
+@pytest.mark.parametrize("name", ["refuge", "adam", "edd2020", "justraigs", "cysts"])
+def test_every_choice_has_its_card(name):
+    options = challenge_named(name).options.model_fields
+    section = PAGE.partition(f"\n## {dict(zip(ORDER, TITLES, strict=True))[name]}\n")[2].partition("\n## ")[0]
+    missing = [
+        f"{key} = {choice}"
+        for key, field in options.items()
+        for choice in ["", *values_of(field.annotation)]
+        if not re.search(rf"`{key}\b", section) or choice not in section
+    ]
+    assert missing == []
+
+
+ORDER = ("refuge", "adam", "edd2020", "justraigs", "cysts")
+TITLES = ("REFUGE", "ADAM", "EDD2020", "JustRAIGS", "Cysts")
+
+
+def card_of(name: str) -> str:
+    """Return how a card names a metric: parts that occur many times stand as placeholders."""
+    name = re.sub(r"(drusen|exudate|hemorrhage|scar|other)_", "<lesion>_", name)
+    name = re.sub(r"_(BE|suspicious|HGD|cancer|polyp)$", "_<class>", name)
+    name = re.sub(r"(justification)\.(?!hamming)\w+_error$", r"\1.<label>_error", name)
+    return re.sub(r"_level_\d$", "_level_<n>", name)
+
+
+@pytest.mark.parametrize("name", ORDER)
+def test_every_metric_has_its_card(name):
+    challenge = challenge_named(name)
+    tasks = challenge.tasks(challenge.options())
+    names = [*metrics_of(tasks), *(composite.name for composite in challenge.composites_of(tasks))]
+    pooled = {f"segmentation.{figure}_<class>" for figure in ("precision", "recall", "f1", "f2")}
+    missing = {card_of(metric) for metric in names if f"`{card_of(metric)}`" not in PAGE} - pooled
+    assert missing == set()
+
+
+def test_the_definitions_are_of_all_challenges():
+    assert set(ORDER) <= set(known_challenges())
