@@ -66,7 +66,7 @@ def test_every_type_is_in_the_schema():
 
 
 def test_an_estimate_with_everything_and_with_nothing_more(metrics, validator):
-    interval = ConfidenceInterval(0.0, 1.0, 0.5)
+    interval = ConfidenceInterval(0.0, 1.0, 0.5, "percentile")
     for estimate in (Estimate(0.5), Estimate(0.5, interval, {"wilson": interval}, 0.1, 0.5, 0.4, 0.6)):
         content = copy.deepcopy(metrics)
         content["aggregates"]["classification"]["auc"] = json.loads(render(asdict(estimate)))
