@@ -30,9 +30,7 @@ from evaluation.platform.result_file import (
 RESULT = MetricsFile(
     phase=PhaseSection("refuge", "refuge-tiny", "1", "00", "image", "reject", {}),
     cases=CasesSection(4, 4, 0),
-    aggregates={
-        "classification": {"auc": Estimate(0.75, ConfidenceInterval(0.5, 1.0, 0.25, "logit-DeLong"))}
-    },
+    aggregates={"classification": {"auc": Estimate(0.75, ConfidenceInterval(0.5, 1.0, 0.25, "percentile"))}},
     ranking=RankingSection({"classification": {"auc": 0.75}}),
 )
 
@@ -54,12 +52,7 @@ def test_absent_values_are_left_out(tmp_path):
     content = json.loads(write_metrics(RESULT, tmp_path).read_text())
     assert content["aggregates"]["classification"]["auc"] == {
         "value": 0.75,
-        "confidence_interval": {
-            "lower": 0.5,
-            "upper": 1.0,
-            "half_width": 0.25,
-            "method": "logit-DeLong",
-        },
+        "confidence_interval": {"lower": 0.5, "upper": 1.0, "half_width": 0.25, "method": "percentile"},
     }
     assert "case" not in content
     assert "null" not in write_metrics(RESULT, tmp_path).read_text()
