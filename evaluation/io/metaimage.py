@@ -121,8 +121,9 @@ def _read_keys(read: Callable[[int], bytes], image: str) -> tuple[dict[str, str]
             continue
         key, equals, value = line.decode("latin-1").partition("=")
         key = key.strip(_BLANKS)
-        # A colon ends a key as well in the library that most programs read these files with.
-        if not equals or not byte or ":" in key or key.casefold() in seen:
+        # In the library that most programs use, a colon or NUL ends a key as well.
+        plain = key.isascii() and key.isprintable() and ":" not in key
+        if not equals or not byte or not plain or key.casefold() in seen:
             break
         seen.add(key.casefold())
         keys[key] = value.strip(_BLANKS)

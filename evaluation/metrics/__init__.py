@@ -24,16 +24,16 @@ if TYPE_CHECKING:
         roc_curve,
         sensitivity_at_specificity,
     )
+    from evaluation.metrics.plain_confidence import weighted_dice
+    from evaluation.metrics.plain_cup_to_disc import cup_to_disc_ratio
     from evaluation.metrics.plain_decisions import f1_score, hamming_distance
     from evaluation.metrics.plain_lesions import detection_ratio, false_components
     from evaluation.metrics.plain_segmentation import (
-        cup_to_disc_ratio,
         dice,
         f_beta,
         jaccard,
         precision,
         recall,
-        weighted_dice,
     )
     from evaluation.metrics.plain_surfaces import (
         average_symmetric_surface_distance,
@@ -77,9 +77,11 @@ _MODULES = {
     "intervals": "wilson_interval",
     "plain_boxes": "box_average_precision box_iou mean_average_precision mean_detection_iou",
     "plain_classification": "auc average_precision roc_curve sensitivity_at_specificity",
+    "plain_confidence": "weighted_dice",
+    "plain_cup_to_disc": "cup_to_disc_ratio",
     "plain_decisions": "f1_score hamming_distance",
     "plain_lesions": "detection_ratio false_components",
-    "plain_segmentation": "cup_to_disc_ratio dice f_beta jaccard precision recall weighted_dice",
+    "plain_segmentation": "dice f_beta jaccard precision recall",
     "plain_surfaces": ("average_symmetric_surface_distance hausdorff_distance modified_hausdorff_distance"),
 }
 
