@@ -57,6 +57,7 @@ PARTS = {
     "metrics/plain_arguments.py": "metrics/test_plain_classification.py",
     "metrics/plain_box_table.py": "metrics/test_plain_boxes.py",
     "metrics/plain_confidence.py": "metrics/test_plain_segmentation.py",
+    "metrics/plain_correlations.py": "metrics/test_plain_errors.py",
     "metrics/plain_cup_to_disc.py": "metrics/test_plain_segmentation.py",
     "ranking/scheme_choice.py": "ranking/test_schemes.py",
     "organiser/attack/areas.py": "organiser/attack/test_attack.py",

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+Figure = Callable[[ArrayLike, ArrayLike, ArrayLike], NDArray[np.float64]]
 
 
 def booleans(values: ArrayLike, name: str) -> NDArray[np.bool_]:
@@ -35,3 +39,8 @@ def check_shapes(prediction: NDArray[np.generic], reference: NDArray[np.generic]
     """Raise ValueError if two arrays differ in shape."""
     if prediction.shape != reference.shape:
         raise ValueError(f"expected arrays of one shape, found {prediction.shape} and {reference.shape}")
+
+
+def value_of(figure: Figure, predicted: ArrayLike, reference: ArrayLike, weights: ArrayLike | None) -> float:
+    """Return a figure of two columns under the weights of the cases, by default 1. Raises ValueError."""
+    return float(figure(predicted, reference, weights_row(weights, np.size(reference)))[0])
