@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ MAGIC = b"ObjectType"
 _IMAGE = "a MetaImage"
 _GREY = "MET_UCHAR"
 _LONGEST_HEADER = 1 << 16
+_BLANKS = " \t\r"
 _LAST_KEY = "ElementDataFile"
 _FLAGS = ("BinaryData", "CompressedData", "BinaryDataByteOrderMSB", "ElementByteOrderMSB")
 _NO_SCALE = {"ElementToIntensityFunctionSlope": "1", "ElementToIntensityFunctionOffset": "0"}
@@ -97,7 +99,7 @@ def read_header(read: Callable[[int], bytes], file_bytes: int, image: str) -> Me
     channels = keys.get("ElementNumberOfChannels", "1")
     if channels != "1":
         raise ReadError(FaultKind.WRONG_VALUE, "one channel", f"{channels} channels")
-    counts = keys.get("DimSize", "").split()
+    counts = re.split(r"[ \t]+", keys.get("DimSize", ""))
     if len(counts) < 2 or keys.get("NDims") != str(len(counts)) or not all(map(_is_count, counts)):
         raise damaged(image, "an invalid header")
     deflated = _is_true(keys, "CompressedData")
@@ -118,12 +120,13 @@ def _read_keys(read: Callable[[int], bytes], image: str) -> tuple[dict[str, str]
             line += byte
             continue
         key, equals, value = line.decode("latin-1").partition("=")
-        key = key.strip()
-        # A colon ends a key as well in the library that most programs read these files with.
-        if not equals or not byte or ":" in key or key.casefold() in seen:
+        key = key.strip(_BLANKS)
+        # In the library that most programs use, a colon or NUL ends a key as well.
+        plain = key.isascii() and key.isprintable() and ":" not in key
+        if not equals or not byte or not plain or key.casefold() in seen:
             break
         seen.add(key.casefold())
-        keys[key] = value.strip()
+        keys[key] = value.strip(_BLANKS)
         if key == _LAST_KEY:
             return keys, position
         line.clear()

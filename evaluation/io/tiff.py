@@ -18,8 +18,8 @@ from evaluation.io.tiff_pages import PAGE_TAGS, Tags, check_page, check_pages, r
 def read_tiff(data: memoryview, size: Size | None) -> NDArray[np.uint8]:
     """Return the grey values (y, x) of an 8-bit TIFF image of one page, a view of `data` if not compressed.
 
-    Accepted are grey and RGB with equal channels, each with or without an opaque alpha channel; strips or
-    tiles; uncompressed, LZW, deflate or PackBits.
+    Accepted are grey, and RGB with equal channels with or without an opaque alpha channel; strips or tiles;
+    uncompressed, LZW, deflate or PackBits.
 
     Raises `ReadError` (unreadable, wrong size, wrong value or too large).
     """
@@ -31,8 +31,12 @@ def read_tiff(data: memoryview, size: Size | None) -> NDArray[np.uint8]:
     check_page(tags, (tiff.BLACK_IS_ZERO, tiff.RGB))
     channels = tags.one(tiff.SAMPLES, 1)
     is_grey = tags.one(tiff.PHOTOMETRIC, tiff.BLACK_IS_ZERO) == tiff.BLACK_IS_ZERO
-    if channels not in ((1, 2) if is_grey else (3, 4)):
+    # Some programs read grey with alpha as rows of another length.
+    if channels not in ((1,) if is_grey else (3, 4)):
         raise ReadError(FaultKind.WRONG_VALUE, "one grey channel or RGB", f"{channels} channels")
+    extra = tags.values.get(tiff.EXTRA_SAMPLES, ())
+    if len(extra) != (channels == 4) or not set(extra) <= set(tiff.ALPHA):
+        raise ReadError(FaultKind.WRONG_VALUE, "an extra channel that is declared as alpha", "another one")
     if channels > 1 and tags.one(tiff.PLANAR, 1) != 1:
         raise ReadError(FaultKind.WRONG_VALUE, "channels stored pixel by pixel", "separate planes")
     return grey_of_channels(decode_page(data, tags))

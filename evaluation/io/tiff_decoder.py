@@ -21,6 +21,7 @@ from evaluation.io.pixels import damaged
 from evaluation.io.tiff_pages import IMAGE, Tags
 
 _DEFLATES = (tiff.DEFLATE, tiff.OLD_DEFLATE)
+_HEADER_BYTES = 8
 _LONG, _LARGEST_LONG = 4, 0xFFFFFFFF
 
 
@@ -31,9 +32,13 @@ def decode_page(data: memoryview, tags: Tags) -> NDArray[Any]:
     or wrong value).
     """
     channels = tags.one(tiff.SAMPLES, 1)
+    offsets, lengths = (len(tags.values.get(tag, ())) for tag in tags.places)
+    # Only the length of a single strip may be missing.
+    if offsets != lengths and (lengths or offsets > 1):
+        raise damaged(IMAGE, f"{lengths} lengths of {offsets} strips or tiles")
     if channels == 1 or tags.one(tiff.PLANAR, 1) == 1:
         return _decode(data, tags, channels, slice(None))
-    count = len(tags.values.get(tags.places[0], ())) // channels
+    count = offsets // channels
     parts = [slice(plane * count, (plane + 1) * count) for plane in range(channels)]
     return np.moveaxis(np.stack([_decode(data, tags, 1, part)[..., 0] for part in parts]), 0, -1)
 
@@ -43,15 +48,21 @@ def _decode(data: memoryview, tags: Tags, channels: int, part: slice) -> NDArray
     dtype, width, height = tags.dtype, tags.size.width, tags.size.height
     if dtype is None:
         raise ReadError(FaultKind.WRONG_VALUE, "integers or floating-point numbers", "another type of values")
+    if {tiff.STRIP_OFFSETS, tiff.TILE_OFFSETS} <= tags.values.keys():
+        raise damaged(IMAGE, "both strips and tiles")
     offsets, lengths = (tags.values.get(tag, ())[part] for tag in tags.places)
+    if min(offsets, default=0) < _HEADER_BYTES:
+        raise damaged(IMAGE, "pixels in the header of the file")
     compression, predictor = tags.one(tiff.COMPRESSION, tiff.NONE), tags.one(tiff.PREDICTOR, 1)
     pixel_bytes = channels * dtype.itemsize
     step = tags.one(tiff.TILE_WIDTH, width)
     columns = -(-width // step) * step
-    in_rows = not tags.is_tiled and tags.one(tiff.BITS, 1) > 1 and tags.one(tiff.FILL_ORDER, 1) == 1
-    if in_rows and compression in (tiff.NONE, *_DEFLATES):
-        deflated = None if compression == tiff.NONE else lengths
-        found = np.frombuffer(_rows(data, tags, offsets, deflated, width * pixel_bytes), np.uint8)
+    tile_bytes = step * tags.one(tiff.TILE_HEIGHT, height) * tags.one(tiff.BITS, 1) * channels // 8
+    if tags.is_tiled and compression == tiff.NONE and set(lengths) != {tile_bytes}:
+        raise damaged(IMAGE, "tiles of another length than their rows")
+    in_rows = not tags.is_tiled and tags.one(tiff.BITS, 1) > 1
+    if in_rows and compression in (tiff.NONE, tiff.PACK_BITS, *_DEFLATES):
+        found = np.frombuffer(_rows(data, tags, offsets, lengths, width * pixel_bytes), np.uint8)
     else:
         bare = _bare_file(_pieces(data, offsets, lengths), tags, columns, pixel_bytes)
         found = decode(bare, "TIFF", (height, columns * pixel_bytes)).astype(np.uint8, copy=False)
@@ -82,16 +93,23 @@ def _of_differences(
 
 
 def _rows(
-    data: memoryview, tags: Tags, offsets: Sequence[int], deflated: Sequence[int] | None, row_bytes: int
+    data: memoryview, tags: Tags, offsets: Sequence[int], lengths: Sequence[int], row_bytes: int
 ) -> memoryview | bytes:
-    """Return the bytes of all rows; ``deflated`` holds the lengths of deflated strips."""
+    """Return the bytes of all rows of strips that are not compressed, deflated or packed."""
     height = tags.size.height
     rows = min(max(tags.one(tiff.ROWS_PER_STRIP, height), 1), height)
     if len(offsets) != -(-height // rows):
         raise damaged(IMAGE, f"{len(offsets)} strips")
     plain = [min(rows, height - first) * row_bytes for first in range(0, height, rows)]
-    strips = _pieces(data, offsets, plain if deflated is None else deflated)
-    if deflated is not None:
+    compression = tags.one(tiff.COMPRESSION, tiff.NONE)
+    if compression == tiff.NONE and lengths and list(lengths) != plain:
+        raise damaged(IMAGE, "strips of another length than their rows")
+    strips = _pieces(data, offsets, plain if compression == tiff.NONE else lengths)
+    if compression == tiff.PACK_BITS:
+        return b"".join(
+            _unpacked(strip, length, row_bytes) for strip, length in zip(strips, plain, strict=True)
+        )
+    if compression != tiff.NONE:
         return b"".join(map(_inflated, strips, plain))
     ends = [start + length for start, length in zip(offsets, plain, strict=True)]
     return data[offsets[0] : ends[-1]] if ends[:-1] == list(offsets[1:]) else b"".join(strips)
@@ -119,6 +137,26 @@ def _inflated(strip: memoryview, length: int) -> bytes:
     return found
 
 
+def _unpacked(strip: memoryview, length: int, row_bytes: int) -> bytes:
+    """Return the expected bytes of a packed strip, whose runs end with their row (TIFF 6.0, section 9)."""
+    packed, found, position = bytes(strip), bytearray(), 0
+    while len(found) < length and position < len(packed) - 1:
+        count = packed[position]
+        room = row_bytes - len(found) % row_bytes
+        if count < 128:
+            run = packed[position + 1 : position + 2 + count]
+            position += 2 + count
+        else:
+            run = packed[position + 1 : position + 2] * (257 - count) if count > 128 else b""
+            position += 2 if count > 128 else 1
+        if len(run) > room:
+            break
+        found += run
+    if len(found) != length or any(packed[position:]):
+        raise damaged(IMAGE, "damaged or incomplete image data")
+    return bytes(found)
+
+
 def _bare_file(pieces: Sequence[memoryview], tags: Tags, columns: int, pixel_bytes: int) -> bytes:
     """Return a file of one page with the encoded strips or tiles, in which each byte is a pixel."""
     order = "<" if tags.little_endian else ">"
@@ -127,7 +165,7 @@ def _bare_file(pieces: Sequence[memoryview], tags: Tags, columns: int, pixel_byt
     for piece in pieces:
         starts.append(len(body))
         body += piece
-    kept = (tiff.HEIGHT, tiff.COMPRESSION, tiff.FILL_ORDER, tiff.ROWS_PER_STRIP, tiff.TILE_HEIGHT)
+    kept = (tiff.HEIGHT, tiff.COMPRESSION, tiff.ROWS_PER_STRIP, tiff.TILE_HEIGHT)
     values: dict[int, Sequence[int]] = {tag: tags.values[tag][:1] for tag in kept if tag in tags.values}
     values |= {tiff.WIDTH: (columns * pixel_bytes,), tiff.BITS: (1 if tags.one(tiff.BITS, 1) == 1 else 8,)}
     if tags.is_tiled:

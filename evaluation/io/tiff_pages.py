@@ -18,22 +18,26 @@ IMAGE = "a TIFF image"
 WIDTH, HEIGHT, BITS, COMPRESSION, PHOTOMETRIC, FILL_ORDER = 256, 257, 258, 259, 262, 266
 STRIP_OFFSETS, ORIENTATION, SAMPLES, ROWS_PER_STRIP, STRIP_BYTES = 273, 274, 277, 278, 279
 PLANAR, PREDICTOR, TILE_WIDTH, TILE_HEIGHT, TILE_OFFSETS, TILE_BYTES = 284, 317, 322, 323, 324, 325
-SAMPLE_FORMAT = 339
+EXTRA_SAMPLES, SAMPLE_FORMAT = 338, 339
 KIND_TAGS = frozenset(
     {
         *(WIDTH, HEIGHT, BITS, COMPRESSION, PHOTOMETRIC, FILL_ORDER, ORIENTATION, SAMPLES),
-        *(ROWS_PER_STRIP, PLANAR, PREDICTOR, TILE_WIDTH, TILE_HEIGHT, SAMPLE_FORMAT),
+        *(ROWS_PER_STRIP, PLANAR, PREDICTOR, TILE_WIDTH, TILE_HEIGHT, EXTRA_SAMPLES, SAMPLE_FORMAT),
     }
 )
-_ALIKE = (WIDTH, HEIGHT, BITS, SAMPLE_FORMAT, SAMPLES, PLANAR)
+_SINGLE = KIND_TAGS - {BITS, EXTRA_SAMPLES, SAMPLE_FORMAT}
+_MIN_SAMPLES = {2: 3, 5: 4, 6: 3}
+_ALLOWED = {FILL_ORDER: (1,), PLANAR: (1, 2), PREDICTOR: (1, 2, 3)}
+_ALIKE = (WIDTH, HEIGHT, BITS, PHOTOMETRIC, SAMPLE_FORMAT, SAMPLES, PLANAR)
 PAGE_TAGS = KIND_TAGS | {STRIP_OFFSETS, STRIP_BYTES, TILE_OFFSETS, TILE_BYTES}
 
 NONE, LZW, DEFLATE, OLD_DEFLATE, PACK_BITS = 1, 5, 8, 32946, 32773
 BLACK_IS_ZERO, RGB, SEPARATED = 1, 2, 5
+ALPHA = (1, 2)
 
 _MAX_VALUES = 4_000_000
 """The largest number of values of all tags and pages of a file together."""
-_TYPE_LETTERS = {1: "B", 3: "H", 4: "I", 16: "Q"}
+_TYPE_LETTERS = {3: "H", 4: "I", 16: "Q"}
 _PHOTOMETRICS = {0: "inverted grey (white is zero)", 2: "RGB", 3: "a palette", 5: "CMYK", 6: "YCbCr"}
 _TYPES = {(1, 1): "u1", (1, 8): "u1", (1, 16): "u2", (1, 32): "u4", (2, 8): "i1", (2, 16): "i2"}
 _TYPES |= {(2, 32): "i4", (3, 32): "f4", (3, 64): "f8"}
@@ -132,10 +136,17 @@ def read_pages(data: memoryview, wanted: Collection[int]) -> Iterator[Tags]:
 
 def check_page(tags: Tags, photometrics: Collection[int]) -> None:
     """Raise `ReadError` for a page that is lossy, too large, or that programs could show differently."""
+    for tag, values in tags.values.items():
+        if (tag in _SINGLE and len(values) > 1) or not set(values) <= set(_ALLOWED.get(tag, values)):
+            raise damaged(IMAGE, f"an invalid tag {tag}")
+    if PHOTOMETRIC not in tags.values:  # some programs then take white for zero
+        raise damaged(IMAGE, f"no tag {PHOTOMETRIC} (photometric interpretation)")
     compression, photometric = tags.one(COMPRESSION, NONE), tags.one(PHOTOMETRIC, BLACK_IS_ZERO)
     if compression not in (NONE, LZW, DEFLATE, OLD_DEFLATE, PACK_BITS):
         expected = "no compression, LZW, deflate or PackBits"
         raise ReadError(FaultKind.WRONG_VALUE, expected, f"compression {compression}")
+    if tags.one(SAMPLES, 1) < _MIN_SAMPLES.get(photometric, 1):
+        raise damaged(IMAGE, f"{tags.one(SAMPLES, 1)} channels of {_PHOTOMETRICS.get(photometric, 'grey')}")
     if photometric not in photometrics:
         found = _PHOTOMETRICS.get(photometric, str(photometric))
         raise ReadError(FaultKind.WRONG_VALUE, "channels in which black is zero", found)

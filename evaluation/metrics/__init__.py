@@ -24,16 +24,27 @@ if TYPE_CHECKING:
         roc_curve,
         sensitivity_at_specificity,
     )
+    from evaluation.metrics.plain_confidence import weighted_dice
+    from evaluation.metrics.plain_correlations import (
+        intraclass_correlation,
+        pearson_correlation,
+        spearman_correlation,
+    )
+    from evaluation.metrics.plain_cup_to_disc import cup_to_disc_ratio
     from evaluation.metrics.plain_decisions import f1_score, hamming_distance
+    from evaluation.metrics.plain_errors import (
+        bias,
+        mean_absolute_error,
+        normalised_absolute_error,
+        root_mean_squared_error,
+    )
     from evaluation.metrics.plain_lesions import detection_ratio, false_components
     from evaluation.metrics.plain_segmentation import (
-        cup_to_disc_ratio,
         dice,
         f_beta,
         jaccard,
         precision,
         recall,
-        weighted_dice,
     )
     from evaluation.metrics.plain_surfaces import (
         average_symmetric_surface_distance,
@@ -45,6 +56,7 @@ __all__ = [
     "auc",
     "average_precision",
     "average_symmetric_surface_distance",
+    "bias",
     "box_average_precision",
     "box_iou",
     "cohen_kappa",
@@ -58,14 +70,20 @@ __all__ = [
     "fleiss_kappa",
     "hamming_distance",
     "hausdorff_distance",
+    "intraclass_correlation",
     "jaccard",
+    "mean_absolute_error",
     "mean_average_precision",
     "mean_detection_iou",
     "modified_hausdorff_distance",
+    "normalised_absolute_error",
+    "pearson_correlation",
     "precision",
     "recall",
     "roc_curve",
+    "root_mean_squared_error",
     "sensitivity_at_specificity",
+    "spearman_correlation",
     "weighted_dice",
     "wilson_interval",
 ]
@@ -77,9 +95,13 @@ _MODULES = {
     "intervals": "wilson_interval",
     "plain_boxes": "box_average_precision box_iou mean_average_precision mean_detection_iou",
     "plain_classification": "auc average_precision roc_curve sensitivity_at_specificity",
+    "plain_confidence": "weighted_dice",
+    "plain_correlations": "intraclass_correlation pearson_correlation spearman_correlation",
+    "plain_cup_to_disc": "cup_to_disc_ratio",
     "plain_decisions": "f1_score hamming_distance",
+    "plain_errors": ("bias mean_absolute_error normalised_absolute_error root_mean_squared_error"),
     "plain_lesions": "detection_ratio false_components",
-    "plain_segmentation": "cup_to_disc_ratio dice f_beta jaccard precision recall weighted_dice",
+    "plain_segmentation": "dice f_beta jaccard precision recall",
     "plain_surfaces": ("average_symmetric_surface_distance hausdorff_distance modified_hausdorff_distance"),
 }
 

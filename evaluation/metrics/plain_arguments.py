@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+Figure = Callable[[ArrayLike, ArrayLike, ArrayLike], NDArray[np.float64]]
 
 
 def booleans(values: ArrayLike, name: str) -> NDArray[np.bool_]:
@@ -21,3 +25,22 @@ def weights_row(weights: ArrayLike | None, cases: int) -> NDArray[np.float64]:
     if row.shape != (cases,) or not np.isfinite(row).all() or (row < 0).any():
         raise ValueError(f"weights: expected {cases} finite numbers of at least 0, found {weights!r}")
     return row[np.newaxis]
+
+
+def mask_of(values: ArrayLike, name: str) -> NDArray[np.bool_]:
+    """Return a mask as booleans. Raises ValueError, naming the argument, for values other than 0 and 1."""
+    array = np.asarray(values)
+    if array.dtype != np.bool_ and not ((array == 0) | (array == 1)).all():
+        raise ValueError(f"{name}: expected 0 and 1 only; choose a label first, for example mask == 255")
+    return array.astype(np.bool_)
+
+
+def check_shapes(prediction: NDArray[np.generic], reference: NDArray[np.generic]) -> None:
+    """Raise ValueError if two arrays differ in shape."""
+    if prediction.shape != reference.shape:
+        raise ValueError(f"expected arrays of one shape, found {prediction.shape} and {reference.shape}")
+
+
+def value_of(figure: Figure, predicted: ArrayLike, reference: ArrayLike, weights: ArrayLike | None) -> float:
+    """Return a figure of two columns under the weights of the cases, by default 1. Raises ValueError."""
+    return float(figure(predicted, reference, weights_row(weights, np.size(reference)))[0])

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evaluation.metrics import box_matching
-from evaluation.metrics.detection import DetectionTable, mean_over_classes
+from evaluation.metrics.detection import mean_over_classes
+from evaluation.metrics.plain_box_table import box_table, corners_of
 
 
 def box_iou(first: ArrayLike, second: ArrayLike, *, inclusive_corners: bool = False) -> NDArray[np.float64]:
@@ -45,7 +46,7 @@ def box_iou(first: ArrayLike, second: ArrayLike, *, inclusive_corners: bool = Fa
     >>> float(box_iou([0, 0, 2, 2], [1, 0, 3, 2]))
     0.3333333333333333
     """
-    return box_matching.box_iou(_corners(first, "first"), _corners(second, "second"), inclusive_corners)
+    return box_matching.box_iou(corners_of(first, "first"), corners_of(second, "second"), inclusive_corners)
 
 
 def box_average_precision(
@@ -136,20 +137,12 @@ def mean_average_precision(
 
     Parameters
     ----------
-    boxes : array_like of float, shape (detections, 4)
-        Detected boxes x1, y1, x2, y2 in pixels.
-    scores : array_like of float, shape (detections,)
-        Confidence of every detection; ties keep the order of the input.
+    boxes, scores, images, reference_boxes, reference_images : array_like
+        See `box_average_precision`.
     classes : array_like of int or str, shape (detections,)
         The class of every detection.
-    images : array_like of int or str, shape (detections,)
-        The image of every detection.
-    reference_boxes : array_like of float, shape (references, 4)
-        Boxes of the reference.
     reference_classes : array_like of int or str, shape (references,)
         The class of every reference box.
-    reference_images : array_like of int or str, shape (references,)
-        The image of every reference box.
     iou_thresholds : sequence of float, optional
         Thresholds in (0, 1]; EDD2020 uses 0.25, 0.30, … 0.75.
     inclusive_corners : bool, optional
@@ -184,7 +177,7 @@ def mean_average_precision(
     ... )
     0.75
     """
-    table = _table(
+    table = box_table(
         boxes,
         scores,
         classes,
@@ -214,16 +207,8 @@ def mean_detection_iou(
 
     Parameters
     ----------
-    boxes : array_like of float, shape (detections, 4)
-        Detected boxes x1, y1, x2, y2 in pixels.
-    scores : array_like of float, shape (detections,)
-        Confidence of every detection; ties keep the order of the input.
-    images : array_like of int or str, shape (detections,)
-        The image of every detection.
-    reference_boxes : array_like of float, shape (references, 4)
-        Boxes of the reference.
-    reference_images : array_like of int or str, shape (references,)
-        The image of every reference box.
+    boxes, scores, images, reference_boxes, reference_images : array_like
+        See `box_average_precision`.
     iou_threshold : float, optional
         Smallest IoU of a true positive, in (0, 1].
     with_missed : bool, optional
@@ -257,7 +242,7 @@ def mean_detection_iou(
     0.4
     """
     zeros = (np.zeros(np.shape(values), dtype=np.int64) for values in (scores, reference_images))
-    table = _table(
+    table = box_table(
         boxes,
         scores,
         next(zeros),
@@ -270,62 +255,3 @@ def mean_detection_iou(
     )
     values = table.mean_iou(np.ones((1, len(table.reference_counts))), with_missed)
     return float(values[0, 0, 0]) if values.size else float("nan")
-
-
-def _table(
-    boxes: ArrayLike,
-    scores: ArrayLike,
-    classes: ArrayLike,
-    images: ArrayLike,
-    reference_boxes: ArrayLike,
-    reference_classes: ArrayLike,
-    reference_images: ArrayLike,
-    iou_thresholds: Sequence[float],
-    inclusive_corners: bool,
-) -> DetectionTable:
-    corners, true_corners = _corners(boxes, "boxes"), _corners(reference_boxes, "reference_boxes")
-    confidence = np.asarray(scores, dtype=np.float64)
-    if confidence.shape != (len(corners),) or not np.isfinite(confidence).all():
-        raise ValueError(f"scores: expected {len(corners)} finite numbers")
-    thresholds = np.asarray(iou_thresholds, dtype=np.float64)
-    if thresholds.ndim != 1 or not thresholds.size or not ((thresholds > 0) & (thresholds <= 1)).all():
-        raise ValueError(f"IoU thresholds: expected numbers above 0 and at most 1, found {iou_thresholds}")
-    image, true_image, image_count = _codes(images, reference_images, corners, true_corners, "images")
-    kind, true_kind, kinds = _codes(classes, reference_classes, corners, true_corners, "classes")
-    true_groups = true_image * kinds + true_kind
-    matches = box_matching.match_boxes(
-        corners, image * kinds + kind, confidence, true_corners, true_groups, inclusive_corners
-    )
-    counts = np.bincount(true_groups, minlength=image_count * kinds).reshape(image_count, kinds)
-    return DetectionTable(image, kind, confidence, matches, counts, thresholds)
-
-
-def _codes(
-    found: ArrayLike,
-    true: ArrayLike,
-    corners: NDArray[np.float64],
-    true_corners: NDArray[np.float64],
-    name: str,
-) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
-    """Return numbers from 0 on for the names of both sides, and how many different names there are."""
-    first, second = np.asarray(found), np.asarray(true)
-    if first.shape != (len(corners),) or second.shape != (len(true_corners),):
-        raise ValueError(f"{name}: expected one for every box, found shapes {first.shape} and {second.shape}")
-    if not first.size or not second.size:  # an empty list has no type of its own
-        first, second = (
-            side.astype(second.dtype if second.size else first.dtype) for side in (first, second)
-        )
-    names, codes = np.unique(np.concatenate((first, second)), return_inverse=True)
-    codes = codes.astype(np.int64)
-    return codes[: len(first)], codes[len(first) :], max(1, len(names))
-
-
-def _corners(values: ArrayLike, name: str) -> NDArray[np.float64]:
-    corners = np.asarray(values, dtype=np.float64)
-    if corners.shape == (0,):
-        corners = corners.reshape(0, 4)
-    if corners.shape[-1:] != (4,) or not np.isfinite(corners).all():
-        raise ValueError(f"{name}: expected finite x1, y1, x2, y2 along the last axis, found {corners.shape}")
-    if (corners[..., :2] > corners[..., 2:]).any():
-        raise ValueError(f"{name}: expected x1 ≤ x2 and y1 ≤ y2")
-    return corners

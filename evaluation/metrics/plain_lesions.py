@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from evaluation.metrics.components import ComponentCounter
+from evaluation.metrics.plain_arguments import mask_of
 
 
 def detection_ratio(prediction: ArrayLike, reference: ArrayLike) -> float:
@@ -89,14 +90,12 @@ def false_components(prediction: ArrayLike, reference: ArrayLike) -> int:
 
 def _components(mask: ArrayLike, touching: ArrayLike) -> tuple[int, int]:
     """Return the numbers of the mask's components that are not touched and that are."""
-    regions: list[NDArray[np.bool_]] = []
-    for values in (mask, touching):
-        array = np.asarray(values)
-        if array.ndim not in (2, 3) or (array.dtype != np.bool_ and not np.isin(array, (0, 1)).all()):
-            raise ValueError("expected arrays (y, x) or (z, y, x) of 0 and 1")
-        regions.append(array.astype(np.bool_))
-    if regions[0].shape != regions[1].shape:
-        raise ValueError(f"expected arrays of one shape, found {regions[0].shape} and {regions[1].shape}")
+    regions = mask_of(mask, "mask"), mask_of(touching, "mask")
+    if regions[0].ndim not in (2, 3) or regions[0].shape != regions[1].shape:
+        raise ValueError(
+            "expected two arrays of one shape (y, x) or (z, y, x), "
+            f"found {regions[0].shape} and {regions[1].shape}"
+        )
     counter = ComponentCounter(regions[0].shape[-1], across_planes=True)
     planes, other_planes = (region[np.newaxis] if region.ndim == 2 else region for region in regions)
     for plane, other in zip(planes, other_planes, strict=True):

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from evaluation.metrics.crop import Crop, box_of_content
 from evaluation.metrics.nearest import nearest_distances
+from evaluation.metrics.plain_arguments import mask_of
 from evaluation.metrics.surface_distance import surface_planes
 
 Directed = tuple[NDArray[np.float64], NDArray[np.float64]]
@@ -169,7 +170,7 @@ def _directed(
     prediction: ArrayLike, reference: ArrayLike, spacing_mm: Sequence[float] | None
 ) -> Directed | float:
     """Return the sorted distances in both directions, or the value where a region is empty."""
-    first, second = np.asarray(prediction), np.asarray(reference)
+    first, second = mask_of(prediction, "prediction"), mask_of(reference, "reference")
     if first.shape != second.shape or first.ndim not in (2, 3):
         raise ValueError(
             f"expected two arrays of one shape (y, x) or (z, y, x), found {first.shape} and {second.shape}"

@@ -29,7 +29,7 @@ def header(**changes: str) -> bytes:
     others = {key: value for key, value in changes.items() if key not in keys}
     last = keys.pop("ElementDataFile")
     lines = [f"{key} = {value}" for key, value in {**keys, **others, "ElementDataFile": last}.items()]
-    return "\n".join(lines).encode() + b"\n"
+    return "\n".join(lines).encode("latin-1") + b"\n"
 
 
 def deflated(content: bytes, **changes: str) -> bytes:
@@ -110,6 +110,8 @@ BOMB = zlib.compress(bytes(1 << 22))
         (header(ElementToIntensityFunctionOffset="x") + bytes(12), FaultKind.WRONG_VALUE, SCALE),
         (header(ObjectType="Tube") + bytes(12), FaultKind.UNREADABLE, "an invalid header"),
         (header(dimsize="4 3") + bytes(12), FaultKind.UNREADABLE, "an invalid header"),
+        (header(**{"Offset\0": "1 2"}) + bytes(12), FaultKind.UNREADABLE, "an invalid header"),
+        (header(**{"Offset\xa0": "1 2"}) + bytes(12), FaultKind.UNREADABLE, "an invalid header"),
         (header(**{"NDims: a": "3"}) + bytes(12), FaultKind.UNREADABLE, "an invalid header"),
         (header()[:40], FaultKind.UNREADABLE, "an invalid header"),
     ],

@@ -42,6 +42,18 @@ def tiff_of(array, **options):
     return file.getvalue()
 
 
+def with_tag(old, new, value):
+    """Put another tag in the place of one."""
+    data = bytearray(of(GREY, "TIFF", software="x" * 9))
+    (start,) = struct.unpack_from("<I", data, 4)
+    (entries,) = struct.unpack_from("<H", data, start)
+    for position in range(start + 2, start + 2 + 12 * entries, 12):
+        if struct.unpack_from("<H", data, position)[0] == old:
+            struct.pack_into("<HHII", data, position, new, 3, 1, value)
+            return bytes(data)
+    raise AssertionError(old)
+
+
 def tiff_with(tag, value, **options):
     """Change the value of one tag that stands in the directory itself."""
     data = bytearray(of(GREY, "TIFF", **options))
@@ -70,7 +82,6 @@ READABLE = {
     "tiff rgb": (of(RGB, "TIFF"), GREY),
     "tiff rgb deflate": (of(RGB, "TIFF", compression=DEFLATED), GREY),
     "tiff rgba": (of(with_alpha(RGB, 255), "TIFF"), GREY),
-    "tiff grey and alpha": (of(with_alpha(GREY[..., np.newaxis], 255), "TIFF", compression=DEFLATED), GREY),
     "tiff big-endian": (tiff_of(GREY, byteorder=">"), GREY),
     "tiff big": (tiff_of(GREY, bigtiff=True), GREY),
     "tiff of many strips": (tiff_of(GREY, rowsperstrip=4), GREY),
@@ -80,6 +91,22 @@ READABLE = {
 }
 
 REFUSED = {
+    **{
+        f"tiff {name}": (data, FaultKind.UNREADABLE, found)
+        for name, data, found in (
+            ("of reversed bits", with_tag(305, 266, 2), "an invalid tag 266"),
+            ("of an unknown layout", tiff_with(284, 3), "an invalid tag 284"),
+            ("without photometric", with_tag(262, 305, 1), "no tag 262 (photometric interpretation)"),
+            ("RGB of one channel", tiff_with(262, 2), "1 channels of RGB"),
+            ("of short strips", tiff_with(279, 41), "strips of another length than their rows"),
+            ("in its header", tiff_with(273, 4), "pixels in the header of the file"),
+        )
+    },
+    "tiff grey and alpha": (
+        of(with_alpha(GREY[..., np.newaxis], 255), "TIFF", compression=DEFLATED),
+        FaultKind.WRONG_VALUE,
+        "2 channels",
+    ),
     "tiff magic only": (b"II*\0", FaultKind.UNREADABLE, "a header that points outside the file"),
     "tiff directory outside": (
         b"II*\0\xff\xff\xff\xff" + bytes(99),

@@ -118,12 +118,6 @@ def test_channels_that_pillow_encoded_as_columns(compression):
     np.testing.assert_array_equal(read(data), CHANNELS)
 
 
-def test_bytes_whose_first_bit_is_the_lowest():
-    """FillOrder 2: 1 is stored as 128."""
-    data = by_hand({256: [2], 257: [1], 258: [8], 259: [1], 262: [1], 266: [2]}, [bytes([128, 0b0000_0011])])
-    assert read(data)[..., 0].tolist() == [[1, 0b1100_0000]]
-
-
 PAGE = {256: [4], 257: [2], 258: [8], 259: [8], 262: [1], 278: [1]}
 
 

@@ -42,8 +42,8 @@ def test_an_array_without_pixels_has_no_component():
 @pytest.mark.parametrize(
     ("masks", "message"),
     [
-        (([1], [1]), r"\(y, x\) or \(z, y, x\) of 0 and 1"),
-        (([[3]], [[1]]), "of 0 and 1"),
+        (([1], [1]), r"one shape \(y, x\) or \(z, y, x\)"),
+        (([[3]], [[1]]), "expected 0 and 1 only"),
         (([[1]], [[1, 1]]), "one shape"),
     ],
 )

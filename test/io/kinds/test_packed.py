@@ -41,7 +41,7 @@ def plain(value):
     if isinstance(value, Crop):
         return value.top, value.left, value.values.dtype, value.values.tolist()
     if isinstance(value, Boxes):
-        return value.rows.tolist(), value.clipped
+        return value.rows.tolist(), value.outside
     return tuple(map(plain, value)) if isinstance(value, tuple) else value
 
 

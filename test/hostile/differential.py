@@ -1,0 +1,370 @@
+"""Files that are changed at random, and what other programs read in those that the readers here accept.
+
+A finding is a file that is accepted here and that another program reads as other values or as another
+position in space. A program that refuses the file does not count.
+"""
+
+import gzip
+import io
+import re
+import struct
+import tempfile
+import warnings
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import SimpleITK
+import tifffile
+from PIL import Image
+
+from evaluation.core.fault import ReadError
+from evaluation.io.decoder import silenced_libraries
+from evaluation.io.grey_images import read_grey, write_grey
+from evaluation.io.pixels import Size
+from evaluation.io.tiff import read_channels
+from evaluation.io.volumes.header import Geometry, VolumeHeader
+from evaluation.io.volumes.reader import open_volume, write_volume
+
+from .images import chunk, saved
+
+HEIGHT, WIDTH, DEPTH, CHANNELS = 6, 9, 3, 5
+GREY = np.random.default_rng(7).choice(np.array([0, 1, 85, 128, 170, 255], np.uint8), (HEIGHT, WIDTH))
+PLACE = Geometry((DEPTH, HEIGHT, WIDTH), (0.5, 0.25, 2.0), (1.0, -2.0, 3.0), (0, 1, 0, 1, 0, 0, 0, 0, -1))
+VOLUME = np.stack([GREY, GREY[::-1], GREY[:, ::-1]])
+
+Mutation = Callable[[Random, bytes], bytes]
+
+
+def _channels() -> np.ndarray:
+    return np.stack([np.where(limit < GREY, 255, 0).astype(np.uint8) for limit in (0, 1, 85, 128, 170)])
+
+
+def _tiff(values: np.ndarray, **options: object) -> bytes:
+    file = io.BytesIO()
+    tifffile.imwrite(file, values, photometric="minisblack", metadata=None, **options)
+    return file.getvalue()
+
+
+def _palette() -> Image.Image:
+    image = Image.fromarray(np.searchsorted([0, 1, 85, 128, 170, 255], GREY).astype(np.uint8), mode="P")
+    image.putpalette([value for value in (0, 1, 85, 128, 170, 255) for _ in range(3)])
+    return image
+
+
+IMAGES = {
+    "png": [
+        *(write_grey(GREY, ".png"), saved(_palette(), "PNG"), saved(_palette(), "PNG", transparency=5)),
+        *(saved(Image.fromarray(GREY).convert(mode), "PNG") for mode in ("1", "LA", "RGB", "RGBA")),
+        saved(GREY, "PNG", transparency=7),
+    ],
+    "bmp": [saved(Image.fromarray(GREY).convert(mode), "BMP") for mode in ("1", "L", "RGB", "RGBA")],
+    "tif": [
+        *(saved(GREY, "TIFF", compression=kind) for kind in (None, "tiff_lzw", "tiff_deflate", "packbits")),
+        *(saved(Image.fromarray(GREY).convert(mode), "TIFF") for mode in ("RGB", "RGBA")),
+        *(_tiff(GREY, rowsperstrip=2), _tiff(GREY, tile=(16, 16), byteorder=">"), _tiff(GREY, bigtiff=True)),
+        _tiff(GREY, compression="zlib", predictor=2),
+    ],
+    "mha": [write_grey(GREY, ".mha"), write_volume(GREY[np.newaxis], PLACE, ".mha")],
+}
+VOLUMES = {
+    "mha": [write_volume(VOLUME, PLACE, ".mha"), write_volume(VOLUME / np.float32(255), PLACE, ".mha")],
+    "nii.gz": [write_volume(VOLUME, PLACE, ".nii.gz"), write_volume(VOLUME.astype("i2"), PLACE, ".nii.gz")],
+    "tif": [write_volume(VOLUME, PLACE, ".tif"), _tiff(VOLUME), _tiff(VOLUME / np.float32(255))],
+}
+CHANNEL_FILES = [
+    *(_tiff(_channels(), planarconfig="separate"), _tiff(_channels()), _tiff(_channels(), bigtiff=True)),
+    _tiff(np.ascontiguousarray(np.moveaxis(_channels(), 0, -1)), planarconfig="contig"),
+]
+
+# Of headers that a change may add or exchange: everything that any reader looks at.
+META_LINES = (
+    *(
+        "BinaryData = True",
+        "BinaryData = False",
+        "BinaryDataByteOrderMSB = True",
+        "ElementByteOrderMSB = True",
+    ),
+    *("CompressedData = True", "CompressedData = False", "CompressedData = 1", "CompressedDataSize = 20"),
+    *("ElementSpacing = 1 2 3", "ElementSize = 3 2 1", "ElementSpacing = -1 1 1", "ElementSpacing = 1,2,3"),
+    *("Offset = 5 6 7", "Position = 1 2 3", "Origin = 7 7 7", "TransformMatrix = 0 1 0 1 0 0 0 0 1"),
+    *("Rotation = 1 0 0 0 0 1 0 1 0", "Orientation = 0 0 1 0 1 0 1 0 0", "AnatomicalOrientation = LPS"),
+    *("ElementType = MET_CHAR", "ElementType = MET_SHORT", "ElementType = MET_LONG", "HeaderSize = -1"),
+    *(
+        "HeaderSize = 3",
+        "ElementNumberOfChannels = 1",
+        "ElementNumberOfChannels = 2",
+        "NDims = 2",
+        "NDims = 3",
+    ),
+    *("DimSize = 9 6", "DimSize = 9 6 1", "DimSize = 9 6 3", "DimSize = 3 6 9", "ElementMin = 3"),
+    *("ElementToIntensityFunctionSlope = 2", "ElementToIntensityFunctionOffset = 1", "Comment: a = b"),
+    *(
+        "ElementSpacing: a = 4 4 4",
+        "elementspacing = 9 9 9",
+        "CenterOfRotation = 1 1 1",
+        "Modality = MET_MOD_CT",
+    ),
+)
+NIFTI_FIELDS = (
+    *((40, "h"), (42, "h"), (44, "h"), (46, "h"), (48, "h"), (70, "h"), (72, "h"), (76, "f"), (80, "f")),
+    *(
+        (84, "f"),
+        (88, "f"),
+        (108, "f"),
+        (112, "f"),
+        (116, "f"),
+        (123, "B"),
+        (252, "h"),
+        (254, "h"),
+        (256, "f"),
+    ),
+    *((260, "f"), (264, "f"), (268, "f"), (272, "f"), (276, "f"), (280, "f"), (292, "f"), (296, "f")),
+    *((300, "f"), (316, "f"), (320, "f"), (344, "B")),
+)
+NUMBERS = (0, 1, 2, 3, 4, 5, 8, 16, 32, 64, 255, 352, 512, -1, 0.5, 2.5, 352.5, float("nan"))
+
+
+def any_byte(random: Random, data: bytes) -> bytes:
+    """Change, insert or remove a few bytes."""
+    changed = bytearray(data)
+    for _ in range(random.randint(1, 3)):
+        if not changed:
+            break
+        position = random.randrange(len(changed))
+        kind = random.randrange(4)
+        if kind == 0:
+            changed[position] ^= 1 << random.randrange(8)
+        elif kind == 1:
+            changed[position] = random.choice((0, 1, 2, 8, 127, 255))
+        elif kind == 2:
+            changed[position:position] = bytes([random.randrange(256)])
+        else:
+            del changed[position]
+    return bytes(changed)
+
+
+def _chunks(data: bytes) -> list[tuple[bytes, bytes]]:
+    found, start = [], 8
+    while start + 12 <= len(data):
+        (length,) = struct.unpack_from(">I", data, start)
+        found.append((data[start + 4 : start + 8], data[start + 8 : start + 8 + length]))
+        start += 12 + length
+    return found
+
+
+def png_chunks(random: Random, data: bytes) -> bytes:
+    """Move, copy, drop, cut, add or change chunks, with right checksums."""
+    chunks = _chunks(data)
+    for _ in range(random.randint(1, 3)):
+        place = random.randrange(len(chunks) + 1)
+        kind = random.randrange(6)
+        if kind == 0 and chunks:
+            chunks.insert(place, chunks.pop(random.randrange(len(chunks))))
+        elif kind == 1 and chunks:
+            chunks.insert(place, random.choice(chunks))
+        elif kind == 2 and chunks:
+            chunks.pop(random.randrange(len(chunks)))
+        elif kind == 3:
+            name = random.choice(
+                (b"PLTE", b"tRNS", b"sBIT", b"gAMA", b"bKGD", b"tEXt", b"cHRM", b"pHYs", b"XXXX")
+            )
+            chunks.insert(
+                place,
+                (name, bytes(random.choices((0, 1, 4, 5, 8, 255), k=random.choice((1, 2, 3, 4, 6, 9))))),
+            )
+        elif chunks:
+            number = random.randrange(len(chunks))
+            name, content = chunks[number]
+            if name == b"IDAT" and kind == 4 and len(content) > 1:
+                cut = random.randrange(len(content))
+                chunks[number : number + 1] = [(name, content[:cut]), (name, content[cut:])]
+            elif content:
+                chunks[number] = (name, any_byte(random, content))
+    return data[:8] + b"".join(chunk(*one) for one in chunks)
+
+
+def tiff_tags(random: Random, data: bytes) -> bytes:
+    """Change the type, number or value of tags of the first page."""
+    order = "<" if data[:2] == b"II" else ">"
+    if struct.unpack_from(f"{order}H", data, 2)[0] != 42:
+        return any_byte(random, data)
+    changed = bytearray(data)
+    (start,) = struct.unpack_from(f"{order}I", data, 4)
+    (entries,) = struct.unpack_from(f"{order}H", data, start)
+    for _ in range(random.randint(1, 2)):
+        position = start + 2 + 12 * random.randrange(entries)
+        kind = random.randrange(4)
+        if kind == 0:
+            struct.pack_into(
+                f"{order}H",
+                changed,
+                position,
+                random.choice((258, 259, 262, 266, 274, 277, 284, 317, 338, 339)),
+            )
+        elif kind == 1:
+            struct.pack_into(f"{order}H", changed, position + 2, random.choice((1, 3, 4, 16)))
+        elif kind == 2:
+            struct.pack_into(f"{order}I", changed, position + 4, random.choice((1, 2, 3, 5)))
+        else:
+            small = struct.pack(f"{order}H", random.choice((0, 1, 2, 3, 4, 5, 8, 9, 16, 32773)))
+            changed[position + 8 : position + 12] = small + bytes(2)
+    return bytes(changed)
+
+
+def meta_lines(random: Random, data: bytes) -> bytes:
+    """Add, drop, copy, move or change lines of the header; sometimes the values are another stream."""
+    head, mark, body = data.partition(b"ElementDataFile = LOCAL\n")
+    lines = head.splitlines(keepends=True)
+    for _ in range(random.randint(1, 3)):
+        place, kind = random.randrange(len(lines) + 1), random.randrange(6)
+        if kind <= 2:
+            lines.insert(place, random.choice(META_LINES).encode() + b"\n")
+        elif kind == 3 and lines:
+            lines.pop(random.randrange(len(lines)))
+        elif kind == 4 and lines:
+            lines.insert(place, random.choice(lines))
+        elif lines:
+            number = random.randrange(len(lines))
+            lines[number] = re.sub(
+                rb"\d+", lambda _: b"%d" % random.choice((0, 1, 2, 4, 6, 9)), lines[number], count=1
+            )
+    head = b"".join(lines)
+    if random.randrange(2) and b"CompressedData = False" in head and b"DataSize" not in head:
+        body = zlib.decompress(body)
+    return head + mark + body
+
+
+def nifti_fields(random: Random, data: bytes) -> bytes:
+    """Change numbers of the header."""
+    plain = bytearray(gzip.decompress(data))
+    for _ in range(random.randint(1, 3)):
+        offset, letter = random.choice(NIFTI_FIELDS)
+        number = random.choice(NUMBERS)
+        if letter != "f":
+            number = (
+                0
+                if number != number
+                else max(0 if letter == "B" else -2, min(int(number), 255 if letter == "B" else 999))
+            )
+        struct.pack_into(f"<{letter}", plain, offset, number)
+    return gzip.compress(bytes(plain), 1, mtime=0)
+
+
+MUTATIONS: dict[str, tuple[Mutation, ...]] = {
+    "png": (png_chunks, png_chunks, any_byte),
+    "bmp": (any_byte,),
+    "tif": (tiff_tags, any_byte),
+    "mha": (meta_lines, meta_lines, any_byte),
+    "nii.gz": (nifti_fields, nifti_fields, any_byte),
+}
+
+
+def _mutated(random: Random, extension: str, seeds: list[bytes]) -> bytes:
+    return random.choice(MUTATIONS[extension])(random, random.choice(seeds))
+
+
+def disagreements(random: Random) -> tuple[str, bytes, list[str], bool]:
+    """Return the kind and content of a changed file, who reads it differently, and if it was accepted."""
+    what = random.choice(("image", "image", "volume", "channels"))
+    files = {"image": IMAGES, "volume": VOLUMES, "channels": {"tif": CHANNEL_FILES}}[what]
+    extension = random.choice(sorted(files))
+    data = _mutated(random, extension, files[extension])
+    compare = {"image": _image, "volume": _volume, "channels": _channel_file}[what]
+    try:
+        with silenced_libraries(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = list(compare(data, extension))
+    except ReadError:
+        return f"{what}.{extension}", data, [], False
+    return f"{what}.{extension}", data, found, True
+
+
+def _image(data: bytes, extension: str) -> Iterator[str]:
+    here = read_grey(memoryview(data), f"x.{extension}", Size(WIDTH, HEIGHT)).copy()
+    for name, other in (("Pillow", _by_pillow(data)), ("ITK", _by_itk(data, extension))):
+        if other is None:
+            continue
+        pixels = other[0].reshape(other[0].shape[-3:]) if isinstance(other, tuple) else other
+        pixels = np.squeeze(pixels, 0) if pixels.ndim == 3 and pixels.shape[0] == 1 else pixels
+        if pixels.shape != here.shape or not np.array_equal(pixels, here):
+            yield f"{name}: {pixels.tolist()} instead of {here.tolist()}"
+
+
+def _by_pillow(data: bytes) -> np.ndarray | None:
+    """Return the grey values as Pillow shows them, None where it does not read the file."""
+    try:
+        with Image.open(io.BytesIO(data)) as image:
+            return np.asarray(image.convert("RGBA"))[..., 1]
+    except Exception:  # whatever a decoder raises
+        return None
+
+
+def _by_itk(data: bytes, extension: str) -> tuple[np.ndarray, SimpleITK.Image] | None:
+    """Return the values and the image as ITK reads it, None where it does not."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as folder:
+        path = Path(folder, f"x.{extension}")
+        path.write_bytes(data)
+        try:
+            image = SimpleITK.ReadImage(path)
+        except RuntimeError:
+            return None
+    values = SimpleITK.GetArrayFromImage(image)
+    return (values[..., 0] if image.GetNumberOfComponentsPerPixel() > 1 else values), image
+
+
+class _Stream(io.BytesIO):
+    @property
+    def size(self) -> int:
+        return len(self.getbuffer())
+
+
+def _volume(data: bytes, extension: str) -> Iterator[str]:
+    volume = open_volume(_Stream(data), f"x.{extension}")
+    if np.prod(volume.header.geometry.shape) > 1_000_000:
+        return
+    here = np.stack([plane.copy() for plane in volume.planes()])
+    other = _by_itk(data, extension)
+    if other is None:
+        return
+    values, image = other
+    values = values[np.newaxis] if values.ndim == 2 else values  # one page
+    differs = values.shape != here.shape or not np.array_equal(values, here, equal_nan=True)
+    # ITK leaves pages that it fails to read as they were.
+    if differs and not (extension == "tif" and np.array_equal(_by_tifffile(data), here)):
+        yield f"ITK: values {values.shape} {values.dtype} instead of {here.shape} {here.dtype}"
+    yield from _differences(volume.header, image)
+
+
+def _differences(header: VolumeHeader, image: SimpleITK.Image) -> Iterator[str]:
+    place = header.geometry
+    for name, here, there in (
+        ("spacing", place.spacing_mm, image.GetSpacing()),
+        ("origin", place.origin_mm, image.GetOrigin()),
+        ("direction", place.direction, image.GetDirection()),
+    ):
+        # Within what `check_geometry` of two headers allows, and float32.
+        if here is not None and not np.allclose(here, there, rtol=2e-3, atol=2e-3):
+            yield f"ITK: {name} {there} instead of {here}"
+
+
+def _by_tifffile(data: bytes) -> np.ndarray | None:
+    """Return the pages one by one, whatever the description of the file says."""
+    try:
+        with tifffile.TiffFile(io.BytesIO(data)) as file:
+            pages = [page.asarray() for page in file.pages]
+    except Exception:  # whatever a decoder raises
+        return None
+    return pages[0] if len(pages) == 1 else np.stack(pages)
+
+
+def _channel_file(data: bytes, extension: str) -> Iterator[str]:
+    here = read_channels(memoryview(data), CHANNELS, Size(WIDTH, HEIGHT)).copy()
+    other = _by_tifffile(data)
+    if other is None:
+        return
+    wanted = {here.shape: other, here.shape[1:] + here.shape[:1]: np.moveaxis(other, -1, 0)}.get(other.shape)
+    if wanted is None or not np.array_equal(wanted, here):
+        yield f"tifffile: {other.shape} {other.dtype}"
