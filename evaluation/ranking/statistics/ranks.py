@@ -15,6 +15,7 @@ from evaluation.ranking.statistics.decimals import published, published_differen
 from evaluation.ranking.statistics.pairwise import TOO_FEW_CASES, PairTest, sign
 
 FloatArray = NDArray[np.float64]
+_LARGEST_SMALL = np.iinfo(np.int16).max // 2
 _ENTRIES_AT_ONCE = 4_000_000
 _METHOD = "Wilcoxon signed-rank"
 _MOST_EXACT, _MOST_EXACT_WITH_TIES = 50, 13
@@ -136,6 +137,8 @@ def kendall_tau_b(ranking: ArrayLike, others: ArrayLike) -> FloatArray:
     Source: Kendall 1945, Biometrika 33:239.
     """
     first, rows = np.asarray(ranking), np.asarray(others)
+    if np.issubdtype(rows.dtype, np.integer) and np.abs(rows).max(initial=0) <= _LARGEST_SMALL:
+        rows = rows.astype(np.int16)  # a quarter of the memory to read
     upper = np.triu_indices(first.size, 1)
     signs = np.sign(first[upper[0]] - first[upper[1]]).astype(np.float32)
     step = max(1, _ENTRIES_AT_ONCE // max(1, signs.size))
