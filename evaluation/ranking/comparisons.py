@@ -9,11 +9,11 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.metric import Curve, Metric
 from evaluation.metrics.delong import components
+from evaluation.ranking.methods.tied_ranks import mid_ranks
 from evaluation.ranking.resampling import FloatArray, TeamCases
 from evaluation.ranking.statistics.decimals import published_difference
 from evaluation.ranking.statistics.delong import clustered_test, delong_table
@@ -273,6 +273,6 @@ def _on_mid_ranks(table: CaseTable, curve: Curve) -> CaseTable:
     score = table[curve.score]
     finite = np.isfinite(score)
     ranks = score.copy()
-    ranks[finite] = rankdata(score[finite]) / (finite.sum() + 1)
+    ranks[finite] = mid_ranks(score[finite][np.newaxis])[0] / (finite.sum() + 1)
     rows = [{**row, curve.score: rank} for row, rank in zip(table.rows, ranks.tolist(), strict=True)]
     return CaseTable(table.names, rows)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import dataclasses
 import io
 import json
 from pathlib import Path
@@ -17,7 +16,7 @@ from evaluation.ranking.robustness import Variation
 def write_leaderboard(board: Leaderboard, folder: Path) -> list[Path]:
     """Write leaderboard.json and leaderboard.csv, over several phases one more csv each; return the paths."""
     folder.mkdir(parents=True, exist_ok=True)
-    documents = {"leaderboard.json": render(dataclasses.asdict(board), organisers=True)}
+    documents = {"leaderboard.json": render(board, organisers=True, compact=True)}
     variations = [
         _robustness_row(phase, variation) for phase in board.phases for variation in phase.robustness
     ]

@@ -48,7 +48,9 @@ def ranked(folder: Path, *arguments: object) -> dict:
 
 @pytest.mark.parametrize(("file", "options"), PUBLISHED.values(), ids=PUBLISHED)
 def test_published_tables(tmp_path, file, options):
-    with (RANKING / "published" / file).open(encoding="utf-8", newline="") as table:
+    with (REPOSITORY / "examples" / "published" / "tables" / file).open(
+        encoding="utf-8", newline=""
+    ) as table:
         rows = [row for row in csv.DictReader(table) if row["rank"]]
     with (tmp_path / "table.csv").open("w", encoding="utf-8", newline="") as table:
         writer = csv.DictWriter(table, rows[0])

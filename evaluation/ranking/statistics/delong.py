@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import rankdata
 
 from evaluation.metrics.delong import Components, area_variance
+from evaluation.ranking.methods.tied_ranks import mid_ranks
 from evaluation.ranking.statistics.pairwise import PairTest, z_test
 
 FloatArray = NDArray[np.float64]
@@ -55,7 +55,7 @@ def delong_table(score: ArrayLike, positive: ArrayLike) -> DelongTable:
     positives, negatives = int(is_positive.sum()), int((~is_positive).sum())
     if not np.isfinite(scores).all() or min(positives, negatives) < 2:
         raise ValueError("expected finite scores and at least two cases of each class")
-    ranks = rankdata(scores, axis=1)
+    ranks = mid_ranks(scores)
     won_by_positive = _twice_won(ranks, scores, is_positive)
     lost_by_negative = 2 * positives - _twice_won(ranks, scores, ~is_positive)
     return DelongTable(
@@ -69,7 +69,7 @@ def delong_table(score: ArrayLike, positive: ArrayLike) -> DelongTable:
 
 def _twice_won(ranks: FloatArray, scores: FloatArray, chosen: NDArray[np.bool_]) -> FloatArray:
     """Return twice the number of cases of the other class that each chosen case outscores, ties ½."""
-    return np.asarray(2 * (ranks[:, chosen] - rankdata(scores[:, chosen], axis=1)), dtype=np.float64)
+    return np.asarray(2 * (ranks[:, chosen] - mid_ranks(scores[:, chosen])), dtype=np.float64)
 
 
 def _difference_variance(counts: FloatArray) -> FloatArray:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import rankdata
 
-from evaluation.ranking.methods.tied_ranks import competition_ranks, shared_rank, shared_ranks
+from evaluation.ranking.methods.tied_ranks import competition_ranks, mid_ranks, shared_rank, shared_ranks
 
 VALUES = st.lists(st.one_of(st.integers(0, 4), st.just(float("nan"))), min_size=1, max_size=8)
 
@@ -23,6 +23,8 @@ def test_ranks_are_scipys(rule, values):
     numerators, denominator = shared_ranks(ranks, rule)
     np.testing.assert_array_equal(numerators[0] / denominator, expected)
     np.testing.assert_array_equal(numerators[1] / denominator, np.arange(1, row.size + 1))
+    if rule == "average" and present.all():
+        np.testing.assert_array_equal(mid_ranks(row[np.newaxis])[0], expected)
     for team, rank in enumerate(expected):
         assert shared_rank(ranks, team, rule) == (rank or None)
 
