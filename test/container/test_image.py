@@ -191,9 +191,26 @@ def test_compressed_size(image):
     assert 50_000_000 < size <= LARGEST
 
 
-TOOLS = (
-    "perl apt apt-get dpkg mount umount su login passwd useradd openssl find awk sed pip curl wget nc".split()
-)
+TOOLS = [
+    "perl",
+    "apt",
+    "apt-get",
+    "dpkg",
+    "mount",
+    "umount",
+    "su",
+    "login",
+    "passwd",
+    "useradd",
+    "openssl",
+    "find",
+    "awk",
+    "sed",
+    "pip",
+    "curl",
+    "wget",
+    "nc",
+]
 
 
 def test_no_tool_that_an_evaluation_does_not_need(image):
