@@ -56,11 +56,11 @@ write_sbom() { in_image --interactive --entrypoint python "evaluation-$phase" - 
 
 # The engine describes the image, and the image's own Python writes the statement about it.
 write_provenance() {
-  local commit
+  local commit description
   commit=$(git rev-parse --verify --quiet HEAD 2>/dev/null) || commit=
-  docker image inspect "evaluation-$phase" \
-    | in_image --interactive --env SOURCE_COMMIT="$commit" --entrypoint python "evaluation-$phase" \
-      -c "$(<scripts/provenance.py)"
+  description=$(docker image inspect "evaluation-$phase") || return
+  in_image --interactive --env SOURCE_COMMIT="$commit" --entrypoint python "evaluation-$phase" \
+    -c "$(<scripts/provenance.py)" <<<"$description"
 }
 
 write settings.json in_image "evaluation-$phase" settings ground-truth
