@@ -3,6 +3,9 @@
 #
 #   ./build.sh PHASE [arguments for docker build…]
 #
+# The base image is pinned with --build-arg BASE=python@sha256:…; two builds of one phase have equal layers. The random
+# number of the seal is kept in ground-truth/<phase>/.nonce: keep that file as secret as the labels.
+#
 # The manifest of the reference is made during the build (see Dockerfile). Its digest is only known afterwards, so the
 # labels are added in a second, empty build.
 set -euo pipefail
@@ -17,6 +20,9 @@ require_engine
 image=evaluation-$phase
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
+
+nonce=ground-truth/$phase/.nonce
+[[ -e $nonce ]] || (umask 077 && od -An -N16 -tx1 /dev/urandom | tr -d ' \n' >"$nonce")
 
 # Without attestations the exported file holds one image and nothing else.
 export BUILDX_NO_DEFAULT_ATTESTATIONS=1
@@ -37,7 +43,13 @@ manifest = pathlib.Path('/opt/evaluation/ground-truth/manifest.json').read_bytes
 print(evaluation.__version__, hashlib.sha256(manifest).hexdigest())") || fail "$image does not start"
 read -r version digest <<<"$facts"
 
+base=$(docker image inspect --format '{{index .Config.Labels "org.opencontainers.image.base.name"}}' "$image")
+# An image that was never pulled has no digest of a registry; its own identifier names it as well.
+base_digest=$(docker image inspect --format '{{if .RepoDigests}}{{index .RepoDigests 0}}{{else}}{{.Id}}{{end}}' "$base") \
+  || fail "the base image $base cannot be inspected"
+
 if ! docker build --quiet --tag "$image" \
+  --label org.opencontainers.image.base.digest="${base_digest##*@}" \
   --label org.opencontainers.image.version="$version" \
   --label org.grand-challenge.evaluation.phase="$phase" \
   --label org.grand-challenge.evaluation.manifest="sha256:$digest" - <<<"FROM $image" >"$log" 2>&1; then
@@ -45,4 +57,4 @@ if ! docker build --quiet --tag "$image" \
   fail "$image could not be labelled"
 fi
 
-echo "$image: version $version, manifest sha256:$digest"
+echo "$image: version $version, manifest sha256:$digest, base $base ${base_digest##*@}"

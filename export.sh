@@ -6,6 +6,8 @@
 #   settings.json                 the phase's settings on the platform
 #   form.json                     what participants check their submissions with
 #   format.md                     the format of a submission in words, for the challenge's page
+#   sbom.json                     what the image is made of: every package with its version (CycloneDX 1.5)
+#   provenance.json               what it was built of: base image by digest, seal, commit, layers (in-toto, SLSA 1)
 #
 #   ./export.sh PHASE [arguments for docker build…]
 #
@@ -50,9 +52,22 @@ save_reference() {
     | "${compress[@]}"
 }
 
+write_sbom() { in_image --interactive --entrypoint python "evaluation-$phase" - <scripts/sbom.py; }
+
+# The engine describes the image, and the image's own Python writes the statement about it.
+write_provenance() {
+  local commit description
+  commit=$(git rev-parse --verify --quiet HEAD 2>/dev/null) || commit=
+  description=$(docker image inspect "evaluation-$phase") || return
+  in_image --interactive --env SOURCE_COMMIT="$commit" --entrypoint python "evaluation-$phase" \
+    -c "$(<scripts/provenance.py)" <<<"$description"
+}
+
 write settings.json in_image "evaluation-$phase" settings ground-truth
 write form.json in_image "evaluation-$phase" form ground-truth
 write format.md in_image "evaluation-$phase" form ground-truth --words
+write sbom.json write_sbom
+write provenance.json write_provenance
 write "ground-truth-$phase.tar.gz" save_reference
 write "evaluation-$phase.tar.gz" save_image
 for file in "$folder/ground-truth-$phase.tar.gz" "$folder/evaluation-$phase.tar.gz"; do

@@ -15,6 +15,7 @@ from evaluation.phase import cases, config, leaderboard
 from evaluation.platform.result_file import write_atomically
 
 FILE_NAME = "manifest.json"
+NONCE = ".nonce"
 _NONCE_DIGITS = 32
 
 
@@ -53,11 +54,26 @@ def seal(folder: Path, scanned: Manifest) -> Manifest:
     except PhaseError:
         pass  # no manifest yet, or an unreadable one
     content = {
-        "nonce": secrets.token_hex(_NONCE_DIGITS // 2),
+        "nonce": _nonce(folder),
         "files": {path: {"size": file.size, "sha256": file.sha256} for path, file in scanned.files.items()},
     }
     write_atomically(folder / FILE_NAME, (json.dumps(content, indent=1) + "\n").encode("ascii"))
     return read_manifest(folder)
+
+
+def _nonce(folder: Path) -> str:
+    """Return the random number of a seal: a new one, or that in the file, which gives equal seals."""
+    try:
+        kept = (folder / NONCE).read_text(encoding="ascii").strip()
+    except FileNotFoundError:
+        return secrets.token_hex(_NONCE_DIGITS // 2)
+    except (OSError, ValueError) as error:
+        raise PhaseError(f"{NONCE}: cannot be read ({type(error).__name__})") from None
+    if len(kept) != _NONCE_DIGITS or not set(kept) <= set("0123456789abcdef"):
+        raise PhaseError(
+            f"{NONCE}: expected {_NONCE_DIGITS} hexadecimal digits, found {len(kept)} characters"
+        )
+    return kept
 
 
 def read_manifest(folder: Path) -> Manifest:

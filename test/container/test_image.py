@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import subprocess
 
 import pytest
 
 from evaluation import __version__
 
-from .engine import GROUND_TRUTH, HARDENED, docker, inside, sealed_reference
+from .engine import GROUND_TRUTH, HARDENED, REPOSITORY, docker, inside, sealed_reference
 
 pytestmark = pytest.mark.container
 
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 LARGEST = 220_000_000  # bytes, compressed
 
 
@@ -187,3 +189,44 @@ def test_compressed_size(image):
     compress.stdout.close()
     assert (save.wait(), compress.wait()) == (0, 0)
     assert 50_000_000 < size <= LARGEST
+
+
+TOOLS = [
+    *("perl", "apt", "apt-get", "dpkg", "mount", "umount", "su", "login", "passwd", "useradd", "openssl"),
+    *("find", "awk", "sed", "pip", "curl", "wget", "nc"),
+]
+
+
+def test_no_tool_that_an_evaluation_does_not_need(image):
+    code = f"import json, shutil; print(json.dumps([t for t in {TOOLS} if shutil.which(t, path={PATH!r})]))"
+    assert json.loads(inside(image, code, *HARDENED)) == []
+
+
+def test_every_file_has_one_time(image):
+    """Layers are equal only if the times in them are."""
+    code = """if True:
+        import os
+        roots = ("/usr", "/var", "/home", "/opt/evaluation")
+        paths = (os.path.join(place, name) for root in roots for place, folders, names in os.walk(root)
+                 for name in (*folders, *names))
+        print(sorted({int(os.lstat(path).st_mtime) for path in paths}))
+    """
+    assert inside(image, code, *HARDENED).strip() == "[1735689600]"
+
+
+def test_the_base_image_is_recorded(facts):
+    labels = facts["Config"]["Labels"]
+    assert labels["org.opencontainers.image.base.name"] == "python:3.13-slim-trixie"
+    assert labels["org.opencontainers.image.base.digest"].startswith("sha256:")
+
+
+@pytest.mark.skipif(
+    not os.environ.get("EVALUATION_REBUILD"), reason="EVALUATION_REBUILD=1 builds twice: minutes"
+)
+def test_two_builds_have_equal_layers(image):
+    def layers():
+        return json.loads(docker("image", "inspect", image).stdout)[0]["RootFS"]["Layers"]
+
+    before = layers()
+    subprocess.run([REPOSITORY / "build.sh", "refuge-onsite", "--no-cache"], check=True, timeout=1800)
+    assert layers() == before

@@ -108,7 +108,7 @@ def test_other_numbers_of_labels(tmp_path):
     ],
 )
 def test_every_published_number_is_counted(tmp_path, lines, tables):
-    """Against the numbers in metrics.json; half-widths follow from the ends of intervals, methods are words."""
+    """Against the numbers in metrics.json; half-widths follow from the ends, methods are words."""
     phase = changed(tmp_path, lines + "\n", tables)
     result = evaluate(phase, REPOSITORY / "test" / "input" / "refuge-onsite", 0)
     content = json.loads(render(asdict(result.metrics)))

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from evaluation.core.fault import PhaseError
-from evaluation.phase.manifest import list_phase, read_manifest, scan, seal, verify
+from evaluation.phase.manifest import NONCE, list_phase, read_manifest, scan, seal, verify
 
 
 @pytest.fixture
@@ -152,3 +152,23 @@ def test_a_manifest_without_nonce_is_not_kept(folder):
 def test_a_folder_that_cannot_be_listed(tmp_path):
     with pytest.raises(PhaseError, match=r"cannot be listed"):
         list_phase(tmp_path / "none")
+
+
+def test_a_random_number_that_is_kept_gives_equal_seals(folder):
+    first = read_manifest(folder)
+    digests = []
+    for number in ("0123456789abcdef" * 2, "0123456789abcdef" * 2, "f" * 32):
+        (folder / "manifest.json").unlink()
+        (folder / NONCE).write_text(number)
+        digests.append(seal(folder, scan(folder)).digest)
+    assert read_manifest(folder).files == first.files
+    assert digests[0] == digests[1] != digests[2]
+    assert first.digest not in digests
+
+
+@pytest.mark.parametrize("text", ["", "0123", "g" * 32])
+def test_a_random_number_that_is_none_is_refused(folder, text):
+    (folder / "manifest.json").unlink()
+    (folder / NONCE).write_text(text)
+    with pytest.raises(PhaseError, match=r"\.nonce: expected 32 hexadecimal digits"):
+        seal(folder, scan(folder))

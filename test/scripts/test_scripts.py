@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -20,6 +21,8 @@ SCRIPTS = (
     "scripts/environment.sh",
     "scripts/audience.sh",
     "scripts/platform.sh",
+    "scripts/provenance.py",
+    "scripts/sbom.py",
 )
 
 NO_ENGINE = 'echo "Cannot connect to the Docker daemon" >&2; exit 1'
@@ -29,7 +32,11 @@ FULL_DISK = """case $1 in
 esac"""
 # builds and inspects like an engine; what it saves is not an image
 ENGINE = """case "$1 $2" in
-  'image inspect') echo linux/amd64 ;;
+  'image inspect') case $* in
+      *base.name*) echo base:1 ;;
+      *RepoDigests*) echo base@sha256:77 ;;
+      *) echo linux/amd64 ;;
+    esac ;;
   'run --rm') echo 1.2.3 0123abc ;;
   'save '*) echo "$2" ;;
 esac"""
@@ -103,7 +110,9 @@ def test_unknown_phase(copy, script, phase):
     assert finished.stderr.endswith("ground-truth/ has: alpha, beta\n")
 
 
-@pytest.mark.parametrize("script", [name for name in SCRIPTS if name != "scripts/environment.sh"])
+@pytest.mark.parametrize(
+    "script", [name for name in SCRIPTS if name.endswith(".sh") and "environment" not in name]
+)
 @pytest.mark.parametrize("option", ["-h", "--help"])
 def test_help_is_the_comment_at_the_head(copy, script, option):
     finished = copy.run(script, option)
@@ -180,7 +189,7 @@ def test_export_writes_all_that_the_organiser_needs(copy):
     )
     exported = copy.folder / "export/alpha"
     assert copy.run("export.sh", "alpha", STATUS="0").returncode == 0
-    names = {"settings.json", "form.json", "format.md"}
+    names = {"settings.json", "form.json", "format.md", "sbom.json", "provenance.json"}
     names |= {"evaluation-alpha.tar.gz", "ground-truth-alpha.tar.gz"}
     assert {path.name for path in exported.iterdir()} == names
     (exported / "settings.json").write_text("the last ones")
@@ -203,7 +212,14 @@ def test_further_arguments_reach_docker_build(copy, tmp_path):
     copy.program("docker", f'printf "<%s>" "$@" >>{tmp_path}/log; echo >>{tmp_path}/log\n{ENGINE}')
     finished = copy.run("build.sh", "alpha", "--no-cache", "--label", "key=two words")
     assert finished.returncode == 0
-    assert finished.stdout.endswith("evaluation-alpha: version 1.2.3, manifest sha256:0123abc\n")
+    assert finished.stdout.endswith(
+        "evaluation-alpha: version 1.2.3, manifest sha256:0123abc, base base:1 sha256:77\n"
+    )
+    nonce = copy.folder / "ground-truth/alpha/.nonce"
+    assert re.fullmatch("[0-9a-f]{32}", kept := nonce.read_text())
+    assert stat.S_IMODE(nonce.stat().st_mode) == 0o600
+    assert copy.run("build.sh", "alpha").returncode == 0
+    assert nonce.read_text() == kept
     build = next(line for line in (tmp_path / "log").read_text().splitlines() if line.startswith("<build>"))
     assert "<--build-arg><PHASE=alpha><--no-cache><--label><key=two words><.>" in build
 
