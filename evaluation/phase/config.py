@@ -83,7 +83,7 @@ class PhaseConfig(StrictTable):
         default=None,
         strict=False,
         description="Metrics and composites that the leaderboard shows without ranking by them: the "
-        "platform's `exclude_from_ranking`. `settings` and the platform's schemes in `rank` obey it. The "
+        "platform's `exclude_from_ranking`. `settings` and the platform's schemes of `rank` obey it. The "
         "score is always ranked. Default: the challenge's composites that are not ranked.",
     )
     scoring_method: Literal["absolute", "mean", "median"] | None = Field(
