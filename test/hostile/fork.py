@@ -10,8 +10,6 @@ import sys
 import traceback
 from pathlib import Path
 
-import evaluation.evaluate
-
 from .runs import SCORED, limited
 
 # Whatever is missing here is imported by each fork anew, which costs time and nothing else.
@@ -46,8 +44,9 @@ def witnessed(*arguments: object) -> object:
     return score_cases(*arguments)
 
 
-score_cases = evaluation.evaluate.score_cases
-evaluation.evaluate.score_cases = witnessed
+flow = importlib.import_module("evaluation.evaluate")
+score_cases = flow.score_cases
+flow.score_cases = witnessed
 
 
 def serve() -> None:

@@ -61,7 +61,7 @@ def test_stopped_worker_is_noticed_within_the_time_of_one_case():
 
 
 def test_stopped_server_is_replaced(monkeypatch):
-    monkeypatch.setattr(processes, "_START_SECONDS", 1.0)
+    monkeypatch.setattr(processes, "_START_SECONDS", 5.0)
     processes.warm_up()
     stopped = processes._server.process
     os.kill(stopped, signal.SIGSTOP)
