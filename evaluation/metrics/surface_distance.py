@@ -23,6 +23,9 @@ Percentile = Literal["index", "linear"]
 Directions = Literal["directed", "pooled"]
 
 _SHARE = 0.95
+MAX_WINDOW_VOXELS = 1 << 20
+"""Up to here grand_challenge_metrics computes its own definition; it needs some 60 bytes per voxel."""
+
 _NEIGHBOURS = (
     (slice(None, -2), slice(1, -1)),
     (slice(2, None), slice(1, -1)),
@@ -77,12 +80,15 @@ def surface_distances(
     """Return the surface distances of two regions given as boolean planes; spacing is (z, y, x).
 
     NaN for an empty reference; the volume's diagonal for an empty prediction. The default convention is that
-    of grand_challenge_metrics (`hausdorff_distance_measures`: percentile and modified distance).
+    of grand_challenge_metrics (`hausdorff_distance_measures`: percentile and modified distance), which
+    computes it for regions in a small box.
     """
     if not _any(reference):
         return SurfaceDistances(math.nan, math.nan)
     if not _any(prediction):
         return SurfaceDistances(diagonal_mm, diagonal_mm)
+    if convention == SurfaceConvention() and (window := _small_window(prediction, reference)):
+        return _by_grand_challenge_metrics(*window, spacing_mm)
     outline = element_planes if convention.surface == "elements" else surface_planes
     surfaces = (outline(prediction), outline(reference))
     measured = [
@@ -95,6 +101,33 @@ def surface_distances(
         max(distances.percentile(convention.percentile) for distances in measured),
         max(distances.mean() for distances in measured),
     )
+
+
+def _small_window(
+    prediction: Sequence[Crop], reference: Sequence[Crop]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]] | None:
+    """Return both regions in the box around them, None if that is large."""
+    pairs = list(zip(prediction, reference, strict=True))
+    occupied = [z for z, planes in enumerate(pairs) if any(not plane.box.is_empty for plane in planes)]
+    box = Box(0, 0, 0, 0)
+    for plane in (*prediction, *reference):
+        box = box.union(plane.box)
+    planes = slice(occupied[0], occupied[-1] + 1)
+    if (planes.stop - planes.start) * (box.bottom - box.top) * (box.right - box.left) > MAX_WINDOW_VOXELS:
+        return None
+    first, second = (
+        np.stack([plane.within(box) for plane in region[planes]]) for region in (prediction, reference)
+    )
+    return first, second
+
+
+def _by_grand_challenge_metrics(
+    prediction: NDArray[np.bool_], reference: NDArray[np.bool_], spacing_mm: Spacing
+) -> SurfaceDistances:
+    from grand_challenge_metrics.stats import hausdorff_distance_measures  # imports SciPy
+
+    measures = hausdorff_distance_measures(prediction, reference, spacing_mm, percentile=_SHARE)
+    return SurfaceDistances(float(measures.percentile_distance), float(measures.modified_distance))
 
 
 @dataclass(frozen=True, slots=True)
