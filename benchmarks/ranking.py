@@ -5,11 +5,17 @@
 20 teams, 400 cases, three metrics (AUC and two means), 1000 resamples and the tests of all 190 pairs; then a
 folder of 600 submissions, with and without results per case. Both sides work on the same arrays in memory and
 give the same p-values and, up to the draws, the same probabilities of first place.
+
+Last, whole processes of `python -m evaluation rank`, imports and files included: wall-clock time, and processor time of
+the process and its children, which other programs on the machine disturb less.
 """
 
 from __future__ import annotations
 
 import json
+import resource
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -157,7 +163,7 @@ def six_hundred(folder: Path, with_cases: bool) -> None:
     rng = np.random.default_rng(3)
     for team in range(600):
         place = folder / f"T{team:03}"
-        place.mkdir()
+        place.mkdir(parents=True)
         likelihood = (rng.normal(size=CASES) + label).tolist()
         dice = rng.uniform(0.6, 1, size=(3, CASES)).round(6).tolist()
         aggregates = {
@@ -206,6 +212,50 @@ def rank_folder(folder: Path) -> None:
     rank_phase(results, scheme_of(results.challenge, results.options), RankOptions(influence=False))
 
 
+def write_table(path: Path, teams: int, cases: int, metrics: int) -> None:
+    rng = np.random.default_rng(4)
+    quality = np.repeat(np.linspace(0.02, 0, teams), cases)
+    values = np.clip(0.8 + quality + 0.08 * rng.normal(size=(metrics, teams * cases)), 0, 1).round(6)
+    pd.DataFrame(
+        {
+            "team": np.repeat([f"T{team:03}" for team in range(teams)], cases),
+            "case": np.tile([f"C{case:04}" for case in range(cases)], teams),
+            **{f"m{metric}": column for metric, column in enumerate(values)},
+        }
+    ).to_csv(path, index=False)
+
+
+def processor_seconds() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def whole_process(arguments: list[str]) -> tuple[float, float]:
+    before, start = processor_seconds(), time.perf_counter()
+    subprocess.run(
+        [sys.executable, "-m", "evaluation", "rank", *arguments], check=True, stdout=subprocess.DEVNULL
+    )
+    return time.perf_counter() - start, processor_seconds() - before
+
+
+def whole_processes(folder: Path) -> None:
+    print("whole processes                                              wall     processor")
+    for teams, cases, metrics, options in (
+        (20, 400, 3, ["--tests"]),
+        (200, 2000, 5, []),
+        (200, 2000, 5, ["--tests"]),
+    ):
+        table = folder / f"{teams}.csv"
+        write_table(table, teams, cases, metrics)
+        names = [option for i in range(metrics) for option in ("--metric", f"m{i}=higher")]
+        wall, processor = whole_process([str(table), *names, *options, "--output", str(folder / "out")])
+        what = f"{teams} teams × {cases} cases × {metrics} metrics {' '.join(options)}"
+        print(f"  {what:52} {wall:8.2f} s {processor:8.2f} s")
+    six_hundred(folder / "submissions", True)
+    wall, processor = whole_process([str(folder / "submissions"), "--output", str(folder / "out")])
+    print(f"  {'600 submissions × 400 cases':52} {wall:8.2f} s {processor:8.2f} s")
+
+
 def main() -> None:
     data = draw(2)
     ours(*data)  # warm up
@@ -229,6 +279,8 @@ def main() -> None:
             floor, _ = timed(partial(parse, paths))
             seconds, _ = timed(partial(rank_folder, folder))
             print(f"600 submissions, {what}: {seconds:.2f} s (parsing the files alone {floor:.2f} s)")
+    with tempfile.TemporaryDirectory() as name:
+        whole_processes(Path(name))
 
 
 if __name__ == "__main__":
