@@ -10,11 +10,13 @@ from pathlib import Path
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
+from evaluation.core.challenge import fields_of
 from evaluation.core.fault import PhaseError, ReadError, printable
 from evaluation.core.form import Form, name_key
+from evaluation.core.limits import Limits, limits_of
 from evaluation.io.json_files import parse_json
 from evaluation.phase.config import describe_validation
-from evaluation.phase.registry import challenge_named, select_tasks
+from evaluation.phase.registry import challenge_named, select_tasks, tasks_of_form
 
 FORMAT = 1
 
@@ -25,6 +27,7 @@ class _FormFile:
 
     format: int
     form: Form
+    limits: Limits | None = None
 
 
 _ADAPTER = TypeAdapter(_FormFile)
@@ -32,7 +35,12 @@ _ADAPTER = TypeAdapter(_FormFile)
 
 def write_form(form: Form) -> bytes:
     """Return the file of a form, ASCII JSON; the same form gives the same bytes."""
-    content = {"format": FORMAT, "form": dataclasses.asdict(form)}
+    content = {
+        "format": FORMAT,
+        "form": dataclasses.asdict(form),
+        # They follow from the form, and are written for those who read it.
+        "limits": dataclasses.asdict(limits_of(form.cases, fields_of(tasks_of_form(form)))),
+    }
     return (json.dumps(content, indent=1, ensure_ascii=True, allow_nan=False) + "\n").encode("ascii")
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from evaluation.core.challenge import Challenge, Task, fields_of
 from evaluation.core.field import Field, Files, TableColumns
 from evaluation.core.form import Form, RunTime
+from evaluation.core.limits import limits_of
 from evaluation.phase.registry import challenge_named, tasks_of_form
 
 _MAX_EXAMPLES = 2
@@ -75,6 +76,10 @@ def _rules(challenge: Challenge, form: Form, tasks: Sequence[Task]) -> Iterator[
         yield from _run_time(form.run_time)
     if form.submission == "archive":
         yield "- Letter case and the order of files, rows and columns do not matter; names of images do."
+    yield ""
+    yield "## Limits"
+    yield ""
+    yield f"- {limits_of(form.cases, fields_of(tasks)).in_words()}"
 
 
 def _run_time(run_time: RunTime) -> Iterator[str]:
