@@ -6,8 +6,8 @@
 folder of 600 submissions, with and without results per case. Both sides work on the same arrays in memory and
 give the same p-values and, up to the draws, the same probabilities of first place.
 
-Last, whole processes of `python -m evaluation rank`, imports and files included: wall-clock time, and processor
-time of the process and its children, which other programs on the machine disturb less.
+Last, whole processes of `python -m evaluation rank`, imports and files included: wall-clock time, and
+processor time, which other programs on the machine disturb less.
 """
 
 from __future__ import annotations
