@@ -32,9 +32,10 @@ def test_a_metric_has_a_direction(name):
 @pytest.mark.parametrize(
     ("keys", "ranked"),
     [
-        ({}, [COMPOSITE, SENSITIVITY, HAMMING]),
+        ({}, [SENSITIVITY, HAMMING]),
+        ({"score": COMPOSITE}, [COMPOSITE, SENSITIVITY, HAMMING]),
         ({"score": SENSITIVITY, "unranked_columns": (COMPOSITE,)}, [SENSITIVITY, HAMMING]),
-        ({"unranked_columns": (HAMMING,)}, [COMPOSITE, SENSITIVITY]),
+        ({"unranked_columns": (HAMMING,)}, [SENSITIVITY]),
     ],
 )
 def test_the_platforms_schemes_leave_out_columns_that_are_excluded_from_the_ranking(keys, ranked):

@@ -337,7 +337,8 @@ def test_the_one_folder_of_a_phase_may_have_been_stripped_by_the_platform(task, 
     (stray,) = sorted(phase.submission.rglob("T1.png"))[:1]
     stray.rename(stray.with_name("T9.png"))
     found = stray.with_name("T9.png").relative_to(phase.submission).as_posix()
-    assert [fault.split(":")[0] for fault in phase.faults()] == [found, f"{task}/{found.replace('T9', 'T1')}"]
+    expected_files = {found, f"{task}/{found.replace('T9', 'T1')}"}
+    assert {fault.split(":")[0] for fault in phase.faults()} == expected_files
 
 
 def test_with_tables_beside_them_no_folder_is_taken_for_stripped(tmp_path):
