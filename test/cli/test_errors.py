@@ -32,8 +32,8 @@ def raising(error: Exception):
         ),
         (OSError("odd"), "a file: odd\n"),
         (
-            ModuleNotFoundError("No module named 'pebble'", name="pebble"),
-            f"the Python package 'pebble' is not installed in {sys.prefix}: install this package with "
+            ModuleNotFoundError("No module named 'rich'", name="rich"),
+            f"the Python package 'rich' is not installed in {sys.prefix}: install this package with "
             "'pip install .', or run ./run.sh, which installs everything into .venv\n",
         ),
     ],

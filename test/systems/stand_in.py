@@ -29,8 +29,7 @@ PACKAGES = {
     "summary": ("rich.console", "rich.table"),
     "rank": ("pydantic", "numpy", "pandas", "rich.console", "rich.table", "scipy.stats", "sklearn.metrics"),
 }
-OPTIONAL = ("pebble",)
-COMMON = ("pebble", "multiprocessing.context", "subprocess", "tempfile", "platform")
+COMMON = ("multiprocessing.context", "subprocess", "tempfile", "platform")
 # No command may need these; what exists on a system but does little there is taken away too.
 MODULES = ("resource", "fcntl", "pwd", "grp", "termios", "tty", "pty", "multiprocessing.forkserver")
 MODULES += (
@@ -63,8 +62,7 @@ O_BINARY = 1 << 15
 def become(system: str, command: str) -> None:
     """Make this process one of another system, as far as Python shows it."""
     for name in (*COMMON, *PACKAGES[command]):
-        if name.partition(".")[0] not in OPTIONAL or importlib.util.find_spec(name):
-            importlib.import_module(name)
+        importlib.import_module(name)
     import multiprocessing
     import signal
     import socket
