@@ -197,25 +197,24 @@ def _worst_ratio(
     """Return the largest observed by expected disagreement over all answers of the missing cases.
 
     The search is Dinkelbach's for a ratio of linear functions: with the ratio so far, each true class
-    chooses the answer that raises observed − ratio · expected most; it ends when no choice changes.
+    chooses the answer that raises observed − ratio · expected most; it ends when that raises no ratio.
     """
-    ratio = np.full(observed.shape, np.nan)
-    np.divide(observed, expected, out=ratio, where=expected > 0)
     if not missing.any():
-        return ratio
-    ratio = np.nan_to_num(ratio)
+        return ratio_or_nan(observed, expected)
+    ratio = np.zeros(observed.shape)
     classes = np.arange(len(cost))
     for _ in range(_MAX_STEPS):
         gain = cost - ratio[:, None, None] * expected_by_class[:, None, :]
-        answer = np.where(np.eye(len(cost), dtype=np.bool_), -np.inf, gain).argmax(axis=2)
+        answer = gain.argmax(axis=2)
         raised = observed + (missing * cost[classes, answer]).sum(axis=1)
         scale = expected + (missing * np.take_along_axis(expected_by_class, answer, axis=1)).sum(axis=1)
-        following = np.full(ratio.shape, np.nan)
+        following = ratio.copy()
         np.divide(raised, scale, out=following, where=scale > 0)
-        if np.array_equal(following, ratio, equal_nan=True):
+        if not (following > ratio).any():
             break
-        ratio = following
-    return ratio
+        ratio = np.maximum(ratio, following)
+    # Without any expected disagreement there is no ratio either.
+    return np.where((expected > 0) | (ratio > 0), ratio, np.nan)
 
 
 def _false_alarms(cases: Confusion) -> Floats:
