@@ -57,7 +57,8 @@ def one_sided_p_values(differences: ArrayLike, weights: ArrayLike) -> FloatArray
     entering = np.flatnonzero(np.nan_to_num(given) != 0)
     if not entering.size:
         return np.ones((len(rows), 2))
-    order = entering[np.argsort(np.abs(given[entering]), kind="stable")]
+    # The order of equal magnitudes does not matter: only whole numbers are summed over them.
+    order = entering[np.argsort(np.abs(given[entering]))]
     magnitudes = np.abs(given[order])
     starts = np.flatnonzero(np.r_[True, magnitudes[1:] != magnitudes[:-1]])
     chosen = rows[:, order]
