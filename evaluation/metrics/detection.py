@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evaluation.metrics.box_matching import BoxMatches, Floats, Integers
+from evaluation.metrics.ratio import ratio_or_nan
 
 AveragePrecision = Literal["all_points", "101_points", "11_points"]
 """Where a precision–recall curve is read: at all its points, or at equally spaced levels of recall."""
@@ -125,7 +126,7 @@ class DetectionTable:
                 sums = np.add.reduceat(precision * widths, starts, axis=1)
                 area[top : top + rows, segment[starts]] = sums
         total = boxes if rule == "all_points" else np.where(boxes > 0, float(_LEVELS[rule]), 0.0)
-        return _ratio(area.reshape(-1, *self.shape), total[:, :, None])
+        return ratio_or_nan(area.reshape(-1, *self.shape), total[:, :, None])
 
     def mean_iou(self, weights: NDArray[np.number], with_missed: bool) -> Floats:
         """Mean IoU of the detections, false positives counting 0; shape (resamples, classes, thresholds).
@@ -174,7 +175,9 @@ class DetectionTable:
 def mean_over_classes(values: Floats) -> Floats:
     """Mean over the classes that exist: (…, classes, thresholds) to (…, thresholds); NaN where none does."""
     existing = ~np.isnan(values)
-    return _ratio(np.where(existing, values, 0.0).sum(axis=-2), existing.sum(axis=-2).astype(np.float64))
+    return ratio_or_nan(
+        np.where(existing, values, 0.0).sum(axis=-2), existing.sum(axis=-2).astype(np.float64)
+    )
 
 
 def _levels_passed(found: Floats, boxes: Floats, starts: Integers, rule: AveragePrecision) -> Floats:
@@ -200,9 +203,3 @@ def _running_sum(values: Floats, starts: Integers) -> Floats:
     before = total[:, starts] - values[:, starts]
     lengths = np.diff(starts, append=values.shape[1])
     return total - np.repeat(before, lengths, axis=1)
-
-
-def _ratio(numerator: Floats, denominator: Floats) -> Floats:
-    result = np.full(np.broadcast_shapes(numerator.shape, denominator.shape), np.nan)
-    np.divide(numerator, denominator, out=result, where=denominator > 0)
-    return result

@@ -12,6 +12,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evaluation.metrics.ratio import ratio_or_nan
+
 
 @dataclass(frozen=True, slots=True)
 class RocTable:
@@ -101,7 +103,7 @@ def auc(table: RocTable, weights: ArrayLike | WeightedCounts) -> NDArray[np.floa
     """
     counts = _counts(table, weights)
     twice_won = np.einsum("ij,ij->i", counts.positive, counts.below + counts.up_to)
-    return _ratio(twice_won, 2.0 * counts.positives * counts.negatives)
+    return ratio_or_nan(twice_won, 2.0 * counts.positives * counts.negatives)
 
 
 def sensitivity_at_specificity(
@@ -123,7 +125,7 @@ def sensitivity_at_specificity(
     # score, taken as the threshold, reaches the target.
     needed = target.numerator * counts.negatives
     detected = target.denominator * counts.below >= needed[:, np.newaxis]
-    return _ratio(np.einsum("ij,ij->i", counts.positive, detected), _where_both(counts))
+    return ratio_or_nan(np.einsum("ij,ij->i", counts.positive, detected), _where_both(counts))
 
 
 def sensitivity_at_specificity_interpolated(
@@ -147,7 +149,7 @@ def sensitivity_at_specificity_interpolated(
     tied = target.denominator * (counts.up_to - counts.below)
     share = (left >= tied).astype(np.float64)
     np.divide(left, tied, out=share, where=(left > 0) & (left < tied))
-    return _ratio(np.einsum("ij,ij->i", counts.positive, share), _where_both(counts))
+    return ratio_or_nan(np.einsum("ij,ij->i", counts.positive, share), _where_both(counts))
 
 
 def roc_points(table: RocTable, weights_row: ArrayLike) -> RocPoints:
@@ -167,7 +169,7 @@ def roc_points(table: RocTable, weights_row: ArrayLike) -> RocPoints:
     def rate(in_class: NDArray[np.bool_]) -> NDArray[np.float64]:
         per_group = np.bincount(group, (weights * in_class)[shown], threshold.size)
         from_above = np.concatenate(([0.0], np.cumsum(per_group[::-1])))
-        return _ratio(from_above, np.full(from_above.shape, weights[in_class].sum()))
+        return ratio_or_nan(from_above, np.full(from_above.shape, weights[in_class].sum()))
 
     return RocPoints(
         threshold=np.concatenate(([np.inf], threshold[::-1])),
@@ -214,12 +216,6 @@ def _columns(matrix: NDArray[np.generic], order: NDArray[np.intp]) -> NDArray[np
 
 def _where_both(counts: WeightedCounts) -> NDArray[np.float64]:
     return np.where(counts.negatives > 0, counts.positives, 0.0)
-
-
-def _ratio(numerator: NDArray[np.float64], denominator: NDArray[np.float64]) -> NDArray[np.float64]:
-    ratio = np.full(denominator.shape, np.nan)
-    np.divide(numerator, denominator, out=ratio, where=denominator > 0)
-    return ratio
 
 
 def _check_target(target: Fraction) -> None:
