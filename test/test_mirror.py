@@ -32,7 +32,6 @@ COMMANDS = {
     "cli/settings_command.py": "cli/test_commands.py",
     "cli/summary_command.py": "cli/test_commands.py",
     "cli/unpack_command.py": "cli/test_commands.py",
-    "cli/whole_number.py": "cli/test_rank.py",
 }
 # One format or method in several modules is tested from the outside, through the module that calls them.
 PARTS = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 
 PHASE_HELP = "a phase folder, or the name of one below ground-truth/"
 
@@ -23,3 +24,18 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="number of worker processes (default: one per processor; 0: none)",
     )
+
+
+def whole_number(least: int) -> Callable[[str], int]:
+    """Return the ``type`` of an argument that is a whole number of at least ``least``."""
+
+    def read(text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            number = least - 1
+        if number < least:
+            raise argparse.ArgumentTypeError(f"expected a whole number of at least {least}, found {text!r}")
+        return number
+
+    return read

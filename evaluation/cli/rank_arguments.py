@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import get_args
 
-from evaluation.cli.whole_number import whole_number
+from evaluation.cli.arguments import whole_number
 from evaluation.core.scheme import MethodName, Ties
 from evaluation.ranking.schemes import PLATFORM_METHODS
 
