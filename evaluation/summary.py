@@ -79,7 +79,7 @@ def summarise(scores: Scores, figures: Figures | None = None) -> MetricsFile:
             manifest=phase.manifest.digest,
             source=phase.source,
             missing=phase.missing,
-            options=phase.options.model_dump(mode="json"),
+            options=phase.options.recorded(),
         ),
         cases=CasesSection(len(phase.rows), len(phase.rows) - worst, worst),
         aggregates=aggregates,

@@ -93,6 +93,16 @@ PARTS = {
     "workers/scorer.py": "workers/test_scoring.py",
     "workers/server.py": "workers/test_processes.py",
     "workers/worker.py": "workers/test_scoring.py",
+    "challenges/declared/catalogue.py": "challenges/declared/test_page.py",
+    "challenges/declared/field_table.py": "challenges/declared/test_rules.py",
+    "challenges/declared/measure.py": "challenges/declared/test_rules.py",
+    "challenges/declared/number.py": "challenges/declared/test_rules.py",
+    "challenges/declared/ranking.py": "challenges/declared/test_rules.py",
+    "challenges/declared/table.py": "challenges/declared/test_rules.py",
+    "io/kinds/two_classes.py": "challenges/declared/test_rules.py",
+    "phase/declaration.py": "challenges/declared/test_rules.py",
+    "phase/scheme_table.py": "ranking/test_scheme_file.py",
+    "phase/validation.py": "phase/test_config.py",
     "io/kinds/packed_crop.py": "io/kinds/test_packed.py",
 }
 # Declarations without a branch, in every test of what is made of them.

@@ -1,4 +1,4 @@
-"""`schema`: the JSON schemas of metrics.json, leaderboard.json and phase.toml."""
+"""`schema`: the JSON schemas of metrics.json, leaderboard.json and phase.toml, and what can be declared."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "file",
         nargs="?",
-        choices=["metrics", "leaderboard", "phase"],
+        choices=["metrics", "leaderboard", "phase", "catalogue"],
         default="metrics",
-        help="of which file (default: %(default)s)",
+        help="of which file; catalogue: the page of the kinds and metrics that a phase can declare "
+        "(default: %(default)s)",
     )
     parser.add_argument(
         "--words", action="store_true", help="the keys of phase.toml as a page in Markdown, of phase alone"
@@ -22,7 +23,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the schema."""
+    """Print the schema, or a page."""
+    if arguments.file == "catalogue":
+        from evaluation.challenges.declared.page import catalogue_page
+
+        sys.stdout.write(catalogue_page())
+        return 0
     if arguments.file == "phase":
         from evaluation.phase.config_schema import phase_schema as schema
     elif arguments.file == "metrics":

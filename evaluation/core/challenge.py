@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, isinf, nan
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import pydantic
 from pydantic import BaseModel, ConfigDict
@@ -23,7 +23,12 @@ _FARTHEST = {1: -inf, 0: inf}
 
 
 class Options(BaseModel):
-    """Typed options of a challenge, the table ``[options]`` of a phase; unknown keys are errors."""
+    """Typed options of a challenge, the table ``[options]`` of a phase; unknown keys are errors.
+
+    ``key_prefix`` precedes a key of the options where a message names it as a key of `phase.toml`.
+    """
+
+    key_prefix: ClassVar[str] = "options."
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -35,6 +40,10 @@ class Options(BaseModel):
             for name, field in type(self).model_fields.items()
             if isinstance(field.json_schema_extra, dict) and field.json_schema_extra.get("in_form")
         }
+
+    def recorded(self) -> dict[str, Any]:
+        """Return the options as `metrics.json` holds them; validation reads them back."""
+        return self.model_dump(mode="json")
 
 
 def option(default: Any, description: str, in_form: bool = False) -> Any:
@@ -127,6 +136,9 @@ class Challenge:
     ``ranking`` returns the ranking scheme for the options; the default is the mean of the components' ranks.
     ``form_columns`` are the columns of the case table that participants know, beside name and size.
     ``counts`` says which of a team's submissions is ranked.
+
+    With ``declare`` this is not a challenge of its own: the options of each phase declare one, which
+    ``declare`` returns. It raises `PhaseError` listing every fault.
     """
 
     name: str
@@ -140,6 +152,7 @@ class Challenge:
     score: str | None = None
     ranking: Callable[[Any], Scheme] | None = None
     counts: Literal["best", "last"] = "best"
+    declare: Callable[[Any], Challenge] | None = None
 
     def form_columns_of(self, submission: Literal["archive", "algorithm"]) -> tuple[FormColumn, ...]:
         """Return the columns that participants know of a phase with this kind of submission."""

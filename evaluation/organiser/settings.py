@@ -14,10 +14,10 @@ from pydantic import ValidationError
 from evaluation.core.fault import PhaseError
 from evaluation.evaluate import scores_of_nothing
 from evaluation.organiser.platform_ranking import notes_on_ranking, platform_ranking
-from evaluation.phase.config import describe_validation
 from evaluation.phase.leaderboard_metrics import needed_metrics, platform_metrics, unranked_metrics
 from evaluation.phase.phase import Phase
 from evaluation.phase.public_digits import digits_of
+from evaluation.phase.validation import describe_validation
 from evaluation.platform.phase_settings import PhaseSettings
 from evaluation.platform.result_file import render
 from evaluation.ranking.schemes import PlatformMethod, scheme_of

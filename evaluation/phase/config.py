@@ -14,7 +14,9 @@ from evaluation.core.fault import PhaseError
 from evaluation.core.form import RunTime
 from evaluation.core.metric import IntervalMethod
 from evaluation.phase.config_tables import Limits, RunTimeConfig, StrictTable, Subgroup
-from evaluation.phase.registry import challenge_named, select_tasks
+from evaluation.phase.declaration import moved_declaration
+from evaluation.phase.registry import Rules, challenge_named, rules_of
+from evaluation.phase.validation import describe_validation
 
 FILE_NAME = "phase.toml"
 
@@ -218,31 +220,14 @@ def read_config(folder: Path, file: str = FILE_NAME) -> PhaseConfig:
     """Return the configuration of a phase folder. Raises `PhaseError` listing every fault."""
     path = folder / file
     try:
-        return PhaseConfig.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        return PhaseConfig.model_validate(moved_declaration(content, file))
     except FileNotFoundError:
         raise PhaseError(f"{file}: not found in {folder}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
         raise PhaseError(f"{file}: cannot be read: {error}") from None
     except ValidationError as error:
-        raise PhaseError(*describe_validation(file, error)) from None
-
-
-def describe_validation(file: str, error: ValidationError, prefix: str = "") -> list[str]:
-    """Return one line for every fault that pydantic found: file, key, what was expected and found."""
-    problems = []
-    for fault in error.errors():
-        key = prefix + ".".join(map(str, fault["loc"]))
-        if fault["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
-            problems.append(f"{file}: unknown key {key}")
-        elif fault["type"] == "missing":
-            problems.append(f"{file}: {key} is missing")
-        else:
-            message = fault["msg"].removeprefix("Value error, ")
-            message = message[0].lower() + message[1:]
-            problems.append(
-                f"{file}: {key}: {message} (got {fault['input']!r})" if key else f"{file}: {message}"
-            )
-    return problems
+        raise PhaseError(*describe_validation(file, error, model=PhaseConfig)) from None
 
 
 @dataclass(frozen=True)
@@ -260,10 +245,17 @@ def read_configuration(folder: Path, only: str | None = None, file: str = FILE_N
     config = read_config(folder, file)
     if only is not None and config.challenge != only:
         raise PhaseError(f"{file}: challenge: expected {only!r}, found {config.challenge!r}")
-    challenge = challenge_named(config.challenge)
+    rules = chosen_rules(config, file)
+    tasks = rules.select_tasks(config.tasks, config.scored_run_time)
+    return Configuration(config, rules.challenge, rules.options, tuple(task for task in tasks if task.fields))
+
+
+def chosen_rules(config: PhaseConfig, file: str = FILE_NAME) -> Rules:
+    """Return the rules that a configuration chooses or declares. Raises `PhaseError` with every fault."""
     try:
-        options = challenge.options.model_validate(config.options)
+        return rules_of(config.challenge, config.options)
     except ValidationError as error:
-        raise PhaseError(*describe_validation(file, error, "options.")) from None
-    tasks = select_tasks(challenge, options, config.tasks, config.scored_run_time)
-    return Configuration(config, challenge, options, tuple(task for task in tasks if task.fields))
+        options = challenge_named(config.challenge).options
+        raise PhaseError(*describe_validation(file, error, options.key_prefix, options)) from None
+    except PhaseError as error:
+        raise PhaseError(*(f"{file}: {problem}" for problem in error.problems)) from None

@@ -12,7 +12,9 @@ Schema = Mapping[str, Any]
 _INTRODUCTION = """\
 # The keys of phase.toml
 
-`phase.toml` describes a phase. Four keys are required, all others have a default:
+`phase.toml` describes a phase. Four keys are required, all others have a default. A challenge that is not one
+of the package's is declared with the tables `[fields]` and `[tasks]` in place of the key `challenge`, see
+[kinds and metrics](catalogue.md).
 
 ```toml
 challenge = "refuge"
@@ -57,6 +59,9 @@ def _sections(schema: Schema) -> Iterator[str]:
             header = f"[[{key}]]" if part.get("type") == "array" else f"[{key}]"
             yield f"## `{header}`\n\n{_description(part, definitions)}\n"
             yield from _keys(definitions[table], f"{key}.", definitions)
+        for table in _named_tables(part):
+            yield f"## `[{key}.<name>]`\n\n{_description(definitions[table], definitions)}\n"
+            yield from _keys(definitions[table], f"{key}.<name>.", definitions)
     for condition in schema["allOf"]:
         challenge = condition["if"]["properties"]["challenge"]["const"]
         options = definitions[f"options.{challenge}"]
@@ -74,10 +79,27 @@ def _keys(table: Schema, prefix: str, definitions: Mapping[str, Schema]) -> Iter
         yield f"### `{prefix}{key}`\n\n*{facts}*\n\n{_description(part, definitions)}\n"
 
 
+def keys_in_words(table: Schema, definitions: Mapping[str, Schema]) -> Iterator[str]:
+    """Yield an entry of a list for every key of a table, in Markdown."""
+    required = table.get("required", ())
+    for key, part in table.get("properties", {}).items():
+        facts = f"{_type(part)}, {'required' if key in required else _default(part)}"
+        yield f"- `{key}` ({facts}): {_description(part, definitions)}"
+    yield ""
+
+
 def _table_of(part: Schema) -> str:
     """Return the name of the definition that a key's value, or each of its entries, follows; else nothing."""
     reference: str = part.get("$ref", "") or part.get("items", {}).get("$ref", "")
     return reference.removeprefix("#/$defs/")
+
+
+def _named_tables(part: Schema) -> Iterator[str]:
+    """Yield the definition that each table in a table of tables follows, unless it is a choice of several."""
+    for alternative in part.get("anyOf", (part,)):
+        for table in alternative.get("patternProperties", {}).values():
+            if name := _table_of(table):
+                yield name
 
 
 def _type(part: Schema, plural: str = "") -> str:
@@ -89,8 +111,10 @@ def _type(part: Schema, plural: str = "") -> str:
         return " or ".join(_type(alternative) for alternative in part["anyOf"])
     if part["type"] == "array":
         return f"list of {_type(part['items'], 's')}"
-    if isinstance(values := part.get("additionalProperties"), Mapping):
-        return f"table, each value {_type(values)}"
+    values = next(iter(part.get("patternProperties", {}).values()), part.get("additionalProperties"))
+    if isinstance(values, Mapping):
+        tables = "$ref" in values or all("$ref" in table for table in values.get("anyOf", ({},)))
+        return f"table of tables{plural}" if tables else f"table, each value {_type(values)}"
     return _TYPES[part["type"]] + plural + _bounds(part)
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from evaluation.phase.config import FILE_NAME, PhaseConfig
+from evaluation.phase.declaration import DECLARED
 from evaluation.phase.registry import challenge_named, known_challenges
 from evaluation.platform.schema import without_null
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
-# Titles only repeat the names, and the form of a submission is not the editor's concern.
-_LEFT_OUT = ("title", "in_form")
+# Titles only repeat the names; the others are not the editor's concern.
+_LEFT_OUT = ("title", "in_form", "discriminator")
 
 
 def phase_schema() -> dict[str, Any]:
@@ -19,15 +21,19 @@ def phase_schema() -> dict[str, Any]:
     Editors complete and check the keys with it. What depends on the phase's other files or on its tasks, such
     as the names of metrics, is only checked when the phase is loaded.
     """
-    schema = _tidied(PhaseConfig.model_json_schema())
+    schema = tidied(PhaseConfig.model_json_schema())
     definitions, conditions = schema.setdefault("$defs", {}), []
     for name in known_challenges():
         prefix = f"options.{name}"
-        options = _tidied(
+        options = tidied(
             challenge_named(name).options.model_json_schema(ref_template=f"#/$defs/{prefix}.{{model}}")
         )
         nested = options.pop("$defs", {})
-        definitions |= {prefix: options, **{f"{prefix}.{inner}": part for inner, part in nested.items()}}
+        definitions |= {f"{prefix}.{inner}": part for inner, part in nested.items()}
+        if name == DECLARED:
+            _declare(schema, options, definitions, prefix)
+            continue
+        definitions[prefix] = options
         conditions.append(
             {
                 "if": {"properties": {"challenge": {"const": name}}},
@@ -40,18 +46,49 @@ def phase_schema() -> dict[str, Any]:
     return {"$schema": _DIALECT, "title": FILE_NAME, **schema, "allOf": conditions}
 
 
-def _tidied(schema: dict[str, Any]) -> dict[str, Any]:
+def _declare(
+    schema: dict[str, Any], options: Mapping[str, Any], definitions: Mapping[str, Any], prefix: str
+) -> None:
+    """Add the tables that declare a challenge to the keys of a phase, which then names no challenge."""
+    properties = schema["properties"]
+    for key, part in options["properties"].items():
+        if key in properties:
+            description = (
+                f"{properties[key].pop('description')} Of a declared challenge: {part['description']}"
+            )
+            table = {name: value for name, value in part.items() if name != "description"}
+            properties[key] = {"anyOf": [properties[key], table], "description": description}
+        else:
+            properties[key] = part
+    schema["required"] = [key for key in schema["required"] if key != "challenge"]
+    schema["anyOf"] = [{"required": ["challenge"]}, {"required": options["required"]}]
+    metrics = definitions[f"{prefix}.TaskTable"]["properties"]["metrics"]
+    names = []
+    (tables,) = metrics["patternProperties"].values()
+    for table in tables["anyOf"]:
+        metric = definitions[table["$ref"].removeprefix("#/$defs/")]
+        names.append(metric["properties"]["metric"]["const"])
+        # A metric may be named by the key of its table, or all of them by a list.
+        metric["required"] = [key for key in metric["required"] if key != "metric"]
+    listed = {"type": "array", "items": {"enum": names}, "minItems": 1}
+    table = {key: metrics.pop(key) for key in list(metrics) if key != "description"}
+    metrics["anyOf"] = [table, listed]
+
+
+def tidied(schema: dict[str, Any]) -> dict[str, Any]:
     """Return a schema without what is only pydantic's, and without null, which TOML does not have."""
     schema = without_null(schema)
     tidy = {key: value for key, value in schema.items() if key not in _LEFT_OUT}
     if tidy.get("default") is None or "$ref" in tidy:
         tidy.pop("default", None)
-    for key in ("properties", "$defs"):
+    for key in ("properties", "patternProperties", "$defs"):
         if key in tidy:
-            tidy[key] = {name: _tidied(part) for name, part in tidy[key].items()}
+            tidy[key] = {name: tidied(part) for name, part in tidy[key].items()}
     for key in ("items", "additionalProperties"):
         if isinstance(tidy.get(key), dict):
-            tidy[key] = _tidied(tidy[key])
-    if "anyOf" in tidy:
-        tidy["anyOf"] = [_tidied(part) for part in tidy["anyOf"]]
+            tidy[key] = tidied(tidy[key])
+    # What tells the tables of a choice apart is a constant in each of them.
+    alternatives = tidy.pop("oneOf", None) or tidy.get("anyOf")
+    if alternatives:
+        tidy["anyOf"] = [tidied(part) for part in alternatives]
     return tidy

@@ -8,14 +8,14 @@ from evaluation.core.challenge import Challenge, Task, fields_of
 from evaluation.core.field import Field, Files, TableColumns
 from evaluation.core.form import Form, RunTime
 from evaluation.core.limits import limits_of
-from evaluation.phase.registry import challenge_named, tasks_of_form
+from evaluation.phase.registry import rules_of, tasks_of_form
 
 _MAX_EXAMPLES = 2
 
 
 def format_in_words(form: Form) -> str:
     """Return, as Markdown, what a submission to a phase must contain; all of it follows from the form."""
-    challenge = challenge_named(form.challenge)
+    challenge = rules_of(form.challenge, form.options).challenge
     tasks = tasks_of_form(form)
     fields = fields_of(tasks)
     lines = [f"# Format of a submission to {form.phase}", "", challenge.title, ""]

@@ -26,13 +26,13 @@ from evaluation.core.interval_methods import possible_methods
 from evaluation.core.resampling import CLUSTER_COLUMN
 from evaluation.phase.cases import FILE_NAME as CASES
 from evaluation.phase.cases import Cases, read_cases
-from evaluation.phase.config import FILE_NAME, PhaseConfig, describe_validation, read_config
+from evaluation.phase.config import FILE_NAME, PhaseConfig, chosen_rules, read_config
 from evaluation.phase.leaderboard import FILE_NAME as LEADERBOARD
 from evaluation.phase.leaderboard import TeamValues, read_leaderboard
 from evaluation.phase.leaderboard_metrics import optional_tasks
 from evaluation.phase.manifest import Manifest, read_manifest, verify
 from evaluation.phase.reference import ReferenceFiles
-from evaluation.phase.registry import challenge_named, select_tasks
+from evaluation.phase.registry import rules_of
 
 Source = Literal["image", "tarball", "folder"]
 
@@ -100,18 +100,19 @@ def load_phase(folder: Path, manifest: Manifest | None = None, source: Source = 
         config = read_config(folder)
     except PhaseError as error:
         raise PhaseError(*error.problems, *_faults_of_cases(folder)) from None
-    try:
-        challenge = challenge_named(config.challenge)
-    except PhaseError as error:
-        raise PhaseError(*_in_config(error), *_faults_of_cases(folder)) from None
     problems: list[str] = []
     try:
-        options = challenge.options.model_validate(config.options)
-    except ValidationError as error:
-        problems += describe_validation(FILE_NAME, error, "options.")
-        options = challenge.options()
+        rules = chosen_rules(config)
+    except PhaseError as error:
+        problems += error.problems
+        try:
+            # With the options' defaults, the faults elsewhere are found at the same time.
+            rules = rules_of(config.challenge, {})
+        except (PhaseError, ValidationError):
+            raise PhaseError(*problems, *_faults_of_cases(folder)) from None
+    challenge, options = rules.challenge, rules.options
     try:
-        tasks = select_tasks(challenge, options, config.tasks, config.scored_run_time)
+        tasks = rules.select_tasks(config.tasks, config.scored_run_time)
     except PhaseError as error:
         others = _faults_of_cases(folder, challenge.form_columns_of(config.submission))
         raise PhaseError(*problems, *_in_config(error), *others) from None

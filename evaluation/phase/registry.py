@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
 
-from evaluation.core.challenge import Challenge, Task
+from evaluation.core.challenge import Challenge, Options, Task
 from evaluation.core.fault import PhaseError
 from evaluation.core.form import Form, RunTime
 from evaluation.phase.run_time import RUN_TIME, run_time_task
@@ -29,6 +31,29 @@ def challenge_named(name: str) -> Challenge:
         raise PhaseError(f"challenge {name!r} is unknown; known are {', '.join(known_challenges())}")
     challenge: Challenge = importlib.import_module(f"{_ROOMS}.{name}").CHALLENGE
     return challenge
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The challenge of a phase and the options that the phase chose."""
+
+    challenge: Challenge
+    options: Options
+
+    def select_tasks(self, names: Iterable[str] | None, run_time: RunTime | None) -> tuple[Task, ...]:
+        """Return the tasks of a phase, see `select_tasks`."""
+        return select_tasks(self.challenge, self.options, names, run_time)
+
+
+def rules_of(name: str, options: Mapping[str, Any]) -> Rules:
+    """Return the rules of the challenge of that name, or of the one that the options declare.
+
+    Raises `PhaseError` for an unknown name and a faulty declaration, pydantic's `ValidationError` for options
+    that do not fit.
+    """
+    challenge = challenge_named(name)
+    chosen = challenge.options.model_validate(options)
+    return Rules(challenge.declare(chosen) if challenge.declare else challenge, chosen)
 
 
 def select_tasks(
@@ -52,6 +77,4 @@ def select_tasks(
 
 def tasks_of_form(form: Form) -> tuple[Task, ...]:
     """Return the tasks of a form. Raises `PhaseError` for an unknown name."""
-    challenge = challenge_named(form.challenge)
-    options = challenge.options.model_validate(form.options)
-    return select_tasks(challenge, options, form.tasks, form.run_time)
+    return rules_of(form.challenge, form.options).select_tasks(form.tasks, form.run_time)

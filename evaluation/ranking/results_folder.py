@@ -22,7 +22,7 @@ from evaluation.core.fault import PhaseError
 from evaluation.core.resampling import Resampling
 from evaluation.phase.leaderboard import TEAM, is_eligible
 from evaluation.phase.organiser_tables import organiser_table
-from evaluation.phase.registry import challenge_named
+from evaluation.phase.registry import rules_of
 from evaluation.phase.scores import RecordedCases, RecordedColumns, read_case_records
 from evaluation.ranking.results import PhaseResults, RankingError, Submission
 
@@ -169,11 +169,10 @@ def _require_same(expected: _Identity, identities: Mapping[Path, _Identity], pro
 
 def _rules(identity: _Identity) -> tuple[Challenge, Options, tuple[Task, ...]]:
     try:
-        challenge = challenge_named(identity.challenge)
-        options = challenge.options.model_validate(json.loads(identity.options))
+        rules = rules_of(identity.challenge, json.loads(identity.options))
     except (PhaseError, ValidationError) as error:
         raise RankingError(f"{METRICS}: phase: {error}") from None
-    return challenge, options, challenge.tasks(options)
+    return rules.challenge, rules.options, rules.challenge.tasks(rules.options)
 
 
 def _values(content: Any, ranked: Collection[str], place: Path, problems: list[str]) -> dict[str, float]:

@@ -23,64 +23,14 @@ from dataclasses import asdict, replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import ValidationError
 
-from evaluation.core.scheme import Board, Method, MethodName, Place, Rank, Scheme, Score, Term, Ties
-from evaluation.phase.config import describe_validation
+from evaluation.core.scheme import Rank, Scheme, Term
+from evaluation.phase.scheme_table import SchemeTable
+from evaluation.phase.validation import describe_validation
 from evaluation.ranking.results import RankingError
-
-_Weight = Annotated[Decimal, Field(ge=0)]
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class _Term(_Strict):
-    rank: str | None = None
-    place: str | None = None
-    score: str | None = None
-    weight: _Weight = Decimal(1)
-
-    @model_validator(mode="after")
-    def _one_kind(self) -> _Term:
-        if sum(kind is not None for kind in (self.rank, self.place, self.score)) != 1:
-            raise ValueError("expected one of rank, place and score")
-        return self
-
-    def term(self) -> Term:
-        weight = Fraction(self.weight)
-        if self.rank is not None:
-            return Rank(self.rank, weight)
-        if self.place is not None:
-            return Place(self.place, weight)
-        assert self.score is not None
-        return Score(self.score, weight)
-
-
-class _Board(_Strict):
-    name: str
-    terms: list[_Term]
-    ties: list[_Term] = []
-    combination: Literal["sum", "mean", "median"] = "sum"
-
-
-class _Method(_Strict):
-    name: MethodName = "mean-then-rank"
-    quantile: float = 0.05
-    alpha: float = 0.05
-    adjust: Literal["holm", "none"] = "holm"
-
-
-class _Scheme(_Strict):
-    boards: list[_Board]
-    overall: str | None = None
-    phases: dict[str, _Weight] = {}
-    complete_only: bool = False
-    method: _Method = _Method()
-    ties: Ties = "min"
 
 
 def read_scheme(path: Path) -> Scheme:
@@ -90,25 +40,9 @@ def read_scheme(path: Path) -> Scheme:
     """
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)
-        read = _Scheme.model_validate(content)
-        return Scheme(
-            boards=tuple(
-                Board(
-                    board.name,
-                    tuple(term.term() for term in board.terms),
-                    tuple(term.term() for term in board.ties),
-                    board.combination,
-                )
-                for board in read.boards
-            ),
-            overall=read.overall,
-            phases={role: Fraction(weight) for role, weight in read.phases.items()},
-            complete_only=read.complete_only,
-            method=Method(**read.method.model_dump()),
-            ties=read.ties,
-        )
+        return SchemeTable.model_validate(content).scheme()
     except ValidationError as error:
-        raise RankingError(*describe_validation(str(path), error)) from None
+        raise RankingError(*describe_validation(str(path), error, model=SchemeTable)) from None
     except (OSError, ValueError) as error:
         raise RankingError(f"{path}: {error}") from None
 

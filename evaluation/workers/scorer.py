@@ -19,7 +19,7 @@ from evaluation.core.form import Form
 from evaluation.core.outcome import CaseJob, OrganiserFault, Outcome
 from evaluation.io.handover import HandoverError, Packed, decode, list_of
 from evaluation.phase.reference import ReferenceFiles
-from evaluation.phase.registry import challenge_named, select_tasks
+from evaluation.phase.registry import rules_of
 from evaluation.workers.case_scorer import CaseScorer, UnreadableError
 from evaluation.workers.channel import ChannelError
 from evaluation.workers.reader import ReadJob
@@ -57,9 +57,8 @@ class ScorerSetup:
 
 class _Scorer:
     def __init__(self, setup: ScorerSetup, ask_reader: AskReader | None) -> None:
-        challenge = challenge_named(setup.form.challenge)
-        options = challenge.options.model_validate(setup.options)
-        tasks = select_tasks(challenge, options, setup.tasks, setup.form.run_time)
+        rules = rules_of(setup.form.challenge, setup.options)
+        tasks = rules.select_tasks(setup.tasks, setup.form.run_time)
         self._fields = {field.name: field for field in fields_of(tasks)}
         self._scorer = CaseScorer(setup.reference, tasks)
         self._ask_reader = ask_reader

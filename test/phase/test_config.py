@@ -76,9 +76,9 @@ compare = "positives"
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ("score_title = 'AUC'", "unknown key score_title"),
+        ("score_title = 'AUC'", "unknown key score_title: did you mean 'title'?"),
         ("[limits]\ntime = 3", "unknown key limits.time"),
-        ("[[subgroups]]\ncolumn = 'age'\nbin = [3]", "unknown key subgroups.0.bin"),
+        ("[[subgroups]]\ncolumn = 'age'\nbin = [3]", "unknown key subgroups.0.bin: did you mean 'bins'?"),
         ("[[subgroups]]\nbins = [3]", "subgroups.0.column is missing"),
         ("seed = 1.5", "seed: input should be a valid integer (got 1.5)"),
         ("seed = true", "seed: input should be a valid integer (got True)"),
@@ -138,7 +138,7 @@ def test_all_faults_at_once(tmp_path):
         "phase.toml: submission: input should be 'archive' or 'algorithm' (got 'zip')",
         "phase.toml: seed: input should be a valid integer (got 'x')",
         "phase.toml: unknown key limits.hours",
-        "phase.toml: unknown key scores",
+        "phase.toml: unknown key scores: did you mean 'score'?",
     ]
 
 

@@ -41,7 +41,9 @@ def test_every_key_has_a_heading():
     page = config_page(phase_schema())
     headings = re.findall(r"^### `(.+)`$", page, re.MULTILINE)
     options = [
-        f"options.{key}" for name in known_challenges() for key in challenge_named(name).options.model_fields
+        f"{challenge.options.key_prefix}{key}"
+        for challenge in map(challenge_named, known_challenges())
+        for key in challenge.options.model_fields
     ]
     assert set(headings) >= {*PhaseConfig.model_fields, *options, "limits.budget_seconds", "subgroups.column"}
     assert set(headings) >= {"run_time.limit_seconds", "options.weights.dice_cup"}

@@ -10,6 +10,7 @@ from pydantic import BaseModel
 
 from evaluation.phase.config import PhaseConfig
 from evaluation.phase.config_schema import phase_schema
+from evaluation.phase.declaration import TABLES
 from evaluation.phase.registry import challenge_named, known_challenges
 from test.repository import PHASES, REPOSITORY
 
@@ -55,7 +56,7 @@ def test_the_published_schema_is_the_one_that_is_made():
 def test_the_schema_is_one():
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     jsonschema.validate(VALID, SCHEMA)
-    assert set(SCHEMA["properties"]) == set(PhaseConfig.model_fields)
+    assert set(SCHEMA["properties"]) == {*PhaseConfig.model_fields, *TABLES}
     assert '"null"' not in json.dumps(SCHEMA)
 
 

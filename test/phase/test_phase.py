@@ -101,7 +101,10 @@ def test_a_method_that_a_metric_cannot_have(tmp_path):
 @pytest.mark.parametrize(
     ("table", "problem"),
     [
-        ("vertical_diameters = 'extent'", "unknown key options.vertical_diameters"),
+        (
+            "vertical_diameters = 'extent'",
+            "unknown key options.vertical_diameters: did you mean 'vertical_diameter'?",
+        ),
         (
             "vertical_diameter = 'height'",
             "options.vertical_diameter: input should be 'column_count' or 'extent' (got 'height')",
@@ -161,7 +164,7 @@ def test_all_faults_at_once(tmp_path):
     (folder / "masks" / "V0004.png").unlink()
     found = problems_of(folder)
     assert [problem.split(";")[0] for problem in found] == [
-        "phase.toml: unknown key options.unlisted",
+        "phase.toml: unknown key options.unlisted: did you mean 'unlisted_labels'?",
         "phase.toml: score: 'classification.f1' is not a metric of this phase",
         "phase.toml: columns: 'auc' is not a metric of this phase",
         "cases.csv: column 'fovea_y' is missing, expected the reference of fovea",
@@ -173,7 +176,7 @@ def test_all_faults_at_once(tmp_path):
 @pytest.mark.parametrize(
     ("keys", "of_config"),
     [
-        ({"seeds": 1}, ["phase.toml: unknown key seeds"]),
+        ({"seeds": 1}, ["phase.toml: unknown key seeds: did you mean 'seed'?"]),
         ({"challenge": "chess"}, ["phase.toml: challenge 'chess' is unknown"]),
         ({"tasks": ["chess"]},
          ["phase.toml: tasks: unknown 'chess' (known are classification, segmentation, fovea)"]),

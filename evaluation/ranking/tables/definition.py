@@ -22,7 +22,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from evaluation.phase.config import describe_validation
+from evaluation.phase.validation import describe_validation
 from evaluation.ranking.results import RankingError
 
 

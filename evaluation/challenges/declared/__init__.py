@@ -1,0 +1,5 @@
+"""A challenge that the tables of `phase.toml` declare: fields, tasks with metrics, ranking, composites."""
+
+from evaluation.challenges.declared.rules import CHALLENGE
+
+__all__ = ["CHALLENGE"]

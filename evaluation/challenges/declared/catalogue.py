@@ -1,0 +1,32 @@
+"""All kinds of fields and all metrics that can be declared."""
+
+from __future__ import annotations
+
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Discriminator
+
+from evaluation.challenges.declared import number
+from evaluation.challenges.declared.field_table import FieldTable
+from evaluation.challenges.declared.measure import MetricTable
+
+_MODULES = (number,)
+
+FIELDS: tuple[type[FieldTable], ...] = tuple(table for module in _MODULES for table in module.FIELDS)
+METRICS: tuple[type[MetricTable], ...] = tuple(table for module in _MODULES for table in module.METRICS)
+
+if TYPE_CHECKING:
+    AnyFieldTable = FieldTable
+    AnyMetricTable = MetricTable
+else:
+    AnyFieldTable = Annotated[reduce(or_, FIELDS), Discriminator("kind")]
+    AnyMetricTable = Annotated[reduce(or_, METRICS), Discriminator("metric")]
+
+
+def name_of(table: type[FieldTable] | type[MetricTable]) -> str:
+    """Return the name under which a kind or a metric is declared."""
+    discriminator: Any = table.model_fields["kind" if issubclass(table, FieldTable) else "metric"].annotation
+    name: str = discriminator.__args__[0]
+    return name

@@ -1,0 +1,244 @@
+"""From the tables of `phase.toml` to the challenge that they declare."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field as Key
+from pydantic import field_validator, model_validator
+
+from evaluation.challenges.declared.catalogue import AnyFieldTable, AnyMetricTable, name_of
+from evaluation.challenges.declared.field_table import FieldTable
+from evaluation.challenges.declared.measure import Comparison, Measure
+from evaluation.challenges.declared.ranking import CompositeTable, RankingTable
+from evaluation.challenges.declared.table import DeclaredTable, key, title_of
+from evaluation.core.case_table import Row
+from evaluation.core.challenge import Challenge, Options, Task, Values, metrics_of
+from evaluation.core.fault import PhaseError
+from evaluation.core.field import Field
+from evaluation.core.form import CaseForm
+from evaluation.core.scheme import Scheme
+from evaluation.phase.declaration import DECLARED
+from evaluation.phase.run_time import RUN_TIME
+
+_RECORD = "declaration"
+
+Name = Annotated[str, Key(pattern=r"^[a-z][a-z0-9_]*$", max_length=64)]
+
+
+class TaskTable(DeclaredTable):
+    """A part of the challenge that is scored by itself."""
+
+    title: str | None = key("Title for people. Default: the task's name in words.", None)
+    optional: bool = key("Whether a submission may leave out the task.", False)
+    metrics: dict[Name, AnyMetricTable] = key(
+        "The figures of the task by name: a table `[tasks.<task>.metrics.<name>]` for each, whose `metric` "
+        'is by default the name; or a list such as `["dice", "jaccard"]` where none has options.',
+        min_length=1,
+    )
+
+    @field_validator("metrics", mode="before")
+    @classmethod
+    def _named(cls, metrics: object) -> object:
+        """Return a table for each metric, from a list of names or tables without ``metric``."""
+        if isinstance(metrics, list) and all(isinstance(name, str) for name in metrics):
+            metrics = {name: {} for name in metrics}
+        if not isinstance(metrics, dict):
+            return metrics
+        return {
+            name: {"metric": name, **options} if isinstance(options, dict) else options
+            for name, options in metrics.items()
+        }
+
+
+class DeclaredOptions(Options):
+    """A challenge that is declared in `phase.toml`: what is submitted, and how it is scored.
+
+    These tables are written without `[options]`, and without the key `challenge`.
+    """
+
+    key_prefix: ClassVar[str] = ""
+
+    fields: dict[Name, AnyFieldTable] = key(
+        "What is submitted for each case: a table `[fields.<name>]` for each value.", min_length=1
+    )
+    tasks: dict[Name, TaskTable] = key("The tasks: a table `[tasks.<name>]` for each.", min_length=1)
+    ranking: RankingTable = key("How teams are ranked.", RankingTable())
+    composites: dict[Name, CompositeTable] = key(
+        "Figures made of several metrics: a table `[composites.<name>]` for each.", {}
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_record(cls, options: object) -> object:
+        """Return the options that `recorded` returned, as tables."""
+        if isinstance(options, dict) and options.keys() == {_RECORD} and isinstance(options[_RECORD], str):
+            return json.loads(options[_RECORD])
+        return options
+
+    def form_options(self) -> dict[str, object]:
+        """Return all of the declaration, from which the form of a submission follows."""
+        dumped: dict[str, object] = self.model_dump(mode="json", exclude_defaults=True)
+        return dumped
+
+    def recorded(self) -> dict[str, Any]:
+        """Return the declaration as one text: its keys, such as names of metrics, are no keys of a result."""
+        return {_RECORD: json.dumps(self.form_options())}
+
+
+@dataclass(frozen=True)
+class _Scored:
+    """A measure and the field that it scores."""
+
+    field: str
+    measure: Measure
+
+
+def declare(options: DeclaredOptions) -> Challenge:
+    """Return the declared challenge. Raises `PhaseError` listing every fault."""
+    problems: list[str] = []
+    used = {name: set[str]() for name in options.fields}
+    tasks = []
+    for name, table in options.tasks.items():
+        if name == RUN_TIME:
+            problems.append(f"tasks.{name}: expected another name, since {RUN_TIME!r} is a task of its own")
+        scored = list(_measures(f"tasks.{name}", table, options.fields, used, problems))
+        tasks.append(_task(name, table, options.fields, scored))
+        problems += _duplicates(f"tasks.{name}", tasks[-1])
+    problems += [
+        f"fields.{name}: no metric uses this field"
+        for name, users in used.items()
+        if not users and not problems
+    ]
+    metrics = metrics_of(tasks)
+    for name, composite in options.composites.items():
+        problems += [f"composites.{name}: {problem}" for problem in composite.problems(metrics)]
+    if problems:
+        raise PhaseError(*problems)
+    first = tuple(f"{task.name}.{task.metrics[0].name}" for task in tasks if task.metrics[0].ordered)
+    composites = tuple(table.composite(name, metrics) for name, table in options.composites.items())
+    scheme = _scheme(options.ranking, first, problems)
+    known = {*metrics, *options.composites}
+    problems += [
+        f"ranking: {name!r} is not a metric of this phase; known are {', '.join(metrics)}"
+        for name in scheme.metrics
+        if name not in metrics
+    ]
+    if options.ranking.score is not None and options.ranking.score not in known:
+        problems.append(
+            f"ranking.score: {options.ranking.score!r} is not a metric or composite of this phase"
+        )
+    if problems:
+        raise PhaseError(*problems)
+    columns = {column.name: column for table in options.fields.values() for column in table.form_columns()}
+    return Challenge(
+        name=DECLARED,
+        title=" and ".join(task.title for task in tasks),
+        options=DeclaredOptions,
+        tasks=lambda options: tuple(tasks),
+        components=scheme.metrics,
+        form_columns=tuple(columns.values()),
+        composites=composites,
+        score=options.ranking.score,
+        ranking=lambda options: scheme,
+    )
+
+
+def _scheme(table: RankingTable, default: tuple[str, ...], problems: list[str]) -> Scheme:
+    try:
+        return table.scheme(default)
+    except ValueError as error:
+        raise PhaseError(*problems, f"ranking: {error}") from None
+
+
+def _measures(
+    place: str,
+    table: TaskTable,
+    fields: Mapping[str, FieldTable],
+    used: Mapping[str, set[str]],
+    problems: list[str],
+) -> Iterator[_Scored]:
+    """Yield the measures of a task, and list what is wrong with them."""
+    for name, metric in table.metrics.items():
+        here = f"{place}.metrics.{name}"
+        field_name = metric.field or (next(iter(fields)) if len(fields) == 1 else None)
+        if field_name is None:
+            problems.append(f"{here}.field: expected one of {', '.join(fields)}, found none")
+        elif field_name not in fields:
+            problems.append(f"{here}.field: expected one of {', '.join(fields)}, found {field_name!r}")
+        elif not isinstance(fields[field_name], metric.kinds):
+            kinds = " or ".join(name_of(kind) for kind in metric.kinds)
+            found = fields[field_name].kind
+            problems.append(f"{here}: {metric.metric!r} scores a {kinds}, field {field_name!r} is a {found}")
+        else:
+            used[field_name].add(here)
+            try:
+                yield _Scored(field_name, metric.measure(name, field_name, fields[field_name]))
+            except ValueError as error:
+                problems.append(f"{here}: {error}")
+
+
+def _duplicates(place: str, task: Task) -> list[str]:
+    names = [metric.name for metric in task.metrics]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    return [f"{place}: several metrics yield a figure {name!r}" for name in twice]
+
+
+def _task(name: str, table: TaskTable, fields: Mapping[str, FieldTable], scored: Sequence[_Scored]) -> Task:
+    names = tuple(dict.fromkeys(item.field for item in scored))
+    built: dict[str, Field] = {field: fields[field].field(field) for field in names}
+    return Task(
+        name=name,
+        title=table.title or title_of(name),
+        fields=tuple(built.values()),
+        score=_score(scored),
+        metrics=tuple(metric for item in scored for metric in item.measure.metrics),
+        worst=_worst(scored),
+        hidden=tuple(hidden for field in names for hidden in fields[field].hidden(field)),
+        optional=table.optional,
+    )
+
+
+def _score(scored: Sequence[_Scored]) -> Callable[[Values, Values], Row]:
+    """Return the function that scores one case, in those fields that were submitted."""
+
+    def score(submitted: Values, references: Values) -> Row:
+        comparisons = {
+            name: Comparison(name, submitted[name], references)
+            for name in dict.fromkeys(item.field for item in scored)
+            if name in submitted
+        }
+        row: dict[str, Any] = {}
+        for item in scored:
+            if item.field in comparisons:
+                row |= item.measure.row(comparisons[item.field])
+        return row
+
+    return score
+
+
+def _worst(scored: Sequence[_Scored]) -> Callable[[CaseForm, Values], Row]:
+    def worst(case: CaseForm, references: Values) -> Row:
+        row: dict[str, Any] = {}
+        for item in scored:
+            row |= item.measure.worst(case, references)
+        return row
+
+    return worst
+
+
+def _no_tasks(options: DeclaredOptions) -> tuple[Task, ...]:
+    raise TypeError("a declared challenge has no tasks before `declare`")
+
+
+CHALLENGE = Challenge(
+    name=DECLARED,
+    title="A challenge declared in phase.toml",
+    options=DeclaredOptions,
+    tasks=_no_tasks,
+    components=(),
+    declare=declare,
+)

@@ -1,0 +1,97 @@
+"""A ranking scheme as tables of a TOML file."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from evaluation.core.scheme import Board, Method, MethodName, Place, Rank, Scheme, Score, Term, Ties
+
+Weight = Annotated[Decimal, Field(ge=0, strict=False)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class TermTable(_Strict):
+    """A term of a leaderboard: the rank of a metric, or the place or score of an earlier leaderboard."""
+
+    rank: str | None = Field(default=None, description='The metric that is ranked, as `"task.metric"`.')
+    place: str | None = Field(default=None, description="The earlier leaderboard whose place counts.")
+    score: str | None = Field(default=None, description="The earlier leaderboard whose score counts.")
+    weight: Weight = Field(default=Decimal(1), description="Weight of the term in a sum.")
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> TermTable:
+        if sum(kind is not None for kind in (self.rank, self.place, self.score)) != 1:
+            raise ValueError("expected one of rank, place and score")
+        return self
+
+    def term(self) -> Term:
+        """Return the term."""
+        weight = Fraction(self.weight)
+        if self.rank is not None:
+            return Rank(self.rank, weight)
+        if self.place is not None:
+            return Place(self.place, weight)
+        assert self.score is not None
+        return Score(self.score, weight)
+
+
+class BoardTable(_Strict):
+    """A leaderboard: lower sums are better."""
+
+    name: str = Field(description="Name of the leaderboard.")
+    terms: list[TermTable] = Field(description='What is added, for example `{ rank = "task.metric" }`.')
+    ties: list[TermTable] = Field(
+        default=[], description="What decides between teams of one score, in order."
+    )
+    combination: Literal["sum", "mean", "median"] = Field(
+        default="sum", description="How the terms become the score."
+    )
+
+    def board(self) -> Board:
+        """Return the leaderboard."""
+        terms, ties = (tuple(term.term() for term in table) for table in (self.terms, self.ties))
+        return Board(self.name, terms, ties, self.combination)
+
+
+class MethodTable(_Strict):
+    """How the values of the cases become the ranks of a metric, see `docs/rank-teams.md`."""
+
+    name: MethodName = Field(default="mean-then-rank", description="The method.")
+    quantile: float = Field(default=0.05, description="Quantile of `quantile-then-rank`.")
+    alpha: float = Field(default=0.05, description="Level of the tests of `test-then-rank`.")
+    adjust: Literal["holm", "none"] = Field(default="holm", description="Adjustment of these tests.")
+
+
+class SchemeTable(_Strict):
+    """The ranking of a challenge: leaderboards, of which one may decide."""
+
+    boards: list[BoardTable] = Field(
+        description="The leaderboards, each built from metrics and earlier ones."
+    )
+    overall: str | None = Field(default=None, description="The leaderboard that decides. Default: none.")
+    phases: dict[str, Weight] = Field(
+        default={}, description="Weight of the overall place in each phase, if several decide."
+    )
+    complete_only: bool = Field(
+        default=False, description="Whether teams that lack one of the metrics have no place at all."
+    )
+    method: MethodTable = Field(default=MethodTable(), description="How cases become ranks.")
+    ties: Ties = Field(default="min", description="Which place teams of one score share.")
+
+    def scheme(self) -> Scheme:
+        """Return the scheme; weights are the exact decimals. Raises ValueError for an invalid one."""
+        return Scheme(
+            boards=tuple(board.board() for board in self.boards),
+            overall=self.overall,
+            phases={role: Fraction(weight) for role, weight in self.phases.items()},
+            complete_only=self.complete_only,
+            method=Method(**self.method.model_dump()),
+            ties=self.ties,
+        )

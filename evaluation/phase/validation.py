@@ -1,0 +1,101 @@
+"""What pydantic found wrong with a file, in the words of this package: key, expected and found."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+Schema = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A key of a file, and the keys that are possible in its table."""
+
+    key: str
+    known: tuple[str, ...]
+
+
+def describe_validation(
+    file: str, error: ValidationError, prefix: str = "", model: type[BaseModel] | None = None
+) -> list[str]:
+    """Return one line for every fault that pydantic found: file, key, what was expected and found.
+
+    ``model`` is what was validated; with it, an unknown key is answered with those that exist.
+    """
+    schema = {} if model is None else model.model_json_schema()
+    problems = []
+    for fault in error.errors():
+        place = _place(fault["loc"], schema)
+        key = prefix + place.key
+        context = fault.get("ctx", {})
+        if fault["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
+            problems.append(f"{file}: unknown key {key}{suggestion(str(fault['loc'][-1]), place.known)}")
+        elif fault["type"] == "missing":
+            problems.append(f"{file}: {key} is missing")
+        elif fault["type"] == "union_tag_invalid":
+            known = [tag.strip("'") for tag in context["expected_tags"].split(", ")]
+            tag = context["tag"]
+            which = context["discriminator"].strip("'")
+            problems.append(
+                f"{file}: {key}: {tag!r} is no known {which}{suggestion(tag, known)}; "
+                f"known are {', '.join(known)}"
+            )
+        elif fault["type"] == "union_tag_not_found":
+            problems.append(f"{file}: {key}.{context['discriminator'].strip(chr(39))} is missing")
+        else:
+            message = fault["msg"].removeprefix("Value error, ")
+            message = message[0].lower() + message[1:]
+            problems.append(
+                f"{file}: {key}: {message} (got {fault['input']!r})" if key else f"{file}: {message}"
+            )
+    return problems
+
+
+def suggestion(found: str, known: Iterable[str]) -> str:
+    """Return for example ``: did you mean 'dice'?``, or nothing where no known name is close."""
+    close = difflib.get_close_matches(found, tuple(known), n=1)
+    return f": did you mean {close[0]!r}?" if close else ""
+
+
+def _place(location: Sequence[str | int], schema: Schema) -> _Place:
+    """Return the key at a location, without the tags that pydantic puts into it for a choice of tables."""
+    definitions: Mapping[str, Schema] = schema.get("$defs", {})
+    parts: list[str] = []
+    here: Sequence[Schema] = (schema,)
+    known: tuple[str, ...] = ()
+    for part in location:
+        tables = [_resolved(table, definitions) for table in here]
+        known = tuple(dict.fromkeys(key for table in tables for key in table.get("properties", ())))
+        tagged = [
+            {"$ref": mapping[part]}
+            for table in tables
+            if part in (mapping := table.get("discriminator", {}).get("mapping", {}))
+        ]
+        if tagged:
+            here = tagged
+            continue
+        parts.append(str(part))
+        here = [inner for table in tables for inner in _inside(table, part)]
+    return _Place(".".join(parts), known)
+
+
+def _resolved(schema: Schema, definitions: Mapping[str, Schema]) -> Schema:
+    reference = schema.get("$ref")
+    return definitions[reference.removeprefix("#/$defs/")] if reference else schema
+
+
+def _inside(table: Schema, part: str | int) -> list[Schema]:
+    """Return the schemas that the value of a key, or an entry of a list, may follow."""
+    found = table.get("properties", {}).get(part)
+    if found is None and isinstance(part, str):
+        found = next(iter(table.get("patternProperties", {}).values()), table.get("additionalProperties"))
+    elif found is None:
+        found = table.get("items")
+    if not isinstance(found, Mapping):
+        return []
+    return [found, *found.get("anyOf", ())]

@@ -1,0 +1,209 @@
+"""A declared challenge: from the tables of `phase.toml` to scores, and what is wrong with a declaration."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+
+import evaluation
+from evaluation.core.fault import PhaseError
+from evaluation.phase.registry import rules_of
+from test.challenges.declared.phases import SCREENING, declared_phase, write_table
+
+AGE = """\
+[fields.likelihood]
+kind = "number"
+minimum = 0
+maximum = 1
+reference = "class"
+positive = ["RG"]
+negative = ["NRG"]
+excluded = ["U"]
+
+[fields.age]
+kind = "number"
+minimum = 0
+maximum = 120
+unit = "years"
+
+[tasks.screening.metrics.early]
+metric = "auc"
+field = "likelihood"
+title = "AUC of early glaucoma"
+
+[tasks.patient.metrics.mean_absolute_error]
+field = "age"
+
+[ranking]
+metrics = ["screening.early", "patient.mean_absolute_error"]
+weights = { "screening.early" = 0.7, "patient.mean_absolute_error" = 0.3 }
+
+[composites.total]
+weights = { "screening.early" = 1, "patient.mean_absolute_error" = -0.01 }
+constant = 1
+"""
+
+
+@pytest.fixture(scope="module")
+def columns():
+    random = np.random.default_rng(5)
+    names = [f"eye{number:02d}" for number in range(30)]
+    classes = np.array(["RG", "NRG", "U"])[np.r_[random.integers(0, 3, 27), 0, 1, 2]]
+    ages = random.integers(20, 90, 30)
+    return {
+        "name": names,
+        "class": classes.tolist(),
+        "age": ages.tolist(),
+        "likelihood": np.round(random.random(30), 2).tolist(),
+        "guess": np.clip(ages + random.integers(-9, 9, 30), 0, 120).tolist(),
+    }
+
+
+def write_phase(folder, columns, tables=AGE, **arguments):
+    cases = {key: columns[key] for key in ("name", "class", "age")}
+    phase = declared_phase(folder / "phase", tables, cases, **arguments)
+    evaluation.seal(phase)
+    return phase
+
+
+def test_a_submission_is_scored_as_declared(tmp_path, columns):
+    phase = write_phase(tmp_path, columns)
+    table = {"case": columns["name"], "likelihood": columns["likelihood"], "age": columns["guess"]}
+    write_table(tmp_path / "submission" / "predictions.csv", table)
+    result = evaluation.evaluate(phase, tmp_path / "submission", workers=0).to_dict()
+
+    classes = np.array(columns["class"])
+    entering = classes != "U"
+    auc = roc_auc_score((classes == "RG")[entering], np.array(columns["likelihood"])[entering])
+    error = np.abs(np.array(columns["age"]) - columns["guess"]).mean()
+    assert result["aggregates"]["screening"]["early"]["value"] == pytest.approx(auc, abs=5e-5)
+    assert result["aggregates"]["patient"]["mean_absolute_error"]["value"] == pytest.approx(error, abs=5e-5)
+    # Made of the published values.
+    assert result["ranking"]["composites"]["total"] == pytest.approx(1 + auc - error / 100, abs=2e-4)
+    assert result["phase"]["challenge"] == "declared"
+
+
+def test_the_recorded_declaration_gives_the_same_rules(tmp_path, columns):
+    phase = write_phase(tmp_path, columns)
+    table = {"case": columns["name"], "likelihood": columns["likelihood"], "age": columns["guess"]}
+    write_table(tmp_path / "submission" / "predictions.csv", table)
+    recorded = evaluation.evaluate(phase, tmp_path / "submission", workers=0).to_dict()["phase"]["options"]
+    rules = rules_of("declared", json.loads(json.dumps(recorded)))
+    assert rules.challenge.components == ("screening.early", "patient.mean_absolute_error")
+    assert rules.options.recorded() == recorded
+    assert rules_of("declared", rules.options.form_options()).options == rules.options
+
+
+def test_a_case_without_a_result_takes_the_worst_value(tmp_path, columns):
+    phase = write_phase(tmp_path, columns, keys='missing = "worst"')
+    kept = {
+        "case": columns["name"][:-1],
+        "likelihood": columns["likelihood"][:-1],
+        "age": columns["age"][:-1],
+    }
+    write_table(tmp_path / "submission" / "predictions.csv", kept)
+    result = evaluation.evaluate(phase, tmp_path / "submission", workers=0).to_dict()
+    # One of thirty ages is missing, and an error is at most 120 years.
+    value = result["aggregates"]["patient"]["mean_absolute_error"]["value"]
+    assert value == pytest.approx(120 / 30)
+
+
+def faults_of(tmp_path, columns, tables):
+    with pytest.raises(PhaseError) as error:
+        write_phase(tmp_path, columns, tables)
+    return list(error.value.problems)
+
+
+FAULTS = {
+    "an unknown metric": (
+        SCREENING.replace('["auc"]', '["aucc"]'),
+        "tasks.screening.metrics.aucc: 'aucc' is no known metric: did you mean 'auc'?; known are ",
+    ),
+    "an unknown kind": (
+        SCREENING.replace('"number"', '"nummer"'),
+        "fields.likelihood: 'nummer' is no known kind: did you mean 'number'?; known are ",
+    ),
+    "an unknown key": (
+        SCREENING.replace("minimum", "minimun"),
+        "unknown key fields.likelihood.minimun: did you mean 'minimum'?",
+    ),
+    "no kind": (SCREENING.replace('kind = "number"\n', ""), "fields.likelihood.kind is missing"),
+    "a wrong type": (
+        SCREENING.replace("maximum = 1", 'maximum = "one"'),
+        "fields.likelihood.maximum: input should be a valid number (got 'one')",
+    ),
+    "no task": (SCREENING.split("[tasks")[0], "tasks is missing"),
+    "options beside a declaration": (
+        f"{SCREENING}\n[options]\nx = 1\n",
+        "options: expected none, since a declared challenge has no others",
+    ),
+    "a name with a capital": (
+        SCREENING.replace("[tasks.screening]", "[tasks.Screening]"),
+        "tasks.Screening",
+    ),
+    "a field that is not there": (
+        SCREENING.replace('metrics = ["auc"]', 'metrics.auc = { field = "mask" }'),
+        "tasks.screening.metrics.auc.field: expected one of likelihood, found 'mask'",
+    ),
+    "a field without a metric": (
+        SCREENING.replace("[tasks", '[fields.age]\nkind = "number"\n\n[tasks').replace(
+            'metrics = ["auc"]', 'metrics.auc = { field = "likelihood" }'
+        ),
+        "fields.age: no metric uses this field",
+    ),
+    "a field that must be named": (
+        SCREENING.replace("[tasks", '[fields.age]\nkind = "number"\n\n[tasks'),
+        "tasks.screening.metrics.auc.field: expected one of likelihood, age, found none",
+    ),
+    "no worst value": (
+        SCREENING.replace("maximum = 1\n", "").replace('["auc"]', '["mean_absolute_error"]'),
+        "tasks.screening.metrics.mean_absolute_error: worst: expected the error of a case without a result, "
+        "since the field has no bounds",
+    ),
+    "a ranking by what is not there": (
+        f'{SCREENING}\n[ranking]\nmetrics = ["screening.dice"]\n',
+        "ranking: 'screening.dice' is not a metric of this phase; known are screening.auc",
+    ),
+    "a score that is not there": (
+        f'{SCREENING}\n[ranking]\nscore = "screening.dice"\n',
+        "ranking.score: 'screening.dice' is not a metric or composite of this phase",
+    ),
+    "boards beside metrics": (
+        f'{SCREENING}\n[ranking]\nmetrics = ["screening.auc"]\n'
+        'boards = [{ name = "all", terms = [{ rank = "screening.auc" }] }]\n',
+        "ranking: expected metrics with weights, or boards, found both",
+    ),
+    "a composite of what is not there": (
+        f'{SCREENING}\n[composites.sum]\nweights = {{ "screening.dice" = 1 }}\n',
+        "composites.sum: 'screening.dice' is not a metric of this phase",
+    ),
+    "a task with a reserved name": (
+        SCREENING.replace("[tasks.screening]", "[tasks.run_time]"),
+        "tasks.run_time: expected another name, since 'run_time' is a task of its own",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FAULTS)
+def test_a_fault_names_its_key(tmp_path, columns, case):
+    tables, expected = FAULTS[case]
+    assert any(fault.startswith(f"phase.toml: {expected}") for fault in faults_of(tmp_path, columns, tables))
+
+
+def test_all_faults_are_listed_at_once(tmp_path, columns):
+    tables = SCREENING.replace('"number"', '"nummer"').replace('"auc"', '"dicee"')
+    tables += '[ranking]\nmetrics = "screening.auc"\n'
+    faults = faults_of(tmp_path, columns, tables)
+    assert [fault.split(":")[1].strip() for fault in faults] == [
+        "fields.likelihood",
+        "tasks.screening.metrics.dicee",
+        "ranking.metrics",
+    ]
+
+
+def test_a_challenge_has_no_declaration_beside_it(tmp_path, columns):
+    tables = f'challenge = "refuge"\n{SCREENING}'
+    assert faults_of(tmp_path, columns, tables) == [
+        "phase.toml: [fields], [tasks]: expected only without 'challenge', found challenge 'refuge'"
+    ]
