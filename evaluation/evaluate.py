@@ -24,6 +24,7 @@ from evaluation.core.challenge import Task
 from evaluation.core.fault import Faults, PhaseError
 from evaluation.core.form import CaseForm, Form
 from evaluation.core.outcome import CaseJob, Outcome, Scored, organisers_problems
+from evaluation.phase import home
 from evaluation.phase.phase import Phase
 from evaluation.phase.scores import Scores
 from evaluation.platform import machine
@@ -139,6 +140,7 @@ def scorer_setup(phase: Phase, tasks: tuple[str, ...], workers: int) -> ScorerSe
         options=phase.options.model_dump(mode="json"),
         reference=phase.reference,
         memory_bytes=machine.worker_memory(workers, phase.config.limits.worker_memory_mb),
+        home=home.file_of(phase.challenge.name),
     )
 
 
@@ -151,7 +153,8 @@ def _reader_setup(
 ) -> ReaderSetup:
     memory = machine.worker_memory(workers, memory_mb)
     seconds = math.inf if case_seconds is None else case_seconds
-    return ReaderSetup(replace(form, cases=()), os.path.realpath(submission), memory, seconds)
+    at_home = home.file_of(form.challenge)
+    return ReaderSetup(replace(form, cases=()), os.path.realpath(submission), memory, seconds, at_home)
 
 
 def _half(progress: Progress, done_before: int) -> Progress:

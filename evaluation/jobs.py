@@ -8,6 +8,7 @@ from evaluation.core.fault import Faults, FormFault, PhaseError
 from evaluation.core.form import Form
 from evaluation.evaluate import Rejection, check, evaluate
 from evaluation.organiser.validate import validate_phase
+from evaluation.phase import home
 from evaluation.phase.form_file import read_form
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.named import named_phase, phase_folder
@@ -41,8 +42,12 @@ def evaluate_submission(
     return Evaluation(result.metrics, organiser_records(result, result.figures))
 
 
-def check_submission(form: str, submission: str, workers: int | None, progress: Progress) -> CheckResult:
+def check_submission(
+    form: str, submission: str, challenge: str | None, workers: int | None, progress: Progress
+) -> CheckResult:
     """Return the faults of a submission. Raises `PhaseError` for a form or phase that cannot be used."""
+    if challenge is not None:
+        home.load(Path(challenge))
     expected = _form(form)
     try:
         with unpacked(_existing(submission)) as folder:

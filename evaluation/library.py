@@ -61,7 +61,12 @@ def evaluate(
 
 
 def check(
-    form: AnyPath, submission: AnyPath, *, workers: int | None = None, progress: Progress | None = None
+    form: AnyPath,
+    submission: AnyPath,
+    *,
+    challenge: AnyPath | None = None,
+    workers: int | None = None,
+    progress: Progress | None = None,
 ) -> CheckResult:
     """Find the faults for which a submission would be rejected; no label is read.
 
@@ -69,6 +74,8 @@ def check(
     ----------
     form
         The form of a phase (`form.json`), or a phase as `evaluate` takes it, sealed or not.
+    challenge
+        The organisers' `challenge.py`, of a challenge that is programmed in one; it is run.
     submission, workers, progress
         As for `evaluate`.
 
@@ -83,7 +90,12 @@ def check(
         For a form or a phase that cannot be used, and a submission that does not exist.
 
     """
-    arguments = {"form": fspath(form), "submission": fspath(submission), "workers": workers}
+    arguments = {
+        "form": fspath(form),
+        "submission": fspath(submission),
+        "challenge": None if challenge is None else fspath(challenge),
+        "workers": workers,
+    }
     checked: CheckResult = _run("check_submission", arguments, progress)
     return checked
 
@@ -126,7 +138,8 @@ def rank(
         "challenge" for the challenge's own, a method or scheme that `rank --scheme` knows by name, or a TOML
         file.
     ground_truth
-        The phase, whose score and columns the platform's schemes rank by.
+        The phase, whose score and columns the platform's schemes rank by, and beside which its challenge may
+        be programmed.
     options
         Which analyses are made, see `evaluation.ranking.analysis.RankOptions`.
 
@@ -141,6 +154,7 @@ def rank(
         With every reason why the results cannot be ranked.
 
     """
+    from evaluation.phase import home
     from evaluation.phase.named import phase_folder
     from evaluation.ranking.analysis import RankOptions
     from evaluation.ranking.final import leaderboard_of
@@ -150,6 +164,8 @@ def rank(
 
     folders = results if isinstance(results, Mapping) else {"": results}
     folder = None if ground_truth is None else phase_folder(fspath(ground_truth))
+    if ground_truth is not None:
+        home.load_beside(Path(ground_truth))
     read = {role: read_results(Path(path)) for role, path in folders.items()}
     schemes = {role: scheme_named(fspath(scheme), found, folder) for role, found in read.items()}
     ranked = {

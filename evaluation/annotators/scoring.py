@@ -63,7 +63,7 @@ def _scores(
     jobs = [CaseJob(case, row) for case, row in zip(phase.cases.forms, phase.rows, strict=True)]
     setup = scorer_setup(phase, phase.form.tasks, workers)
     root = annotator.index.root
-    reading = ReaderSetup(replace(annotator.form, cases=()), root, setup.memory_bytes)
+    reading = ReaderSetup(replace(annotator.form, cases=()), root, setup.memory_bytes, home=setup.home)
     settings = PoolSettings(workers, _CASE_SECONDS)
     batches = list(batches_of(root, phase.cases.forms, sources, workers))
     read = read_batches(batches, reading, settings, machine.held_memory())

@@ -21,6 +21,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the form of the phase, from the challenge's organisers",
     )
     parser.add_argument(
+        "--challenge",
+        type=Path,
+        metavar="FILE",
+        help="the challenge.py of the organisers, of a challenge that is programmed in one; it is run",
+    )
+    parser.add_argument(
         "submission",
         type=Path,
         metavar="SUBMISSION",
@@ -42,12 +48,15 @@ def run(arguments: argparse.Namespace) -> int:
     from evaluation.cli.progress import progress_bar
     from evaluation.core.fault import Faults, FormFault, PhaseError
     from evaluation.evaluate import Checked, check
+    from evaluation.phase import home
     from evaluation.phase.form_file import read_form
     from evaluation.platform import messages
     from evaluation.platform.unpack import unpacked
 
     submission: Path = arguments.submission
     try:
+        if arguments.challenge is not None:
+            home.load(arguments.challenge)
         form = read_form(arguments.form)
         if not submission.exists():
             raise PhaseError(f"{submission}: no such file or folder")

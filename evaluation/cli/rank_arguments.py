@@ -61,8 +61,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--ground-truth",
         type=Path,
         metavar="FOLDER",
-        help="the phase, for the score and columns that the platform's schemes rank "
-        "(default: the components of the challenge's ranking)",
+        help="the phase, for the score and columns that the platform's schemes rank (default: the components "
+        "of the challenge's ranking), and for a challenge that is programmed beside it",
     )
     parser.add_argument(
         "--which",

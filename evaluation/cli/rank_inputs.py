@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from evaluation.core.scheme import Method, Scheme
+from evaluation.phase import home
 from evaluation.ranking.results import PhaseResults, RankingError
 from evaluation.ranking.results_folder import read_results
 from evaluation.ranking.scheme_choice import scheme_named
@@ -18,6 +19,8 @@ def read_all(arguments: argparse.Namespace) -> dict[str, PhaseResults]:
     if not any(path.is_file() for path in paths.values()):
         if arguments.metric or arguments.definition:
             raise RankingError("--metric and --definition describe a table, and none is given")
+        if arguments.ground_truth is not None:
+            home.load_beside(arguments.ground_truth)
         return {role: read_results(path) for role, path in paths.items()}
     from evaluation.ranking.tables.definition import read_definition
     from evaluation.ranking.tables.results import read_results_table

@@ -15,7 +15,7 @@ from evaluation.core.form import RunTime
 from evaluation.core.metric import IntervalMethod
 from evaluation.phase.config_tables import Limits, RunTimeConfig, StrictTable, Subgroup
 from evaluation.phase.declaration import moved_declaration
-from evaluation.phase.registry import Rules, challenge_named, rules_of
+from evaluation.phase.registry import Rules, challenge_named, load_home, rules_of
 from evaluation.phase.validation import describe_validation
 
 FILE_NAME = "phase.toml"
@@ -245,13 +245,17 @@ def read_configuration(folder: Path, only: str | None = None, file: str = FILE_N
     config = read_config(folder, file)
     if only is not None and config.challenge != only:
         raise PhaseError(f"{file}: challenge: expected {only!r}, found {config.challenge!r}")
-    rules = chosen_rules(config, file)
+    rules = chosen_rules(config, folder, file)
     tasks = rules.select_tasks(config.tasks, config.scored_run_time)
     return Configuration(config, rules.challenge, rules.options, tuple(task for task in tasks if task.fields))
 
 
-def chosen_rules(config: PhaseConfig, file: str = FILE_NAME) -> Rules:
-    """Return the rules that a configuration chooses or declares. Raises `PhaseError` with every fault."""
+def chosen_rules(config: PhaseConfig, folder: Path, file: str = FILE_NAME) -> Rules:
+    """Return the rules that a configuration chooses or declares. Raises `PhaseError` with every fault.
+
+    ``folder`` is that of the phase, beside which a challenge may be programmed.
+    """
+    load_home(folder, config.challenge, file)
     try:
         return rules_of(config.challenge, config.options)
     except ValidationError as error:

@@ -102,7 +102,7 @@ def load_phase(folder: Path, manifest: Manifest | None = None, source: Source = 
         raise PhaseError(*error.problems, *_faults_of_cases(folder)) from None
     problems: list[str] = []
     try:
-        rules = chosen_rules(config)
+        rules = chosen_rules(config, folder)
     except PhaseError as error:
         problems += error.problems
         try:

@@ -1,4 +1,4 @@
-"""Challenges by name, and the tasks of a phase.
+"""Challenges by name, bundled or programmed at home, and the tasks of a phase.
 
 `evaluation.challenges` is above this package, so a challenge is imported by name when it is needed.
 """
@@ -9,28 +9,50 @@ import importlib
 import pkgutil
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from evaluation.core.challenge import Challenge, Options, Task
 from evaluation.core.fault import PhaseError
 from evaluation.core.form import Form, RunTime
+from evaluation.phase import home
 from evaluation.phase.run_time import RUN_TIME, run_time_task
 
 _ROOMS = "evaluation.challenges"
 
 
 def known_challenges() -> tuple[str, ...]:
-    """Return the names of all challenges, sorted."""
+    """Return the names of all bundled challenges, sorted."""
     rooms = importlib.import_module(_ROOMS)
     return tuple(sorted(module.name for module in pkgutil.iter_modules(rooms.__path__)))
 
 
 def challenge_named(name: str) -> Challenge:
-    """Return the challenge of that name. Raises `PhaseError` for an unknown one."""
+    """Return the challenge of that name, bundled or loaded. Raises `PhaseError` for an unknown one."""
     if name not in known_challenges():
-        raise PhaseError(f"challenge {name!r} is unknown; known are {', '.join(known_challenges())}")
+        if (at_home := home.loaded(name)) is not None:
+            return at_home
+        raise PhaseError(
+            f"challenge {name!r} is unknown; known are {', '.join(known_challenges())}, and your own is "
+            f"defined by a {home.FILE_NAME} beside the phase"
+        )
     challenge: Challenge = importlib.import_module(f"{_ROOMS}.{name}").CHALLENGE
     return challenge
+
+
+def load_home(folder: Path, name: str, file_name: str) -> None:
+    """Load the challenge that is programmed beside a phase folder, unless the phase's is a bundled one.
+
+    Raises `PhaseError` if it cannot be loaded or has another name than ``name``, that in ``file_name``.
+    """
+    file = home.find_file(folder)
+    if file is None or name in known_challenges():
+        return
+    challenge = home.load(file)
+    if challenge.name != name:
+        if challenge.name in known_challenges():
+            raise PhaseError(f"{file}: name: expected none of a bundled challenge, found {challenge.name!r}")
+        raise PhaseError(f"{file_name}: challenge: expected {challenge.name!r} as in {file}, found {name!r}")
 
 
 @dataclass(frozen=True)

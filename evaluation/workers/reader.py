@@ -22,6 +22,7 @@ from evaluation.core.limits import case_seconds
 from evaluation.core.source import Source, file_of
 from evaluation.io.handover import Packed
 from evaluation.io.stream import digest_below
+from evaluation.phase import home
 from evaluation.phase.registry import tasks_of_form
 from evaluation.platform.submission import index_submission
 from evaluation.workers.batches import Content, batches_of
@@ -69,16 +70,20 @@ class FilesJob:
 class ReaderSetup:
     """All that a reader gets: the form without its cases, where the submission lies, and its limits.
 
-    A case may take ``case_seconds`` of processor time, or less if its images are small.
+    A case may take ``case_seconds`` of processor time, or less if its images are small. ``home`` is the file
+    of a challenge that is programmed at home (`evaluation.phase.home`).
     """
 
     form: Form
     folder: str
     memory_bytes: int | None = None
     case_seconds: float = math.inf
+    home: str | None = None
 
     def confine(self) -> None:
         """Give up everything but the submission."""
+        if self.home is not None:  # while it can still be opened
+            home.load(Path(self.home))
         confine(self.folder)
 
     def open(self, ask_reader: AskReader | None) -> Handler:

@@ -12,12 +12,14 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 from evaluation.core.challenge import fields_of
 from evaluation.core.form import Form
 from evaluation.core.outcome import CaseJob, OrganiserFault, Outcome
 from evaluation.io.handover import HandoverError, Packed, decode, list_of
+from evaluation.phase import home
 from evaluation.phase.reference import ReferenceFiles
 from evaluation.phase.registry import rules_of
 from evaluation.workers.case_scorer import CaseScorer, UnreadableError
@@ -46,12 +48,15 @@ class ScorerSetup:
     options: Mapping[str, Any]
     reference: ReferenceFiles
     memory_bytes: int | None = None
+    home: str | None = None
 
     def confine(self) -> None:
         """Keep everything: a scorer opens nothing that a stranger wrote."""
 
     def open(self, ask_reader: AskReader | None) -> Handler:
         """Return what does the jobs of scorers."""
+        if self.home is not None:
+            home.load(Path(self.home))
         return _Scorer(self, ask_reader)
 
 

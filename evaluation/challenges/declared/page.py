@@ -48,8 +48,11 @@ title = "AUC of early glaucoma"
 ```
 
 [Keys of phase.toml](phase.md) lists all other keys. A value of the wrong type, an unknown key and a metric
-that does not fit its field are errors, all listed at once when the phase is sealed. This page is printed by
-`python -m evaluation schema catalogue`.
+that does not fit its field are errors, all listed at once when the phase is sealed. This page is printed by:
+
+```sh
+python -m evaluation schema catalogue
+```
 """
 _INHERITED = {*FieldTable.model_fields, *MetricTable.model_fields} - {"kind", "metric"}
 
@@ -64,7 +67,7 @@ def _sections() -> Iterator[str]:
     yield from _keys(FieldTable, set(FieldTable.model_fields) - _INHERITED)
     for field in sorted(FIELDS, key=name_of):
         scored_by = sorted(name_of(metric) for metric in METRICS if issubclass(field, metric.kinds))
-        links = ", ".join(f"[`{name}`](#metric-{name.replace('_', '-')})" for name in scored_by)
+        links = ", ".join(f"[`{name}`](#metric-{name})" for name in scored_by)
         yield f"### Kind `{name_of(field)}`\n\n{_prose(field)}\n\nMetrics: {links}\n"
         yield from _keys(field, _INHERITED | {"kind"})
     yield "## Metrics\n\nEvery metric has these keys:\n"

@@ -1,0 +1,139 @@
+"""Challenges that are programmed at home, from the file to a score in isolated workers."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+import evaluation
+from evaluation.core.fault import PhaseError
+from evaluation.phase import home
+from test.challenges.declared.phases import write_table
+
+CHALLENGE = '''\
+"""Ages, scored by the largest error."""
+
+from evaluation.core.challenge import Challenge, Options, Task
+from evaluation.core.field import CaseColumns, Field, Reference, Socket, TableColumns
+from evaluation.core.metric import mean_metric
+from evaluation.io.kinds.number import Number
+
+AGE = Field(
+    name="age",
+    title="Age",
+    kind=Number(0, 120),
+    archive=TableColumns(("ages.csv",), "case", ("age",)),
+    socket=Socket("age", "age.json"),
+    reference=Reference(Number(0, 120), CaseColumns(("age",))),
+)
+TASK = Task(
+    name="age",
+    title="Age",
+    fields=(AGE,),
+    score=lambda submitted, reference: {"error": abs(submitted["age"] - reference["age"])},
+    metrics=(mean_metric("error", "Error", best=0, worst=120, unit="years"),),
+)
+CHALLENGE = Challenge(
+    name="ages", title="Ages", options=Options, tasks=lambda options: (TASK,), components=("age.error",)
+)
+'''
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_loaded(monkeypatch):
+    monkeypatch.setattr(home, "_files", {})
+    monkeypatch.setattr(home, "_challenges", {})
+
+
+def write_phase(folder: Path, name: str = "ages") -> Path:
+    folder.mkdir(parents=True)
+    keys = f'challenge = "{name}"\nname = "ages"\ntitle = "Ages"\nsubmission = "archive"\n'
+    (folder / "phase.toml").write_text(keys, encoding="utf-8")
+    write_table(folder / "cases.csv", {"name": ["a", "b"], "age": [30, 50]})
+    return folder
+
+
+def submission(folder: Path) -> Path:
+    write_table(folder / "ages.csv", {"case": ["a", "b"], "age": [31, 53]})
+    return folder
+
+
+@pytest.mark.parametrize("place", ["phases/one/challenge.py", "phases/challenge.py"])
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_phase_is_scored_by_the_file_beside_or_above_it(tmp_path, place, workers):
+    phase = write_phase(tmp_path / "phases" / "one")
+    (tmp_path / place).write_text(CHALLENGE, encoding="utf-8")
+    evaluation.seal(phase)
+    result = evaluation.evaluate(phase, submission(tmp_path / "submission"), workers=workers)
+    assert result.to_dict()["aggregates"]["age"]["error"]["value"] == 2.0
+
+
+def test_a_participant_checks_with_the_form_and_the_file(tmp_path):
+    phase = write_phase(tmp_path / "phase")
+    (phase / "challenge.py").write_text(CHALLENGE, encoding="utf-8")
+    evaluation.seal(phase)
+    form = tmp_path / "elsewhere" / "form.json"
+    form.parent.mkdir()
+    from evaluation.phase.form_file import write_form
+    from evaluation.phase.phase import load_phase
+
+    form.write_bytes(write_form(load_phase(phase).form))
+    file = shutil.copy(phase / "challenge.py", form.parent / "rules.py")
+    folder = submission(tmp_path / "submission")
+    with pytest.raises(PhaseError, match="challenge 'ages' is unknown"):
+        evaluation.check(form, folder)
+    assert evaluation.check(form, folder, challenge=file).passed
+    (folder / "ages.csv").write_text("case,age\na,31\nb,121\n", encoding="utf-8")
+    assert [str(fault) for fault in evaluation.check(form, folder, challenge=file).faults] == [
+        "ages.csv, line 3, age: expected a finite number from 0 to 120, found 121"
+    ]
+
+
+FAULTS = {
+    "no challenge": ("x = 1\n", "CHALLENGE: expected a Challenge, found nothing of that name"),
+    "something else": ("CHALLENGE = 'ages'\n", "CHALLENGE: expected a Challenge, found a str"),
+    "a fault of the code": (
+        "x = 1\ny = x / 0\n",
+        "line 2: cannot be run: ZeroDivisionError: division by zero",
+    ),
+    "no Python": ("CHALLENGE =\n", "cannot be run: SyntaxError"),
+    "another name": (
+        CHALLENGE.replace('name="ages"', 'name="years"'),
+        "challenge: expected 'years' as in",
+    ),
+    "the name of a bundled challenge": (
+        CHALLENGE.replace('name="ages"', 'name="refuge"'),
+        "name: expected none of a bundled challenge, found 'refuge'",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FAULTS)
+def test_faults_of_the_file(tmp_path, case):
+    text, expected = FAULTS[case]
+    phase = write_phase(tmp_path / "phase")
+    (phase / "challenge.py").write_text(text, encoding="utf-8")
+    with pytest.raises(PhaseError) as error:
+        evaluation.seal(phase)
+    assert expected in error.value.problems[0]
+
+
+def test_a_bundled_challenge_is_never_replaced(tmp_path):
+    """The file beside a phase of a bundled challenge is not even run."""
+    phase = write_phase(tmp_path / "phase", name="refuge")
+    (phase / "challenge.py").write_text("raise RuntimeError('run')\n", encoding="utf-8")
+    with pytest.raises(PhaseError) as error:
+        evaluation.seal(phase)
+    assert not any("RuntimeError" in problem for problem in error.value.problems)
+
+
+def test_two_files_define_one_name(tmp_path):
+    files = []
+    for name in ("one", "two", "three"):
+        (tmp_path / name).mkdir()
+        file = tmp_path / name / "challenge.py"
+        file.write_text(CHALLENGE if name != "three" else f"{CHALLENGE}# changed\n", encoding="utf-8")
+        files.append(file)
+    assert home.load(files[0]).name == home.load(files[1]).name == "ages"
+    with pytest.raises(PhaseError, match="is also defined, differently, by"):
+        home.load(files[2])
