@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from evaluation.challenges.declared.rules import DeclaredOptions
 from evaluation.cli.main import COMMANDS
 from evaluation.phase.config import PhaseConfig
+from evaluation.phase.declaration import moved_declaration
 from evaluation.ranking.tables.definition import TableDefinition
 
 from .pages import (
@@ -107,6 +109,11 @@ def test_configuration_that_is_shown_is_valid(block):
         assert TableDefinition.model_validate(content).metrics
         return
     base = {"challenge": "justraigs", "name": "p", "title": "", "submission": "algorithm"}
+    if isinstance(content.get("tasks"), dict):
+        fields = {"fields": {"likelihood": {"kind": "number"}}}
+        del base["challenge"]
+        content = moved_declaration({**base, **fields, **content}, "phase.toml")
+        assert DeclaredOptions.model_validate(content["options"])
     assert PhaseConfig.model_validate({**base, **content})
 
 
