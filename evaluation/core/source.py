@@ -88,7 +88,13 @@ def file_of(source: Source) -> str:
     return source.path if isinstance(source, FileSource | JsonFileSource) else source.file
 
 
-def fault_at(source: Source, expected: str, found: str, kind: FaultKind = FaultKind.WRONG_VALUE) -> FormFault:
+def fault_at(
+    source: Source,
+    expected: str,
+    found: str,
+    kind: FaultKind = FaultKind.WRONG_VALUE,
+    hint: str | None = None,
+) -> FormFault:
     """Return a fault of the value at a source, ready to be raised."""
     line = field = None
     if isinstance(source, CellsSource):
@@ -98,4 +104,4 @@ def fault_at(source: Source, expected: str, found: str, kind: FaultKind = FaultK
         field = ", ".join(part for part in (source.place, index) if part) or None
     elif isinstance(source, StackSource | JsonFileSource):
         field = source.place
-    return FormFault(Fault(kind, file_of(source), expected, found, line, field))
+    return FormFault(Fault(kind, file_of(source), expected, found, line, field, hint))

@@ -18,11 +18,25 @@ if TYPE_CHECKING:
         mean_average_precision,
         mean_detection_iou,
     )
+    from evaluation.metrics.plain_classes import (
+        accuracy,
+        balanced_accuracy,
+        confusion_matrix,
+        matthews_correlation,
+        mean_f1,
+    )
     from evaluation.metrics.plain_classification import (
         auc,
         average_precision,
         roc_curve,
         sensitivity_at_specificity,
+    )
+    from evaluation.metrics.plain_components import (
+        false_negative_volume,
+        false_positive_volume,
+        lesion_difference,
+        lesion_f1,
+        panoptic_quality,
     )
     from evaluation.metrics.plain_confidence import weighted_dice
     from evaluation.metrics.plain_correlations import (
@@ -31,59 +45,81 @@ if TYPE_CHECKING:
         spearman_correlation,
     )
     from evaluation.metrics.plain_cup_to_disc import cup_to_disc_ratio
-    from evaluation.metrics.plain_decisions import f1_score, hamming_distance
+    from evaluation.metrics.plain_decisions import f1_score, hamming_distance, sensitivity, specificity
     from evaluation.metrics.plain_errors import (
         bias,
         mean_absolute_error,
         normalised_absolute_error,
         root_mean_squared_error,
     )
+    from evaluation.metrics.plain_froc import froc_curve, froc_sensitivity
     from evaluation.metrics.plain_lesions import detection_ratio, false_components
-    from evaluation.metrics.plain_segmentation import (
-        dice,
-        f_beta,
-        jaccard,
-        precision,
-        recall,
-    )
+    from evaluation.metrics.plain_partial_roc import partial_auc, specificity_at_sensitivity
+    from evaluation.metrics.plain_points import match_points, mean_radial_error, success_detection_rate
+    from evaluation.metrics.plain_probabilities import brier_score, expected_calibration_error, macro_auc
+    from evaluation.metrics.plain_segmentation import dice, f_beta, jaccard, precision, recall
     from evaluation.metrics.plain_surfaces import (
         average_symmetric_surface_distance,
         hausdorff_distance,
         modified_hausdorff_distance,
     )
+    from evaluation.metrics.plain_survival import concordance_index
 
 __all__ = [
+    "accuracy",
     "auc",
     "average_precision",
     "average_symmetric_surface_distance",
+    "balanced_accuracy",
     "bias",
     "box_average_precision",
     "box_iou",
+    "brier_score",
     "cohen_kappa",
+    "concordance_index",
+    "confusion_matrix",
     "cup_to_disc_ratio",
     "detection_ratio",
     "dice",
     "euclidean_distance",
+    "expected_calibration_error",
     "f1_score",
     "f_beta",
     "false_components",
+    "false_negative_volume",
+    "false_positive_volume",
     "fleiss_kappa",
+    "froc_curve",
+    "froc_sensitivity",
     "hamming_distance",
     "hausdorff_distance",
     "intraclass_correlation",
     "jaccard",
+    "lesion_difference",
+    "lesion_f1",
+    "macro_auc",
+    "match_points",
+    "matthews_correlation",
     "mean_absolute_error",
     "mean_average_precision",
     "mean_detection_iou",
+    "mean_f1",
+    "mean_radial_error",
     "modified_hausdorff_distance",
     "normalised_absolute_error",
+    "panoptic_quality",
+    "partial_auc",
     "pearson_correlation",
     "precision",
     "recall",
     "roc_curve",
     "root_mean_squared_error",
+    "sensitivity",
     "sensitivity_at_specificity",
     "spearman_correlation",
+    "specificity",
+    "specificity_at_sensitivity",
+    "success_detection_rate",
     "weighted_dice",
     "wilson_interval",
 ]
@@ -94,15 +130,24 @@ _MODULES = {
     "distance": "euclidean_distance",
     "intervals": "wilson_interval",
     "plain_boxes": "box_average_precision box_iou mean_average_precision mean_detection_iou",
+    "plain_classes": "accuracy balanced_accuracy confusion_matrix matthews_correlation mean_f1",
     "plain_classification": "auc average_precision roc_curve sensitivity_at_specificity",
+    "plain_components": (
+        "false_negative_volume false_positive_volume lesion_difference lesion_f1 panoptic_quality"
+    ),
     "plain_confidence": "weighted_dice",
     "plain_correlations": "intraclass_correlation pearson_correlation spearman_correlation",
     "plain_cup_to_disc": "cup_to_disc_ratio",
-    "plain_decisions": "f1_score hamming_distance",
-    "plain_errors": ("bias mean_absolute_error normalised_absolute_error root_mean_squared_error"),
+    "plain_decisions": "f1_score hamming_distance sensitivity specificity",
+    "plain_errors": "bias mean_absolute_error normalised_absolute_error root_mean_squared_error",
+    "plain_froc": "froc_curve froc_sensitivity",
     "plain_lesions": "detection_ratio false_components",
+    "plain_partial_roc": "partial_auc specificity_at_sensitivity",
+    "plain_points": "match_points mean_radial_error success_detection_rate",
+    "plain_probabilities": "brier_score expected_calibration_error macro_auc",
     "plain_segmentation": "dice f_beta jaccard precision recall",
-    "plain_surfaces": ("average_symmetric_surface_distance hausdorff_distance modified_hausdorff_distance"),
+    "plain_surfaces": "average_symmetric_surface_distance hausdorff_distance modified_hausdorff_distance",
+    "plain_survival": "concordance_index",
 }
 
 

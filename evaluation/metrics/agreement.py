@@ -7,14 +7,34 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
+from numpy.typing import ArrayLike
 
-def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float:
-    """Return Cohen's kappa of two annotators over the same cases.
+from evaluation.metrics import confusion
+from evaluation.metrics.confusion import Disagreement
+from evaluation.metrics.plain_arguments import weights_row
+
+
+def cohen_kappa(
+    first: Sequence[Hashable],
+    second: Sequence[Hashable],
+    *,
+    disagreement: Disagreement = "nominal",
+    classes: Sequence[Hashable] | None = None,
+    weights: ArrayLike | None = None,
+) -> float:
+    """Return Cohen's kappa of two annotators, or of a prediction and the reference, over the same cases.
 
     Parameters
     ----------
     first, second : sequence of hashable, length cases
-        The category that each annotator gave every case.
+        The category that each gave every case.
+    disagreement : {"nominal", "linear", "quadratic"}, optional
+        What a disagreement costs: the same for all ("nominal"), or the distance of the two categories in the
+        order of ``classes`` or its square.
+    classes : sequence of hashable, optional
+        All categories in their order; required unless ``disagreement`` is "nominal".
+    weights : array_like of float, shape (cases,), optional
+        Weights of the cases, finite and at least 0. By default every case has weight 1.
 
     Returns
     -------
@@ -24,7 +44,8 @@ def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float:
     Raises
     ------
     ValueError
-        For lengths that differ.
+        For lengths that differ, another disagreement, an invalid weight, a category that ``classes`` does not
+        list, or weighted disagreements without ``classes``.
 
     Notes
     -----
@@ -34,21 +55,33 @@ def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float:
     References
     ----------
     J. Cohen, "A coefficient of agreement for nominal scales", Educational and Psychological Measurement
-    20:37–46, 1960.
+    20:37–46, 1960; weighted: "Weighted kappa", Psychological Bulletin 70:213–220, 1968.
 
     Examples
     --------
     >>> cohen_kappa(["a", "a", "b", "b"], ["a", "a", "b", "a"])
     0.5
+    >>> cohen_kappa([0, 1, 2, 2], [0, 1, 2, 1], disagreement="quadratic", classes=[0, 1, 2])
+    0.8
     """
     if len(first) != len(second):
         raise ValueError(f"expected as many categories of both, found {len(first)} and {len(second)}")
-    if len(set(first) | set(second)) < 2:
-        return math.nan
-    from sklearn.metrics import cohen_kappa_score
-
-    codes = {category: code for code, category in enumerate(dict.fromkeys([*first, *second]))}
-    return float(cohen_kappa_score([codes[c] for c in first], [codes[c] for c in second]))
+    if disagreement not in ("nominal", "linear", "quadratic"):
+        expected = "'nominal', 'linear' or 'quadratic'"
+        raise ValueError(f"disagreement: expected {expected}, found {disagreement!r}")
+    if classes is None and disagreement != "nominal":
+        raise ValueError(f"classes: expected all categories in their order for {disagreement!r}, found none")
+    names = dict.fromkeys([*second, *first] if classes is None else classes)
+    codes = {category: code for code, category in enumerate(names)}
+    if unknown := [category for category in (*first, *second) if category not in codes]:
+        raise ValueError(f"classes: expected every category that occurs, {unknown[0]!r} is not listed")
+    counts = confusion.confusion(
+        [codes[category] for category in second],
+        [codes[category] for category in first],
+        weights_row(weights, len(first)),
+        max(1, len(codes)),
+    )
+    return float(confusion.cohen_kappa(counts, disagreement)[0])
 
 
 def fleiss_kappa(ratings: Sequence[Sequence[Hashable]]) -> float:

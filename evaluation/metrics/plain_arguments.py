@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,6 +26,13 @@ def weights_row(weights: ArrayLike | None, cases: int) -> NDArray[np.float64]:
     if row.shape != (cases,) or not np.isfinite(row).all() or (row < 0).any():
         raise ValueError(f"weights: expected {cases} finite numbers of at least 0, found {weights!r}")
     return row[np.newaxis]
+
+
+def decimal(number: float, name: str) -> Fraction:
+    """Return a share as the decimal number that it is printed as. Raises ValueError outside [0, 1]."""
+    if not 0 <= number <= 1:
+        raise ValueError(f"{name}: expected a number from 0 to 1, found {number}")
+    return Fraction(repr(float(number)))
 
 
 def mask_of(values: ArrayLike, name: str) -> NDArray[np.bool_]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Literal
 
 from numpy.typing import ArrayLike
 
 from evaluation.metrics import probabilities, roc
-from evaluation.metrics.plain_arguments import booleans, weights_row
+from evaluation.metrics.plain_arguments import booleans, decimal, weights_row
 from evaluation.metrics.roc import RocPoints, RocTable
 
 
@@ -160,11 +159,9 @@ def sensitivity_at_specificity(
     }
     if definition not in definitions:
         raise ValueError(f"definition: expected 'step' or 'interpolated', found {definition!r}")
-    if not 0 <= specificity <= 1:
-        raise ValueError(f"specificity: expected a number from 0 to 1, found {specificity}")
+    target = decimal(specificity, "specificity")
     table = _roc_table(scores, labels)
-    row = weights_row(weights, table.score.size)
-    return float(definitions[definition](table, row, Fraction(repr(float(specificity))))[0])
+    return float(definitions[definition](table, weights_row(weights, table.score.size), target)[0])
 
 
 def average_precision(scores: ArrayLike, labels: ArrayLike, *, weights: ArrayLike | None = None) -> float:

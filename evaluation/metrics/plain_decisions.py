@@ -1,4 +1,4 @@
-"""Binary decisions on plain arrays: F1 over cases, and the Hamming distance of sets of labels."""
+"""Binary decisions on plain arrays: F1, sensitivity, specificity, and Hamming distance of sets of labels."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.metrics import decisions
+from evaluation.metrics import confusion, decisions
 from evaluation.metrics.plain_arguments import booleans, weights_row
 
 
@@ -48,12 +48,90 @@ def f1_score(predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike |
     >>> f1_score([1, 1, 0, 0], [1, 0, 1, 0])
     0.5
     """
-    decided, correct = booleans(predicted, "predicted"), booleans(reference, "reference")
-    if decided.ndim != 1 or decided.shape != correct.shape:
-        raise ValueError(
-            f"predicted and reference: expected one shape (cases,), found {decided.shape} and {correct.shape}"
-        )
+    decided, correct = _decisions(predicted, reference)
     return float(decisions.f1_of_presence(decided, correct, weights_row(weights, decided.size))[0])
+
+
+def sensitivity(predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | None = None) -> float:
+    """Return the share of the positive cases that are decided to be positive.
+
+    Parameters
+    ----------
+    predicted : array_like of bool, shape (cases,)
+        The decisions: true or 1 for positive.
+    reference : array_like of bool, shape (cases,)
+        The correct decisions.
+    weights : array_like of float, shape (cases,), optional
+        Weights of the cases, finite and at least 0. By default every case has weight 1.
+
+    Returns
+    -------
+    float
+        In [0, 1], higher is better.
+
+    Raises
+    ------
+    ValueError
+        For shapes that differ, a decision other than 0 and 1, or an invalid weight.
+
+    Notes
+    -----
+    NaN without a positive case in the reference, so also for empty input.
+
+    References
+    ----------
+    J. Yerushalmy, "Statistical problems in assessing methods of medical diagnosis", Public Health Reports
+    62:1432–1449, 1947.
+
+    Examples
+    --------
+    >>> sensitivity([1, 1, 0, 0], [1, 0, 1, 1])
+    0.3333333333333333
+    """
+    decided, correct = _decisions(predicted, reference)
+    counts = confusion.confusion(correct, decided, weights_row(weights, decided.size), 2)
+    return float(confusion.sensitivity(counts)[0])
+
+
+def specificity(predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | None = None) -> float:
+    """Return the share of the negative cases that are decided to be negative.
+
+    Parameters
+    ----------
+    predicted : array_like of bool, shape (cases,)
+        The decisions: true or 1 for positive.
+    reference : array_like of bool, shape (cases,)
+        The correct decisions.
+    weights : array_like of float, shape (cases,), optional
+        Weights of the cases, finite and at least 0. By default every case has weight 1.
+
+    Returns
+    -------
+    float
+        In [0, 1], higher is better.
+
+    Raises
+    ------
+    ValueError
+        For shapes that differ, a decision other than 0 and 1, or an invalid weight.
+
+    Notes
+    -----
+    NaN without a negative case in the reference, so also for empty input.
+
+    References
+    ----------
+    J. Yerushalmy, "Statistical problems in assessing methods of medical diagnosis", Public Health Reports
+    62:1432–1449, 1947.
+
+    Examples
+    --------
+    >>> specificity([1, 1, 0, 0], [1, 0, 1, 1])
+    0.0
+    """
+    decided, correct = _decisions(predicted, reference)
+    counts = confusion.confusion(correct, decided, weights_row(weights, decided.size), 2)
+    return float(confusion.specificity(counts)[0])
 
 
 def hamming_distance(predicted: ArrayLike, reference: ArrayLike) -> float:
@@ -104,6 +182,15 @@ def hamming_distance(predicted: ArrayLike, reference: ArrayLike) -> float:
     ]
     defined = [distance for distance in distances if distance == distance]
     return sum(defined) / len(defined) if defined else float("nan")
+
+
+def _decisions(predicted: ArrayLike, reference: ArrayLike) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    decided, correct = booleans(predicted, "predicted"), booleans(reference, "reference")
+    if decided.ndim != 1 or decided.shape != correct.shape:
+        raise ValueError(
+            f"predicted and reference: expected one shape (cases,), found {decided.shape} and {correct.shape}"
+        )
+    return decided, correct
 
 
 def _optional_booleans(values: ArrayLike) -> NDArray[Any]:

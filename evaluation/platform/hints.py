@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from evaluation.core.fault import printable
 from evaluation.core.field import Files, TableColumns
+from evaluation.core.similar import most_similar
 
 _ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".7z", ".rar")
 _SPREADSHEETS = (".xlsx", ".xls", ".ods", ".numbers")
 _TABLES = (".csv", ".txt", ".tsv")
 _LOSSY = (".jpg", ".jpeg", ".webp")
-_ALIKE = 0.75
-# Comparing takes microseconds per name, and a submission may have 100,000 files.
-_MAX_COMPARED = 1000
 
 
 def hint_of_image(name: str) -> str | None:
@@ -34,22 +32,13 @@ def hint_of_absence(layout: Files | TableColumns, files: Sequence[str]) -> str |
         return f"{printable(archives[0])} is an archive in the archive: upload what it holds"
     if isinstance(layout, Files):
         folders = {str(PurePosixPath(path).parent) for path in files} - {"."}
-        alike = _alike(layout.folder, folders)
+        alike = most_similar(layout.folder, folders)
         return alike and f"is {printable(alike)}/ meant for it? Rename it"
     wanted = PurePosixPath(layout.files[0])
     spreadsheets = {
         PurePosixPath(path).stem: path for path in files if path.casefold().endswith(_SPREADSHEETS)
     }
-    if stem := _alike(wanted.stem, spreadsheets):
+    if stem := most_similar(wanted.stem, spreadsheets):
         return f"{printable(spreadsheets[stem])} is a spreadsheet: save it as csv"
-    alike = _alike(str(wanted), [path for path in files if path.casefold().endswith(_TABLES)])
+    alike = most_similar(str(wanted), [path for path in files if path.casefold().endswith(_TABLES)])
     return alike and f"is {printable(alike)} meant for it? Rename it"
-
-
-def _alike(wanted: str, names: Iterable[str]) -> str | None:
-    """Return the name most similar to the wanted one, ignoring case; None if none is similar."""
-    from difflib import get_close_matches
-
-    by_key = {name.casefold(): name for name in sorted(set(names))[:_MAX_COMPARED]}
-    found = get_close_matches(wanted.casefold(), by_key, n=1, cutoff=_ALIKE)
-    return by_key[found[0]] if found else None

@@ -33,6 +33,35 @@ def test_cohen_is_scikit_learns(cases):
         assert cohen_kappa(second, first) == pytest.approx(cohen_kappa(first, second))
 
 
+@settings(max_examples=60)
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(1, 3)), min_size=2, max_size=20))
+def test_weighted_kappa_is_scikit_learns(cases):
+    first, second, weights = zip(*cases, strict=True)
+    if len({*first, *second}) < 2:
+        return
+    for disagreement in ("linear", "quadratic"):
+        found = cohen_kappa(first, second, disagreement=disagreement, classes=range(4), weights=weights)
+        options = {"weights": disagreement, "labels": range(4), "sample_weight": weights}
+        assert found == pytest.approx(cohen_kappa_score(first, second, **options), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (
+            {"disagreement": "cubic"},
+            "disagreement: expected 'nominal', .* found 'cubic'",
+        ),
+        ({"disagreement": "linear"}, "classes: expected all categories in their order for 'linear'"),
+        ({"classes": [0, 1]}, "classes: expected every category that occurs, 2 is not listed"),
+        ({"weights": [1]}, "weights: expected 2 finite numbers"),
+    ],
+)
+def test_arguments_of_a_kappa_that_do_not_fit(arguments, problem):
+    with pytest.raises(ValueError, match=problem):
+        cohen_kappa([0, 1], [1, 2], **arguments)
+
+
 def test_fleiss_published_example():
     # Ten subjects, fourteen raters, five categories; Fleiss' kappa 0.210 (the usual textbook table).
     table = [

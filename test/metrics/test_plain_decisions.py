@@ -8,7 +8,7 @@ import sklearn.metrics as oracle
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.metrics import f1_score, hamming_distance
+from evaluation.metrics import f1_score, hamming_distance, sensitivity, specificity
 
 
 @settings(max_examples=150, deadline=None)
@@ -21,6 +21,19 @@ def test_f1_is_that_of_scikit_learn(rows):
     for chosen in (None, weights):
         wanted = oracle.f1_score(reference, predicted, sample_weight=chosen, zero_division=1)
         assert f1_score(predicted, reference, weights=chosen) == pytest.approx(wanted, abs=1e-12)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.tuples(st.booleans(), st.booleans(), st.integers(1, 3)), min_size=1, max_size=12))
+def test_sensitivity_and_specificity_are_those_of_scikit_learn(rows):
+    predicted, reference, weights = (np.array(column) for column in zip(*rows, strict=True))
+    for figure, positive in ((sensitivity, 1), (specificity, 0)):
+        for chosen in (None, weights):
+            found = figure(predicted, reference, weights=chosen)
+            options = {"pos_label": positive, "sample_weight": chosen, "zero_division": np.nan}
+            wanted = oracle.recall_score(reference.astype(int), predicted.astype(int), **options)
+            assert found == pytest.approx(wanted, abs=1e-12, nan_ok=True)
+    assert math.isnan(sensitivity([], []))
 
 
 @settings(max_examples=100, deadline=None)

@@ -17,10 +17,11 @@ from evaluation.io.tables import parse_number
 
 @dataclass(frozen=True)
 class Number(Kind):
-    """A finite number in [minimum, maximum]."""
+    """A finite number in [minimum, maximum]; its ``unit`` is for the description only."""
 
     minimum: float = -math.inf
     maximum: float = math.inf
+    unit: str = ""
 
     @property
     def is_bounded(self) -> bool:
@@ -31,7 +32,7 @@ class Number(Kind):
         """Return the number at a source. Raises `FormFault`."""
         value = number_at(source, self.describe())
         if not self.minimum <= value <= self.maximum:
-            raise fault_at(source, self.describe(), _shortest(value))
+            raise fault_at(source, self.describe(), shortest(value))
         return value
 
     def unpack(self, packed: Packed, case: CaseForm) -> float:
@@ -44,8 +45,7 @@ class Number(Kind):
         Without a label (NaN) every prediction is equally good: that for 0 is returned.
         """
         reference = 0.0 if math.isnan(reference) else reference
-        bounded = math.isfinite(self.minimum) and math.isfinite(self.maximum)
-        middle = (self.minimum + self.maximum) / 2 if bounded else 0.5
+        middle = (self.minimum + self.maximum) / 2 if self.is_bounded else 0.5
         value = {
             Variant.PERFECT: float(reference),
             Variant.NEAR: reference + (middle - reference) / 10,
@@ -63,14 +63,15 @@ class Number(Kind):
         return float(value)
 
     def describe(self) -> str:
-        """Return for example ``a finite number from 0 to 1``."""
+        """Return for example ``a finite number from 0 to 100 %``."""
+        unit = f" {self.unit}" if self.unit else ""
         if math.isinf(self.minimum) and math.isinf(self.maximum):
-            return "a finite number"
+            return f"a finite number, in {self.unit}" if unit else "a finite number"
         if math.isinf(self.maximum):
-            return f"a finite number of at least {self.minimum:g}"
+            return f"a finite number of at least {self.minimum:g}{unit}"
         if math.isinf(self.minimum):
-            return f"a finite number of at most {self.maximum:g}"
-        return f"a finite number from {self.minimum:g} to {self.maximum:g}"
+            return f"a finite number of at most {self.maximum:g}{unit}"
+        return f"a finite number from {self.minimum:g} to {self.maximum:g}{unit}"
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ class Label(Kind):
             return int(source.value)
         value = number_at(source, self.describe())
         if value not in (0.0, 1.0):
-            raise fault_at(source, self.describe(), _shortest(value))
+            raise fault_at(source, self.describe(), shortest(value))
         return int(value)
 
     def unpack(self, packed: Packed, case: CaseForm) -> int:
@@ -146,6 +147,6 @@ def number_of_json(source: JsonSource, value: object, expected: str) -> float:
     return number
 
 
-def _shortest(value: float) -> str:
+def shortest(value: float) -> str:
     """Return the shortest text that reads back as this number; 1.0000000000000002 is not shown as 1."""
     return repr(value).removesuffix(".0")

@@ -97,6 +97,10 @@ def test_a_number_outside_its_range(text, found):
         (Number(0), "a finite number of at least 0"),
         (Number(0, 1), "a finite number from 0 to 1"),
         (Number(maximum=1), "a finite number of at most 1"),
+        (Number(unit="mm"), "a finite number, in mm"),
+        (Number(0, unit="years"), "a finite number of at least 0 years"),
+        (Number(0, 100, unit="%"), "a finite number from 0 to 100 %"),
+        (Number(maximum=0, unit="dB"), "a finite number of at most 0 dB"),
         (Label(), "0 or 1"),
     ],
 )

@@ -6,11 +6,14 @@ import pytest
 from evaluation.core.form import CaseForm
 from evaluation.io.handover import HandoverError, decode, encode
 from evaluation.io.kinds.boxes import Boxes, BoxList
+from evaluation.io.kinds.class_label import ClassLabel
+from evaluation.io.kinds.class_probabilities import ClassProbabilities
 from evaluation.io.kinds.flags import FlagSet
 from evaluation.io.kinds.label_mask import LabelMask
 from evaluation.io.kinds.multilabel_mask import MultilabelMask
 from evaluation.io.kinds.number import Label, Number
 from evaluation.io.kinds.point import Point, PointInImage
+from evaluation.io.kinds.time_to_event import ObservedTime, TimeToEvent
 from evaluation.io.kinds.volume import ConfidenceVolume
 from evaluation.metrics.crop import EMPTY, Crop
 
@@ -20,6 +23,8 @@ REGIONS = MultilabelMask(("a", "b"))
 BOXES = BoxList(("a", "b"), with_confidence=True, max_boxes=3)
 FLAGS = FlagSet(("x", "y", "z"))
 VOLUME = ConfidenceVolume()
+CLASS = ClassLabel(("a", "b", "c"))
+SHARES = ClassProbabilities(("a", "b"))
 BITS = np.array([[True, False, True], [False, True, True]])
 
 GOOD = {
@@ -31,6 +36,9 @@ GOOD = {
     "flags": (FLAGS, (True, None, False)),
     "number": (Number(0, 1), 0.1),
     "label": (Label(), 1),
+    "class": (CLASS, 2),
+    "probabilities": (SHARES, (0.1, 0.9)),
+    "time to an event": (TimeToEvent(), ObservedTime(2.5, 0)),
     "point": (PointInImage(), Point(4.5, 0.0, 5)),
     "volume": (VOLUME, (Crop(np.array([[0.5, 1.0]], np.float32), 3, 3), EMPTY)),
     "binary volume": (VOLUME, (EMPTY, Crop(np.ones((4, 5), np.uint8)))),
@@ -77,6 +85,16 @@ FORGED = {
     "a text": (Number(), "0.5"),
     "a label that is a boolean": (Label(), True),
     "a label of 2": (Label(), 2),
+    "a class beyond the last": (CLASS, 3),
+    "a class before the first": (CLASS, -1),
+    "a class that is a boolean": (CLASS, True),
+    "a class that is a text": (CLASS, "a"),
+    "too few probabilities": (SHARES, [1.0]),
+    "a probability of 2": (SHARES, [2.0, -1.0]),
+    "a probability that is none": (SHARES, [float("nan"), 1.0]),
+    "probabilities whose sum is not 1": (SHARES, [0.5, 0.6]),
+    "a time before the start": (TimeToEvent(), [-1.0, 1]),
+    "an event of 2": (TimeToEvent(), [1.0, 2]),
     "a point outside": (PointInImage(), [6.0, 0.0]),
     "a point of three": (PointInImage(), [0.0, 0.0, 0.0]),
     "too few B-scans": (VOLUME, [[0, 0, np.zeros((1, 1), U1)]]),

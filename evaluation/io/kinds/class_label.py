@@ -1,0 +1,151 @@
+"""One class of several, from table cells or JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from evaluation.core.fault import FaultKind, shorten
+from evaluation.core.field import Kind
+from evaluation.core.form import CaseForm
+from evaluation.core.similar import most_similar
+from evaluation.core.source import CellsSource, FileAccess, JsonSource, Source, fault_at
+from evaluation.core.variant import Variant
+from evaluation.io.handover import Packed, whole_number
+from evaluation.io.json_files import json_kind
+from evaluation.io.kinds.number import number_of_cell, number_of_json, shortest
+
+_LARGEST_INTEGER = 1 << 31
+
+
+@dataclass(frozen=True)
+class ClassLabel(Kind):
+    """One of the listed classes, read as its position in the list.
+
+    classes: at least two, all texts or all whole numbers below 2^31, in their order if they have one. A text
+    is compared exactly; a whole number may also be written with a decimal point (``2.0``). With
+    ``boolean_json`` two classes are false and true in JSON; otherwise the class itself, as text or number.
+    Raises ValueError for classes that could be confused: empty, "nan", or different in case only.
+    """
+
+    classes: tuple[str | int, ...]
+    boolean_json: bool = False
+
+    def __post_init__(self) -> None:
+        if problem := problem_of_classes(self.classes):
+            raise ValueError(problem)
+        if self.boolean_json and len(self.classes) != 2:
+            raise ValueError(f"classes: expected two for true and false, found {len(self.classes)}")
+
+    @property
+    def are_numbers(self) -> bool:
+        """Whether the classes are whole numbers."""
+        return isinstance(self.classes[0], int)
+
+    @cached_property
+    def _positions(self) -> dict[str | int | float, int]:
+        return {name: position for position, name in enumerate(self.classes)}
+
+    def read(self, source: Source, case: CaseForm, files: FileAccess) -> int:
+        """Return the position of the class at a source. Raises `FormFault`."""
+        if isinstance(source, JsonSource):
+            return self._of_json(source)
+        if not isinstance(source, CellsSource):
+            raise TypeError(f"no class can be read from {type(source).__name__}")
+        if self.are_numbers:
+            return self._of_number(source, number_of_cell(source, 0, self.describe()))
+        cell = source.cells[0]
+        return self._of_text(source, cell, repr(shorten(cell)) if cell else "nothing")
+
+    def _of_json(self, source: JsonSource) -> int:
+        value, expected = source.value, self.describe_json()
+        if self.boolean_json:
+            if not isinstance(value, bool):
+                raise fault_at(source, expected, json_kind(value), FaultKind.MALFORMED)
+            return int(value)
+        if self.are_numbers:
+            return self._of_number(source, number_of_json(source, value, expected))
+        if not isinstance(value, str):
+            as_text = json_kind(value).removeprefix("the number ")
+            hint = f'did you mean the text "{as_text}"?' if as_text in self._positions else None
+            raise fault_at(source, expected, json_kind(value), FaultKind.MALFORMED, hint)
+        return self._of_text(source, value, json_kind(value))
+
+    def _of_number(self, source: Source, value: float) -> int:
+        if value not in self._positions:
+            raise fault_at(source, self.describe(), shortest(value))
+        return self._positions[value]
+
+    def _of_text(self, source: Source, text: str, found: str) -> int:
+        if text not in self._positions:
+            raise fault_at(source, self.describe(), found, hint=hint_of_class(text, self.names))
+        return self._positions[text]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The classes as texts."""
+        return tuple(map(str, self.classes))
+
+    def unpack(self, packed: Packed, case: CaseForm) -> int:
+        """Return the position of the class. Raises `HandoverError`."""
+        return whole_number(packed, len(self.classes) - 1)
+
+    def rehearse(self, reference: int | None, case: CaseForm, variant: Variant) -> int:
+        """Return a class: empty, or without a label, the first; inverted, the most distant one.
+
+        Near-perfect is perfect.
+        """
+        if reference is None or variant is Variant.EMPTY:
+            return 0
+        return most_distant(reference, len(self.classes)) if variant is Variant.INVERTED else reference
+
+    def write_cells(self, value: int) -> tuple[str, ...]:
+        """Return the class as text."""
+        return (self.names[value],)
+
+    def write_json(self, value: int) -> str | int | bool:
+        """Return the class, or a boolean."""
+        return bool(value) if self.boolean_json else self.classes[value]
+
+    def describe(self) -> str:
+        """Return for example ``RG, NRG or U``, or ``a whole number from 0 to 4``."""
+        first, last = self.classes[0], self.classes[-1]
+        if isinstance(first, int) and self.classes == tuple(range(first, first + len(self.classes))):
+            return f"a whole number from {first} to {last}" if len(self.classes) > 2 else f"{first} or {last}"
+        return f"{', '.join(self.names[:-1])} or {last}"
+
+    def describe_json(self) -> str:
+        """Return the description of the JSON value."""
+        if self.boolean_json:
+            return f"true for {self.classes[1]}, false for {self.classes[0]}"
+        return self.describe() if self.are_numbers else f"the text {self.describe()}"
+
+
+def problem_of_classes(classes: tuple[str | int, ...]) -> str | None:
+    """Return what is wrong with a list of classes, None if nothing is."""
+    if len(classes) < 2:
+        return f"classes: expected at least two, found {len(classes)}"
+    if {type(name) for name in classes} not in ({str}, {int}):
+        return f"classes: expected texts only or whole numbers only, found {', '.join(map(repr, classes))}"
+    for name in classes:
+        if isinstance(name, int) and abs(name) >= _LARGEST_INTEGER:
+            return f"classes: expected whole numbers below {_LARGEST_INTEGER}, found {name}"
+        if isinstance(name, str) and (name != name.strip() or name.casefold() in {"", "nan"}):
+            return f"classes: expected names without spaces at their ends and not NaN, found {name!r}"
+    keys = [str(name).casefold() for name in classes]
+    for name, key in zip(classes, keys, strict=True):
+        if keys.count(key) > 1:
+            return f"classes: expected names that differ in more than case, found {name!r} twice"
+    return None
+
+
+@lru_cache(maxsize=1024)
+def hint_of_class(text: str, names: tuple[str, ...]) -> str | None:
+    """Return which class a text that is none was probably meant to be."""
+    similar = most_similar(text.removesuffix(".0"), names)
+    return None if similar is None else f"did you mean {similar!r}?"
+
+
+def most_distant(position: int, classes: int) -> int:
+    """Return the class that is most distant from one, in the order of the classes."""
+    return 0 if 2 * position > classes - 1 else classes - 1

@@ -1,0 +1,156 @@
+import pytest
+
+from evaluation.core.fault import FormFault
+from evaluation.core.form import CaseForm
+from evaluation.core.source import CellsSource, FileSource, JsonSource
+from evaluation.core.variant import Variant
+from evaluation.io.kinds.class_probabilities import ClassProbabilities
+
+CASE = CaseForm("V0001", 16, 12)
+CLASSES = ("melanoma", "naevus", "other")
+KIND = ClassProbabilities(CLASSES)
+FREE = ClassProbabilities(CLASSES, tolerance=None)
+
+
+def cells(*texts):
+    return CellsSource(texts, "classes.csv", 7, CLASSES)
+
+
+def value(content):
+    return JsonSource(content, "output/classes.json")
+
+
+def complaints(kind, source):
+    with pytest.raises(FormFault) as caught:
+        kind.read(source, CASE, None)
+    return [str(fault) for fault in caught.value.faults]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        cells("0.25", "0.5", ".25"),
+        cells("0.2500", "5e-1", "0.25"),
+        value([0.25, 0.5, 0.25]),
+        value({"other": 0.25, "naevus": 0.5, "melanoma": 0.25}),
+    ],
+)
+def test_probabilities_are_read_in_the_order_of_the_classes(source):
+    assert KIND.read(source, CASE, None) == (0.25, 0.5, 0.25)
+
+
+@pytest.mark.parametrize("last", ["0.2505", "0.2495"])
+def test_a_rounded_sum_is_accepted(last):
+    assert KIND.read(cells("0.25", "0.5", last), CASE, None)[2] == float(last)
+
+
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [([0.25, 0.5, 0.252], "1.002"), ([0, 0, 0], "0"), ([1, 1, 1], "3"), ([0.25, 0.5, 0.248], "0.998")],
+)
+def test_a_sum_that_is_not_one(content, found):
+    expected = "expected probabilities whose sum is 1 (within 0.001), found a sum of"
+    assert complaints(KIND, value(content)) == [f"output/classes.json: {expected} {found}"]
+    assert FREE.read(value(content), CASE, None) == tuple(content)
+
+
+NUMBER = "a finite number from 0 to 1"
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (
+            cells("", "nan", "1.5"),
+            [
+                f"classes.csv, line 7, melanoma: expected {NUMBER}, found nothing",
+                f'classes.csv, line 7, naevus: expected {NUMBER}, found "nan"',
+                f"classes.csv, line 7, other: expected {NUMBER}, found 1.5",
+            ],
+        ),
+        (
+            value([0.5, True, -0.1]),
+            [
+                f"output/classes.json: expected {NUMBER} for 'naevus', found true",
+                f"output/classes.json: expected {NUMBER} for 'other', found -0.1",
+            ],
+        ),
+        (
+            value({"melanoma": float("nan"), "naevus": "1", "other": 0}),
+            [
+                f"output/classes.json: expected {NUMBER} for 'melanoma', found a number that is not finite",
+                f"output/classes.json: expected {NUMBER} for 'naevus', found the text '1'",
+            ],
+        ),
+        (
+            value({"Melanoma": 1, "naevus": 0, "other": 0}),
+            [
+                "output/classes.json: expected only the keys melanoma, naevus, other, "
+                "found the key 'Melanoma' (did you mean 'melanoma'?)",
+                "output/classes.json: expected the key 'melanoma', found none",
+            ],
+        ),
+    ],
+)
+def test_every_fault_is_named(source, expected):
+    assert complaints(KIND, source) == expected
+
+
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        ([0.5, 0.5], "a list of 2"),
+        ([], "a list of 0"),
+        (0.5, "the number 0.5"),
+        ("melanoma", "the text 'melanoma'"),
+    ],
+)
+def test_what_is_neither_an_object_nor_a_list_of_all(content, found):
+    (complaint,) = complaints(KIND, value(content))
+    assert complaint.endswith(f", found {found}")
+
+
+def test_an_object_of_a_hundred_thousand_other_keys_is_refused_quickly():
+    found = complaints(KIND, value({f"class {number}": 0.0 for number in range(100_000)}))
+    assert found[10].endswith("found 99990 other keys")
+    assert len(found) == 14
+    assert found[-1] == "output/classes.json: expected the key 'other', found none"
+
+
+@pytest.mark.parametrize(
+    ("reference", "expected"),
+    [
+        (1, [(0, 1, 0), (1 / 30, 28 / 30, 1 / 30), (1 / 3,) * 3, (0.5, 0, 0.5)]),
+        (None, [(1 / 3,) * 3] * 4),
+    ],
+)
+def test_variants_for_a_rehearsal(reference, expected):
+    found = [KIND.rehearse(reference, CASE, variant) for variant in Variant]
+    assert found == [pytest.approx(values) for values in expected]
+
+
+@pytest.mark.parametrize("values", [(0.1, 0.2, 0.7), (1 / 3, 1 / 3, 1 / 3), (0.0, 1.0, 0.0)])
+def test_written_probabilities_read_back_the_same(values):
+    assert KIND.read(cells(*KIND.write_cells(values)), CASE, None) == values
+    assert KIND.read(value(KIND.write_json(values)), CASE, None) == values
+
+
+def test_description():
+    assert KIND.describe() == f"{NUMBER} for each of: melanoma, naevus, other; their sum is 1 (within 0.001)"
+    assert FREE.describe_json() == (
+        f"an object with {NUMBER} for each of: melanoma, naevus, other; "
+        "or a list of these 3 numbers in this order"
+    )
+
+
+@pytest.mark.parametrize("tolerance", [-0.1, float("nan")])
+def test_a_tolerance_is_a_number_of_at_least_zero(tolerance):
+    with pytest.raises(ValueError, match="tolerance: expected a number of at least 0"):
+        ClassProbabilities(CLASSES, tolerance)
+
+
+def test_classes_are_named():
+    with pytest.raises(ValueError, match="classes: expected at least two"):
+        ClassProbabilities(("melanoma",))
+    with pytest.raises(TypeError):
+        KIND.read(FileSource("classes.png"), CASE, None)
