@@ -21,7 +21,8 @@ from evaluation.io.kinds.label_mask import LabelMask
 from evaluation.io.kinds.multilabel_mask import MultilabelMask
 from evaluation.io.kinds.number import Label, Number
 from evaluation.io.kinds.point import Point, PointInImage
-from evaluation.io.kinds.volume import ConfidenceVolume, Volume, geometry_of
+from evaluation.io.kinds.volume import ConfidenceVolume, Volume
+from evaluation.io.volumes.case_geometry import geometry_of
 from evaluation.metrics.crop import Box, Crop
 
 

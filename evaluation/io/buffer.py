@@ -18,7 +18,8 @@ _EXPECTED_FORMATS = {
     ".csv": "a table",
     ".txt": "a text file",
     ".json": "a JSON file",
-    ".gz": "a compressed NIfTI volume",
+    ".nii": "a NIfTI volume",
+    ".gz": "a NIfTI volume",
 }
 
 

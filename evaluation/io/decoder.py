@@ -18,9 +18,16 @@ ImageFormat = Literal["PNG", "TIFF"]
 
 
 def decode(
-    data: bytes, image_format: ImageFormat, shape: tuple[int, ...], *, pillow: bool = False
+    data: bytes,
+    image_format: ImageFormat,
+    shape: tuple[int, ...],
+    dtype: type[np.generic] | None = None,
+    *,
+    pillow: bool = False,
 ) -> NDArray[Any]:
     """Return the pixels of an image whose header promises that shape: (y, x) or (y, x, channel).
+
+    None as ``dtype`` means any type.
 
     SimpleITK decodes PNG seven times as fast as Pillow, but only from a path: it gets the bytes in an
     anonymous file in memory, so that exactly the checked bytes are decoded. Pillow decodes TIFF, the PNG
@@ -40,7 +47,7 @@ def decode(
     except Exception:
         # On damaged data both libraries raise many types; their messages contain addresses and paths.
         raise damaged(image, "damaged or incomplete image data") from None
-    if pixels.shape != shape or (image_format == "PNG" and pixels.dtype != np.uint8):
+    if pixels.shape != shape or (dtype is not None and pixels.dtype != dtype):
         raise damaged(image, "image data that contradict the header")
     return pixels
 
@@ -48,7 +55,7 @@ def decode(
 _HAS_MEMORY_FILES = hasattr(os, "memfd_create")
 
 
-def _from_memory_file(data: bytes) -> NDArray[np.uint8]:
+def _from_memory_file(data: bytes) -> NDArray[Any]:
     import SimpleITK  # 0.14 s that only PNG needs
 
     descriptor = os.memfd_create("image", os.MFD_CLOEXEC)
@@ -61,14 +68,14 @@ def _from_memory_file(data: bytes) -> NDArray[np.uint8]:
         image = reader.Execute()
     finally:
         os.close(descriptor)
-    pixels: NDArray[np.uint8] = np.asarray(_PixelsOf(image, SimpleITK.GetArrayViewFromImage(image)))
+    pixels: NDArray[Any] = np.asarray(_PixelsOf(image, SimpleITK.GetArrayViewFromImage(image)))
     return pixels
 
 
 class _PixelsOf:
     """Keeps an image alive as long as the array made from it, so that no pixel is copied."""
 
-    def __init__(self, image: object, view: NDArray[np.uint8]) -> None:
+    def __init__(self, image: object, view: NDArray[Any]) -> None:
         self._image = image
         self.__array_interface__ = view.__array_interface__
 

@@ -67,14 +67,23 @@ def read_grey(data: memoryview, path: str, size: Size | None) -> NDArray[np.uint
 
     Raises `ReadError` (unreadable, wrong size, wrong value, malformed or too large).
     """
+    return _read(data, path, size, any_type=False)
+
+
+def read_numbers(data: memoryview, path: str, size: Size | None) -> NDArray[Any]:
+    """Return the same of files whose values may also have 16 bits (PNG) or any type (TIFF, MetaImage)."""
+    return _read(data, path, size, any_type=True)
+
+
+def _read(data: memoryview, path: str, size: Size | None, any_type: bool) -> NDArray[Any]:
     if data[:2] == bmp.MAGIC:
         return read_bmp(data, size)
     if data[:8] == png.MAGIC:
-        return read_png(data, size)
+        return read_png(data, size, any_type)
     if bytes(data[:4]) in tiff_pages.MAGICS:
-        return read_tiff(data, size)
+        return read_tiff(data, size, any_type)
     if data[: len(metaimage.MAGIC)] == metaimage.MAGIC:
-        return read_metaimage(data, size)
+        return read_metaimage(data, size, any_type)
     found = next((name for magic, name in _OTHER_CONTENTS if data[: len(magic)] == magic), "other content")
     is_image = os.path.splitext(path)[1].lower() in EXTENSIONS  # noqa: PTH122
     expected = expected_format(path) if is_image else "a BMP, PNG or TIFF image or a MetaImage"

@@ -7,17 +7,31 @@ import re
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.fault import FaultKind, ReadError
-from evaluation.io.pixels import Size, check_size, damaged
+from evaluation.io.pixels import NUMBERS, Size, check_size, damaged
 
 MAGIC = b"ObjectType"
 
 _IMAGE = "a MetaImage"
 _GREY = "MET_UCHAR"
+_TYPES = {
+    "MET_CHAR": "i1",
+    "MET_UCHAR": "u1",
+    "MET_SHORT": "i2",
+    "MET_USHORT": "u2",
+    "MET_INT": "i4",
+    "MET_UINT": "u4",
+    # Not MET_LONG, which has 4 or 8 bytes.
+    "MET_LONG_LONG": "i8",
+    "MET_ULONG_LONG": "u8",
+    "MET_FLOAT": "f4",
+    "MET_DOUBLE": "f8",
+}
 _LONGEST_HEADER = 1 << 16
 _BLANKS = " \t\r"
 _LAST_KEY = "ElementDataFile"
@@ -49,11 +63,22 @@ class MetaImageHeader:
             raise damaged(self.image, f"a header with contradictory {' and '.join(names)}")
         return values.pop() if values else ""
 
+    @property
+    def dtype(self) -> np.dtype[Any] | None:
+        """The type of the values, byte order included; None if it is not supported.
 
-def read_metaimage(data: memoryview, size: Size | None) -> NDArray[np.uint8]:
-    """Return the grey values (y, x) of an 8-bit MetaImage of one plane; a view of `data` if not compressed.
+        Raises `ReadError` where the header gives two byte orders.
+        """
+        big_endian = self.one_of("BinaryDataByteOrderMSB", "ElementByteOrderMSB").casefold() == "true"
+        code = _TYPES.get(self.element_type)
+        return None if code is None else np.dtype(code).newbyteorder(">" if big_endian else "<")
 
-    Two dimensions, or three of which the last is 1; pixels in the same file, plain or deflated.
+
+def read_metaimage(data: memoryview, size: Size | None, any_type: bool = False) -> NDArray[Any]:
+    """Return the values (y, x) of a MetaImage of one plane; a view of `data` if not compressed.
+
+    Two dimensions, or three of which the last is 1; pixels in the same file, plain or deflated. Without
+    ``any_type`` they have 8 bits.
 
     Raises `ReadError` (unreadable, wrong size, wrong value, forbidden or too large).
     """
@@ -63,18 +88,22 @@ def read_metaimage(data: memoryview, size: Size | None) -> NDArray[np.uint8]:
         raise ReadError(FaultKind.WRONG_VALUE, "an image of one plane", f"{header.size[2]} planes")
     found = Size(header.size[0], header.size[1])
     check_size(found, size)
-    if header.element_type != _GREY:
+    if header.element_type != _GREY and not any_type:
         raise ReadError(FaultKind.WRONG_VALUE, f"8 bits per channel ({_GREY})", header.element_type)
+    dtype = header.dtype
+    if dtype is None:
+        raise ReadError(FaultKind.WRONG_VALUE, NUMBERS, header.element_type)
     pixels = found.width * found.height
+    expected_bytes = pixels * dtype.itemsize
     content: memoryview | bytes = data[stream.tell() :]
     if header.deflated:
-        try:  # one pixel more at most than there should be
-            content = zlib.decompressobj().decompress(content, pixels + 1)
+        try:  # one byte more at most than there should be
+            content = zlib.decompressobj().decompress(content, expected_bytes + 1)
         except zlib.error:
             raise damaged(_IMAGE, "damaged or incomplete image data") from None
-    if len(content) != pixels:
-        raise damaged(_IMAGE, f"{len(content)} of {pixels} pixels")
-    return np.frombuffer(content, np.uint8).reshape(found.height, found.width)
+    if len(content) != expected_bytes:
+        raise damaged(_IMAGE, f"{len(content) // dtype.itemsize} of {pixels} pixels")
+    return np.frombuffer(content, dtype).reshape(found.height, found.width)
 
 
 def read_header(read: Callable[[int], bytes], file_bytes: int, image: str) -> MetaImageHeader:

@@ -14,6 +14,9 @@ from evaluation.metrics.crop import distinct_values
 MAX_PIXELS = 1 << 26
 """The largest number of pixels of an image whose size the phase does not give."""
 
+NUMBERS = "integers or floating-point numbers"
+"""The types of values that are read, in the words of messages."""
+
 _OPAQUE = 255
 _MAX_VALUES_NAMED = 5
 
@@ -54,7 +57,7 @@ def _hint_of_size(found: Size, expected: Size) -> str | None:
     return None
 
 
-def values_in_words(values: Sequence[int]) -> str:
+def values_in_words(values: Sequence[object]) -> str:
     """Return the first five values as text, and how many more there are."""
     more = len(values) - _MAX_VALUES_NAMED
     named = ", ".join(map(str, values[:_MAX_VALUES_NAMED]))
@@ -64,7 +67,8 @@ def values_in_words(values: Sequence[int]) -> str:
 def require_bits(found: int, allowed: tuple[int, ...]) -> None:
     """Raise `ReadError` unless the number of bits per channel is supported."""
     if found not in allowed:
-        raise ReadError(FaultKind.WRONG_VALUE, "8 bits per channel", str(found))
+        expected = "8 or 16 bits per channel" if 16 in allowed else "8 bits per channel"
+        raise ReadError(FaultKind.WRONG_VALUE, expected, str(found))
 
 
 def damaged(image: str, reason: str) -> ReadError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 import zlib
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,9 +40,10 @@ _KEPT_CHUNKS = (*_ONCE, b"IDAT")
 _Chunks = dict[bytes, list[memoryview]]
 
 
-def read_png(data: memoryview, size: Size | None) -> NDArray[np.uint8]:
-    """Return the grey values (y, x) of a PNG image of at most 8 bits per channel.
+def read_png(data: memoryview, size: Size | None, any_type: bool = False) -> NDArray[Any]:
+    """Return the grey values (y, x) of a PNG image.
 
+    Channels have at most 8 bits, with ``any_type`` a single grey channel also 16, which are read as they are.
     Grey of fewer bits is spread over 0–255, as PNG defines it; a palette, RGB and alpha are accepted as
     far as they show opaque grey. Metadata, animation and trailing bytes are ignored. Whatever decoders could
     read differently is refused: chunks in an order or number that the standard forbids, unknown critical
@@ -59,7 +61,8 @@ def read_png(data: memoryview, size: Size | None) -> NDArray[np.uint8]:
         raise damaged(_IMAGE, "an invalid header")
     found = Size(width, height)
     check_size(found, size)
-    require_bits(depth, _DEPTHS.get(colour_type, (8,)))
+    sixteen = (16,) if any_type and colour_type == _GREY else ()
+    require_bits(depth, (*_DEPTHS.get(colour_type, (8,)), *sixteen))
     chunks = _read_chunks(data)
     _check_palette(chunks, depth, colour_type)
     _check_transparency(chunks, depth, colour_type)
@@ -73,7 +76,8 @@ def read_png(data: memoryview, size: Size | None) -> NDArray[np.uint8]:
     bare = _file(header, b"".join(chunks.get(b"IDAT", [])))
     channels = _CHANNELS[decoded_type]
     shape = (height, width, channels) if channels > 1 else (height, width)
-    pixels: NDArray[np.uint8] = decode(bare, "PNG", shape, pillow=colour_type == _GREY_ALPHA)
+    dtype = np.uint16 if depth == 16 else np.uint8
+    pixels = decode(bare, "PNG", shape, dtype, pillow=colour_type == _GREY_ALPHA)
     if colour_type == _PALETTE:
         return _through_palette(pixels, depth, chunks)
     _require_opaque(pixels, depth, chunks)
@@ -199,12 +203,12 @@ def _through_palette(pixels: NDArray[np.uint8], depth: int, chunks: _Chunks) -> 
     return grey_of_palette(indices, palette.reshape(-1, 3))
 
 
-def _require_opaque(pixels: NDArray[np.uint8], depth: int, chunks: _Chunks) -> None:
+def _require_opaque(pixels: NDArray[Any], depth: int, chunks: _Chunks) -> None:
     """Refuse pixels of the one grey value or colour that the file declares transparent."""
     declared = np.frombuffer(_first(chunks, b"tRNS"), dtype=">u2").astype(np.int64)
     if not len(declared):
         return
     planes = pixels[..., np.newaxis] if pixels.ndim == 2 else pixels
-    values = declared * (255 // ((1 << depth) - 1))
+    values = declared * max(1, 255 // ((1 << depth) - 1))
     if (planes == values).all(axis=2).any():
         raise ReadError(FaultKind.WRONG_VALUE, "opaque pixels", "transparent ones")

@@ -1,4 +1,4 @@
-"""8-bit TIFF images: grey images of one page, and several channels in any layout."""
+"""TIFF images: one page of grey values or numbers, and several channels of 8 bits in any layout."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from numpy.typing import NDArray
 
 from evaluation.core.fault import FaultKind, ReadError
 from evaluation.io import tiff_pages as tiff
-from evaluation.io.pixels import Size, check_size, grey_of_channels, require_bits
+from evaluation.io.pixels import NUMBERS, Size, check_size, grey_of_channels, require_bits
 from evaluation.io.tiff_decoder import decode_page
 from evaluation.io.tiff_pages import PAGE_TAGS, Tags, check_page, check_pages, read_page, read_pages
 
 
-def read_tiff(data: memoryview, size: Size | None) -> NDArray[np.uint8]:
-    """Return the grey values (y, x) of an 8-bit TIFF image of one page, a view of `data` if not compressed.
+def read_tiff(data: memoryview, size: Size | None, any_type: bool = False) -> NDArray[Any]:
+    """Return the values (y, x) of a TIFF image of one page, a view of `data` if not compressed.
 
     Accepted are grey, and RGB with equal channels with or without an opaque alpha channel; strips or tiles;
-    uncompressed, LZW, deflate or PackBits.
+    uncompressed, LZW, deflate or PackBits. Channels have 8 bits; with ``any_type`` a single one has 8, 16,
+    32 or 64, integers or floating-point numbers.
 
     Raises `ReadError` (unreadable, wrong size, wrong value or too large).
     """
@@ -27,9 +28,12 @@ def read_tiff(data: memoryview, size: Size | None) -> NDArray[np.uint8]:
     check_size(tags.size, size)
     if tags.following:
         raise ReadError(FaultKind.WRONG_VALUE, "one page", "several pages")
-    _require_bytes(tags)
-    check_page(tags, (tiff.BLACK_IS_ZERO, tiff.RGB))
     channels = tags.one(tiff.SAMPLES, 1)
+    if any_type and channels == 1:
+        _require_numbers(tags)
+    else:
+        _require_bytes(tags)
+    check_page(tags, (tiff.BLACK_IS_ZERO, tiff.RGB))
     is_grey = tags.one(tiff.PHOTOMETRIC, tiff.BLACK_IS_ZERO) == tiff.BLACK_IS_ZERO
     # Some programs read grey with alpha as rows of another length.
     if channels not in ((1,) if is_grey else (3, 4)):
@@ -75,6 +79,12 @@ def write_tiff(pages: NDArray[Any]) -> bytes:
     file = io.BytesIO()
     first.save(file, "TIFF", save_all=True, append_images=others, compression="tiff_adobe_deflate")
     return file.getvalue()
+
+
+def _require_numbers(tags: Tags) -> None:
+    # Some programs read the values of one bit as 0 and 1, others as 0 and 255.
+    if tags.dtype is None or tags.one(tiff.BITS, 1) == 1:
+        raise ReadError(FaultKind.WRONG_VALUE, NUMBERS, f"{tags.one(tiff.BITS, 1)} bits of another type")
 
 
 def _require_bytes(tags: Tags) -> None:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from evaluation.core.fault import FaultKind, ReadError
 from evaluation.io import tiff_pages as tiff
 from evaluation.io.decoder import decode
-from evaluation.io.pixels import damaged
+from evaluation.io.pixels import NUMBERS, damaged
 from evaluation.io.tiff_pages import IMAGE, Tags
 
 _DEFLATES = (tiff.DEFLATE, tiff.OLD_DEFLATE)
@@ -47,7 +47,7 @@ def _decode(data: memoryview, tags: Tags, channels: int, part: slice) -> NDArray
     """Return the values of those strips or tiles."""
     dtype, width, height = tags.dtype, tags.size.width, tags.size.height
     if dtype is None:
-        raise ReadError(FaultKind.WRONG_VALUE, "integers or floating-point numbers", "another type of values")
+        raise ReadError(FaultKind.WRONG_VALUE, NUMBERS, "another type of values")
     if {tiff.STRIP_OFFSETS, tiff.TILE_OFFSETS} <= tags.values.keys():
         raise damaged(IMAGE, "both strips and tiles")
     offsets, lengths = (tags.values.get(tag, ())[part] for tag in tags.places)

@@ -40,7 +40,7 @@ _MAX_VALUES = 4_000_000
 _TYPE_LETTERS = {3: "H", 4: "I", 16: "Q"}
 _PHOTOMETRICS = {0: "inverted grey (white is zero)", 2: "RGB", 3: "a palette", 5: "CMYK", 6: "YCbCr"}
 _TYPES = {(1, 1): "u1", (1, 8): "u1", (1, 16): "u2", (1, 32): "u4", (2, 8): "i1", (2, 16): "i2"}
-_TYPES |= {(2, 32): "i4", (3, 32): "f4", (3, 64): "f8"}
+_TYPES |= {(1, 64): "u8", (2, 32): "i4", (2, 64): "i8", (3, 32): "f4", (3, 64): "f8"}
 
 
 @dataclass(frozen=True, slots=True)

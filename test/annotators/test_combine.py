@@ -17,7 +17,8 @@ from evaluation.io.kinds.label_mask import LabelMask
 from evaluation.io.kinds.multilabel_mask import MultilabelMask
 from evaluation.io.kinds.number import Label, Number
 from evaluation.io.kinds.point import Point, PointInImage
-from evaluation.io.kinds.volume import ConfidenceVolume, geometry_columns
+from evaluation.io.kinds.volume import ConfidenceVolume
+from evaluation.io.volumes.case_geometry import geometry_columns
 from evaluation.io.volumes.header import UPRIGHT, Geometry
 from evaluation.metrics.crop import Crop, box_of_content, crop
 

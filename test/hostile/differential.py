@@ -22,11 +22,11 @@ from PIL import Image
 
 from evaluation.core.fault import ReadError
 from evaluation.io.decoder import silenced_libraries
-from evaluation.io.grey_images import read_grey, write_grey
+from evaluation.io.grey_images import read_grey, read_numbers, write_grey
 from evaluation.io.pixels import Size
 from evaluation.io.tiff import read_channels
 from evaluation.io.volumes.header import Geometry, VolumeHeader
-from evaluation.io.volumes.reader import open_volume, write_volume
+from evaluation.io.volumes.reader import open_volume, write_image, write_volume
 
 from .images import chunk, saved
 
@@ -72,7 +72,20 @@ IMAGES = {
 VOLUMES = {
     "mha": [write_volume(VOLUME, PLACE, ".mha"), write_volume(VOLUME / np.float32(255), PLACE, ".mha")],
     "nii.gz": [write_volume(VOLUME, PLACE, ".nii.gz"), write_volume(VOLUME.astype("i2"), PLACE, ".nii.gz")],
+    "nii": [write_volume(VOLUME, PLACE, ".nii"), write_volume(VOLUME.astype("i8"), PLACE, ".nii")],
     "tif": [write_volume(VOLUME, PLACE, ".tif"), _tiff(VOLUME), _tiff(VOLUME / np.float32(255))],
+}
+WIDE = GREY.astype(np.uint16) * 257
+WIDE_IMAGES = {
+    "png": [saved(WIDE, "PNG"), saved(GREY, "PNG")],
+    "tif": [
+        *(_tiff(WIDE.astype(kind)) for kind in ("u2", "i4", "u8", "f4", "f8")),
+        *(_tiff(WIDE, compression="zlib", predictor=2), _tiff(WIDE, tile=(16, 16), byteorder=">")),
+    ],
+    "mha": [
+        *(write_volume(WIDE.astype(kind)[np.newaxis], PLACE, ".mha") for kind in ("u2", "i4", "i8", "f4")),
+        write_image(WIDE[np.newaxis], PLACE, ".mha", dimensions=2),
+    ],
 }
 CHANNEL_FILES = [
     *(_tiff(_channels(), planarconfig="separate"), _tiff(_channels()), _tiff(_channels(), bigtiff=True)),
@@ -239,7 +252,8 @@ def meta_lines(random: Random, data: bytes) -> bytes:
 
 def nifti_fields(random: Random, data: bytes) -> bytes:
     """Change numbers of the header."""
-    plain = bytearray(gzip.decompress(data))
+    is_plain = data[:2] != b"\x1f\x8b"
+    plain = bytearray(data if is_plain else gzip.decompress(data))
     for _ in range(random.randint(1, 3)):
         offset, letter = random.choice(NIFTI_FIELDS)
         number = random.choice(NUMBERS)
@@ -250,7 +264,7 @@ def nifti_fields(random: Random, data: bytes) -> bytes:
                 else max(0 if letter == "B" else -2, min(int(number), 255 if letter == "B" else 999))
             )
         struct.pack_into(f"<{letter}", plain, offset, number)
-    return gzip.compress(bytes(plain), 1, mtime=0)
+    return bytes(plain) if is_plain else gzip.compress(bytes(plain), 1, mtime=0)
 
 
 MUTATIONS: dict[str, tuple[Mutation, ...]] = {
@@ -259,6 +273,7 @@ MUTATIONS: dict[str, tuple[Mutation, ...]] = {
     "tif": (tiff_tags, any_byte),
     "mha": (meta_lines, meta_lines, any_byte),
     "nii.gz": (nifti_fields, nifti_fields, any_byte),
+    "nii": (nifti_fields, nifti_fields, any_byte),
 }
 
 
@@ -268,11 +283,13 @@ def _mutated(random: Random, extension: str, seeds: list[bytes]) -> bytes:
 
 def disagreements(random: Random) -> tuple[str, bytes, list[str], bool]:
     """Return the kind and content of a changed file, who reads it differently, and if it was accepted."""
-    what = random.choice(("image", "image", "volume", "channels"))
-    files = {"image": IMAGES, "volume": VOLUMES, "channels": {"tif": CHANNEL_FILES}}[what]
+    what = random.choice(("image", "image", "volume", "volume", "numbers", "channels"))
+    files = {"image": IMAGES, "volume": VOLUMES, "numbers": WIDE_IMAGES, "channels": {"tif": CHANNEL_FILES}}[
+        what
+    ]
     extension = random.choice(sorted(files))
     data = _mutated(random, extension, files[extension])
-    compare = {"image": _image, "volume": _volume, "channels": _channel_file}[what]
+    compare = {"image": _image, "volume": _volume, "numbers": _numbers, "channels": _channel_file}[what]
     try:
         with silenced_libraries(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -291,6 +308,20 @@ def _image(data: bytes, extension: str) -> Iterator[str]:
         pixels = np.squeeze(pixels, 0) if pixels.ndim == 3 and pixels.shape[0] == 1 else pixels
         if pixels.shape != here.shape or not np.array_equal(pixels, here):
             yield f"{name}: {pixels.tolist()} instead of {here.tolist()}"
+
+
+def _numbers(data: bytes, extension: str) -> Iterator[str]:
+    here = read_numbers(memoryview(data), f"x.{extension}", Size(WIDTH, HEIGHT)).copy()
+    if extension == "tif":  # ITK shows tiles of 16 bits with 8
+        name, other = "tifffile", _by_tifffile(data)
+    else:
+        image = _by_itk(data, extension)
+        name, other = "ITK", None if image is None else image[0]
+    if other is None:
+        return
+    values = np.squeeze(other, 0) if other.ndim == 3 and other.shape[0] == 1 else other
+    if values.shape != here.shape or not np.array_equal(values, here, equal_nan=True):
+        yield f"{name}: {values.dtype} {values.tolist()} instead of {here.dtype} {here.tolist()}"
 
 
 def _by_pillow(data: bytes) -> np.ndarray | None:

@@ -1,5 +1,6 @@
 """PNG images, against Pillow and files packed by hand."""
 
+import re
 import struct
 import zlib
 
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from evaluation.core.fault import FaultKind, ReadError
-from evaluation.io.grey_images import read_grey, write_grey
+from evaluation.io.grey_images import read_grey, read_numbers, write_grey
 from evaluation.io.pixels import Size
 from test.io.images import (
     BIG,
@@ -283,6 +284,34 @@ def test_the_size_is_checked_before_the_pixels():
         read_grey(memoryview(data[:60]), "x", Size(1634, 1634))
     assert caught.value.kind == FaultKind.WRONG_SIZE
     assert str(caught.value) == "expected 1634 × 1634 pixels, found 1633 × 1634 pixels"
+
+
+def wide(*chunks):
+    """Return `SIXTEEN_BITS` as a grey image with other chunks before its pixels."""
+    height, width = SIXTEEN_BITS.shape
+    raw = b"".join(b"\0" + row.astype(">u2").tobytes() for row in SIXTEEN_BITS)
+    return png_file(png_header(width, height, 16), *chunks, (b"IDAT", zlib.compress(raw)), END)
+
+
+@pytest.mark.parametrize("data", [wide(), wide((b"tRNS", b"\0\1")), of(SIXTEEN_BITS, "PNG")])
+def test_numbers_of_16_bits_are_read_as_they_are(data):
+    found = read_numbers(memoryview(data), "x", Size(7, 6))
+    assert found.dtype == np.uint16
+    np.testing.assert_array_equal(found, SIXTEEN_BITS)
+
+
+@pytest.mark.parametrize(
+    ("data", "found"),
+    [
+        (wide((b"tRNS", SIXTEEN_BITS[1, 2].astype(">u2").tobytes())), "expected opaque pixels"),
+        (wide((b"sBIT", b"\x0c")), "expected all 16 bits significant (sBIT), found fewer"),
+        (png_file(png_header(1, 1, 16, 2), END), "expected 8 bits per channel, found 16"),
+        (png_file(png_header(1, 1, 3), END), "expected 8 or 16 bits per channel, found 3"),
+    ],
+)
+def test_numbers_that_are_refused(data, found):
+    with pytest.raises(ReadError, match=re.escape(found)):
+        read_numbers(memoryview(data), "x", None)
 
 
 @pytest.mark.parametrize("bits", [2, 4])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from evaluation.core.fault import FaultKind, ReadError
-from evaluation.io.grey_images import read_grey, write_grey
+from evaluation.io.grey_images import read_grey, read_numbers, write_grey
 from evaluation.io.pixels import Size
 from evaluation.io.tiff import read_channels, write_tiff
 from test.io.images import (
@@ -313,6 +313,24 @@ def test_what_is_refused(data, message):
     with pytest.raises(ReadError) as caught:
         read(data)
     assert message is None or str(caught.value) == message
+
+
+@pytest.mark.parametrize("kind", ["u1", "i1", ">u2", "i2", "u4", ">i4", "u8", "i8", "f4", ">f8"])
+@pytest.mark.parametrize("options", [{}, {"compression": "zlib"}, {"tile": (16, 16)}])
+def test_numbers_of_any_type_are_read_as_they_are(kind, options):
+    dtype = np.dtype(kind)
+    values = np.arange(-12, 30).reshape(6, 7).astype(dtype)
+    data = tiff(values, photometric="minisblack", byteorder=">" if kind[0] == ">" else "<", **options)
+    found = read_numbers(memoryview(data), "x.tif", Size(7, 6))
+    assert (found.dtype.kind, found.itemsize) == (dtype.kind, dtype.itemsize)
+    np.testing.assert_array_equal(found, values)
+
+
+@pytest.mark.parametrize("kind", ["?", "f2", "c8"])
+def test_numbers_that_are_refused(kind):
+    data = tiff(np.ones((6, 7), kind), photometric="minisblack")
+    with pytest.raises(ReadError, match="expected integers or floating-point numbers"):
+        read_numbers(memoryview(data), "x.tif", Size(7, 6))
 
 
 @pytest.mark.parametrize("name", ["pages", "interleaved and deflated", "LZW pages", "tiled"])

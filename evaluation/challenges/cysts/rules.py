@@ -18,7 +18,8 @@ from evaluation.core.challenge import Challenge, FormColumn, Options, Task, opti
 from evaluation.core.field import Field, Files, HiddenField, Reference, Socket
 from evaluation.core.metric import Aggregate, Metric, mean_metric
 from evaluation.core.scheme import Board, Rank, Scheme
-from evaluation.io.kinds.volume import GEOMETRY_COLUMNS, ConfidenceVolume, ReferenceVolume
+from evaluation.io.kinds.volume import ConfidenceVolume, ReferenceVolume
+from evaluation.io.volumes.case_geometry import B_SCAN_COLUMNS
 from evaluation.metrics.confidence import pooled_highest_binary_dice, pooled_weighted_dice
 from evaluation.metrics.surface_distance import Directions, Percentile, Surface, SurfaceConvention
 
@@ -211,6 +212,6 @@ CHALLENGE = Challenge(
     options=CystsOptions,
     tasks=_tasks,
     components=("cysts.weighted_dice", "cysts.detection_ratio", "cysts.false_components"),
-    form_columns=tuple(map(FormColumn, GEOMETRY_COLUMNS)),
+    form_columns=tuple(map(FormColumn, B_SCAN_COLUMNS)),
     ranking=lambda options: RANKING,
 )

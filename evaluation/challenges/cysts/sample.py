@@ -20,7 +20,8 @@ from evaluation.challenges.cysts.oct_volumes import (
 )
 from evaluation.challenges.cysts.rules import CHALLENGE, CystsOptions
 from evaluation.core.challenge import Values
-from evaluation.io.kinds.volume import Volume, geometry_columns
+from evaluation.io.kinds.volume import Volume
+from evaluation.io.volumes.case_geometry import geometry_columns
 from evaluation.io.volumes.reader import EXTENSIONS, write_volume
 from evaluation.phase.writer import ArchiveSample, SampleCase
 from evaluation.synthesis.fundus import Quality

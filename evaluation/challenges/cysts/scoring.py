@@ -12,7 +12,7 @@ from evaluation.core.case_table import Row
 from evaluation.core.challenge import Values
 from evaluation.core.fault import PhaseError
 from evaluation.core.form import CaseForm
-from evaluation.io.kinds.volume import geometry_of
+from evaluation.io.volumes.case_geometry import geometry_of
 from evaluation.metrics.confidence import highest_binary_dice, weighted_dice
 from evaluation.metrics.crop import EMPTY, Crop
 from evaluation.metrics.overlap import OverlapCounts, dice, precision, recall

@@ -8,6 +8,7 @@ import numpy as np
 
 from evaluation.io.handover import HandoverError, Packed, array_of, list_of, whole_number
 from evaluation.metrics.crop import Crop
+from evaluation.metrics.volume_crop import VolumeCrop
 
 
 def pack_crop(crop: Crop) -> list[Packed]:
@@ -38,4 +39,19 @@ def _placed(crop: Crop, height: int, width: int) -> Crop:
     rows, columns = crop.values.shape
     if whole_number(crop.top, height) + rows > height or whole_number(crop.left, width) + columns > width:
         raise HandoverError(f"expected a crop within {width} × {height} pixels")
+    return crop
+
+
+def pack_volume(crop: VolumeCrop) -> list[Packed]:
+    """Return a crop of a volume as its corner and values."""
+    return [*crop.corner, crop.values]
+
+
+def unpack_volume(packed: Packed, dtype: str, shape: tuple[int, int, int]) -> VolumeCrop:
+    """Return the crop of a volume of that shape (z, y, x). Raises `HandoverError` unless it lies in it."""
+    *corner, values = list_of(packed, 4)
+    crop = VolumeCrop(array_of(values, [dtype], 3), (corner[0], corner[1], corner[2]))
+    for start, count, limit in zip(crop.corner, crop.values.shape, shape, strict=True):
+        if whole_number(start, limit) + count > limit:
+            raise HandoverError(f"expected a crop within {' × '.join(map(str, shape[::-1]))} voxels")
     return crop

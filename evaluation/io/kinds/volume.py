@@ -15,23 +15,17 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.core.fault import FormFault, PhaseError, ReadError
 from evaluation.core.field import Kind
 from evaluation.core.form import CaseForm
 from evaluation.core.source import FileAccess, FileSource, Source, fault_at
 from evaluation.core.variant import Variant, grow_by_a_pixel
 from evaluation.io.handover import HandoverError, Packed, list_of
 from evaluation.io.kinds.packed_crop import pack_crop, unpack_crop
-from evaluation.io.tables import parse_number
-from evaluation.io.volumes.header import Geometry, VolumeHeader, check_geometry
-from evaluation.io.volumes.reader import SLAB_BYTES, open_volume, write_volume
+from evaluation.io.volumes.case_geometry import geometry_of
+from evaluation.io.volumes.case_planes import case_planes, path_of
+from evaluation.io.volumes.header import Geometry
+from evaluation.io.volumes.reader import SLAB_BYTES, write_volume
 from evaluation.metrics.crop import EMPTY, Crop, box_of_content
-
-GEOMETRY_COLUMNS = ("b_scans", "spacing_mm", "origin_mm", "direction")
-"""Columns of the case table beside width and height; numbers in the order x, y, z, separated by spaces."""
-
-_BYTES_PER_VOXEL = 8
-_HEADER_ALLOWANCE = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -52,7 +46,7 @@ class ConfidenceVolume(Kind):
 
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> tuple[Crop, ...]:
         """Return the B-scans of a volume, each cropped to its content. Raises `FormFault`."""
-        stored = StoredVolume(_path(source), case, files, 0.0, 1.0, False, self.slab_bytes)
+        stored = StoredVolume(path_of(source), case, files, 0.0, 1.0, False, self.slab_bytes)
         return tuple(map(_cropped, stored.planes()))
 
     def pack(self, value: tuple[Crop, ...]) -> Packed:
@@ -118,7 +112,7 @@ class ReferenceVolume(Kind):
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> StoredVolume:
         """Return the volume without reading it."""
         return StoredVolume(
-            _path(source), case, files, self.minimum, self.maximum, self.whole, self.slab_bytes
+            path_of(source), case, files, self.minimum, self.maximum, self.whole, self.slab_bytes
         )
 
     def write_file(self, value: Volume, extension: str) -> bytes:
@@ -148,23 +142,10 @@ class StoredVolume:
         The header is compared with the case's form before the first plane, and the values of every plane are
         checked. Raises `FormFault`.
         """
-        expected = geometry_of(self.case)
-        voxels = expected.shape[0] * expected.shape[1] * expected.shape[2]
-        try:
-            with self.files.open(self.path, _BYTES_PER_VOXEL * voxels + _HEADER_ALLOWANCE) as stream:
-                # As many pages as any axis is long: exchanged axes are still recognised.
-                volume = open_volume(stream, self.path, self.slab_bytes, max(expected.shape))
-                self._check_header(volume.header, expected)
-                for z, plane in enumerate(volume.planes()):
-                    self._check_values(plane, z)
-                    yield plane
-        except ReadError as error:
-            raise FormFault(error.fault(self.path)) from None
-
-    def _check_header(self, header: VolumeHeader, expected: Geometry) -> None:
-        problems = check_geometry(header.geometry, expected)
-        if problems:
-            raise FormFault(problem.fault(self.path) for problem in problems)
+        planes = case_planes(self.path, self.case, self.files, 3, self.slab_bytes, planes="B-scans")
+        for z, plane in enumerate(planes):
+            self._check_values(plane, z)
+            yield plane
 
     def _check_values(self, plane: NDArray[Any], z: int) -> None:
         """Check that all values are allowed; NaN is not."""
@@ -189,12 +170,6 @@ class StoredVolume:
             raise fault_at(source, expected, f"{float(bad):.6g} in B-scan {z + 1}")
 
 
-def _path(source: Source) -> str:
-    if not isinstance(source, FileSource):
-        raise TypeError(f"no volume can be read from {type(source).__name__}")
-    return source.path
-
-
 def _values(minimum: float, maximum: float, whole: bool) -> str:
     if whole:
         return f"whole numbers from 0 to {maximum:g}"
@@ -209,49 +184,3 @@ def _cropped(plane: NDArray[Any]) -> Crop:
 def _compact(values: NDArray[Any]) -> NDArray[Any]:
     """Return a copy of values in [0, 1] as float32 or, if they are integers, uint8."""
     return values.astype(np.float32 if values.dtype.kind == "f" else np.uint8)
-
-
-def _numbers(text: str, count: int, place: str) -> tuple[float, ...] | None:
-    """Return the numbers of a cell, None for an empty cell, which is not compared. Raises `PhaseError`."""
-    cells = text.split()
-    try:
-        numbers = tuple(map(parse_number, cells))
-    except ReadError:
-        numbers = ()
-    if cells and len(numbers) != count:
-        raise PhaseError(f"{place}: expected {count} numbers separated by spaces, found {text!r}")
-    return numbers or None
-
-
-def geometry_of(case: CaseForm) -> Geometry:
-    """Return the geometry that the case table gives a volume. Raises `PhaseError`."""
-    place = f"cases.csv, {case.name}"
-    depth = _numbers(case.columns["b_scans"], 1, f"{place}, b_scans")
-    spacing = _numbers(case.columns["spacing_mm"], 3, f"{place}, spacing_mm")
-    if depth is None or depth[0] < 1 or depth[0] != int(depth[0]):
-        raise PhaseError(f"{place}, b_scans: expected a number of B-scans, found {case.columns['b_scans']!r}")
-    if spacing is None or min(spacing) <= 0:
-        raise PhaseError(f"{place}, spacing_mm: expected three lengths, found {case.columns['spacing_mm']!r}")
-    return Geometry(
-        (int(depth[0]), case.height, case.width),
-        spacing,  # type: ignore[arg-type]  # three, as checked
-        _numbers(case.columns["origin_mm"], 3, f"{place}, origin_mm"),  # type: ignore[arg-type]
-        _numbers(case.columns["direction"], 9, f"{place}, direction"),  # type: ignore[arg-type]
-    )
-
-
-def geometry_columns(geometry: Geometry) -> dict[str, str]:
-    """Return the columns of the case table that `geometry_of` reads back."""
-    depth, height, width = geometry.shape
-    return {
-        "width": str(width),
-        "height": str(height),
-        "b_scans": str(depth),
-        "spacing_mm": _text(geometry.spacing_mm),
-        "origin_mm": _text(geometry.origin_mm),
-        "direction": _text(geometry.direction),
-    }
-
-
-def _text(numbers: tuple[float, ...] | None) -> str:
-    return " ".join(f"{number:.12g}" for number in numbers or ())

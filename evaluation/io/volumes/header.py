@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import permutations
 from typing import Any
 
 import numpy as np
 
 from evaluation.core.fault import FaultKind, ReadError
+from evaluation.io.pixels import NUMBERS
 
 SPACING_TOLERANCE = 1e-4
 """Spacings are equal if they differ by less than this share: a twentieth of a voxel over 512 of them."""
@@ -17,10 +19,12 @@ SPACING_TOLERANCE = 1e-4
 ORIGIN_TOLERANCE = 1e-2
 """Origins are equal if they differ, along every axis, by less than this share of the spacing."""
 
-DIRECTION_TOLERANCE = 1e-4
-"""Directions are equal if no cosine differs by more than this."""
+DIRECTION_TOLERANCE = 1e-3
+"""Directions are equal if no cosine differs by more than this: small rotations in NIfTI are off by half."""
 
 MAX_VOXELS = 1 << 30
+
+EXCHANGED = "the axes are exchanged"
 
 Three = tuple[float, float, float]
 Nine = tuple[float, float, float, float, float, float, float, float, float]
@@ -49,37 +53,62 @@ class VolumeHeader:
     dtype: np.dtype[Any]
 
 
-def check_geometry(found: Geometry, expected: Geometry) -> list[ReadError]:
+def check_geometry(found: Geometry, expected: Geometry, planes: str = "planes") -> list[ReadError]:
     """Return all differences of two geometries beyond the tolerances of this module.
 
-    Only what both define is compared: a TIFF stack has a size only.
+    Only what both define is compared: a TIFF stack has a size only. ``planes`` is what messages call the
+    planes of a volume.
     """
     problems = []
     if found.shape != expected.shape:
+        wanted, other_size = (_size(geometry.shape, planes) for geometry in (expected, found))
         hint = _hint_of_shape(found, expected)
-        problems.append(ReadError(FaultKind.WRONG_SIZE, _size(expected.shape), _size(found.shape), hint=hint))
+        problems.append(ReadError(FaultKind.WRONG_SIZE, wanted, other_size, hint=hint))
     scale = expected.spacing_mm or (1.0, 1.0, 1.0)
     for name, unit, one, other, tolerances in (
         ("spacing", " mm", expected.spacing_mm, found.spacing_mm, [SPACING_TOLERANCE * s for s in scale]),
         ("origin", " mm", expected.origin_mm, found.origin_mm, [ORIGIN_TOLERANCE * s for s in scale]),
         ("direction", "", expected.direction, found.direction, [DIRECTION_TOLERANCE] * 9),
     ):
-        if one is None or other is None:
+        if one is None or other is None or _are_near(one, other, tolerances):
             continue
-        if any(abs(a - b) > limit for a, b, limit in zip(one, other, tolerances, strict=True)):
-            problems.append(
-                ReadError(
-                    FaultKind.WRONG_VALUE,
-                    f"{name} {_numbers(one)}{unit} (x, y, z)" if unit else f"{name} {_numbers(one)}",
-                    f"{_numbers(other)}{unit}",
-                )
+        problems.append(
+            ReadError(
+                FaultKind.WRONG_VALUE,
+                f"{name} {_numbers(one)}{unit} (x, y, z)" if unit else f"{name} {_numbers(one)}",
+                f"{_numbers(other)}{unit}",
+                hint=_hint_of_axes(other, one, tolerances),
             )
+        )
     return problems
+
+
+def _are_near(one: Sequence[float], other: Sequence[float], tolerances: Sequence[float]) -> bool:
+    return all(abs(a - b) <= limit for a, b, limit in zip(one, other, tolerances, strict=True))
+
+
+def _hint_of_axes(
+    found: Sequence[float], expected: Sequence[float], tolerances: Sequence[float]
+) -> str | None:
+    """Return the hint for numbers that belong to other axes, or to axes that point the other way."""
+    if _are_near([abs(number) for number in found], [abs(number) for number in expected], tolerances):
+        return "some axes point the other way"
+    # The numbers of an axis: one of a spacing or an origin, a column of a direction.
+    axes = range(3) if len(found) == 3 else None
+    for order in permutations(range(3)):
+        moved = (
+            [found[axis] for axis in order]
+            if axes
+            else [found[3 * row + axis] for row in range(3) for axis in order]
+        )
+        if _are_near(moved, expected, [max(tolerances)] * len(moved)):
+            return EXCHANGED
+    return None
 
 
 def _hint_of_shape(found: Geometry, expected: Geometry) -> str | None:
     if sorted(found.shape) == sorted(expected.shape):
-        return "the axes are exchanged"
+        return EXCHANGED
     if found.spacing_mm is None or expected.spacing_mm is None:
         return None
     extents = zip(found.shape[::-1], found.spacing_mm, expected.shape[::-1], expected.spacing_mm, strict=True)
@@ -101,7 +130,7 @@ def header_of(
     ``volume`` names the file in messages, for example "a MetaImage volume". Raises `ReadError`.
     """
     if dtype is None:
-        raise ReadError(FaultKind.WRONG_VALUE, "integers or floating-point numbers", "another type of values")
+        raise ReadError(FaultKind.WRONG_VALUE, NUMBERS, "another type of values")
     if len(size_xyz) != 3 or min(size_xyz) < 1:
         found = " × ".join(map(str, size_xyz)) or "nothing"
         raise ReadError(FaultKind.WRONG_SIZE, "a volume of three axes", found)
@@ -124,9 +153,9 @@ def header_of(
     )
 
 
-def _size(shape: tuple[int, int, int]) -> str:
+def _size(shape: tuple[int, int, int], planes: str) -> str:
     z, y, x = shape
-    return f"{z} B-scans of {x} × {y} pixels"
+    return f"{z} {planes} of {x} × {y} pixels"
 
 
 def _numbers(numbers: Sequence[float]) -> str:

@@ -2,39 +2,22 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from evaluation.core.source import ByteStream
 from evaluation.io.metaimage import read_header
 from evaluation.io.volumes.header import UPRIGHT, VolumeHeader, header_of
 from evaluation.io.volumes.voxels import ZLIB, VoxelBytes
 
 VOLUME = "a MetaImage volume"
-_TYPES = {
-    "MET_CHAR": "i1",
-    "MET_UCHAR": "u1",
-    "MET_SHORT": "i2",
-    "MET_USHORT": "u2",
-    "MET_INT": "i4",
-    "MET_UINT": "u4",
-    # Not MET_LONG, which has 4 or 8 bytes.
-    "MET_LONG_LONG": "i8",
-    "MET_ULONG_LONG": "u8",
-    "MET_FLOAT": "f4",
-    "MET_DOUBLE": "f8",
-}
 
 
 def open_metaimage(stream: ByteStream) -> tuple[VolumeHeader, VoxelBytes]:
     """Return the header of a MetaImage volume in one file and its voxels. Raises `ReadError`."""
     fields = read_header(stream.read, stream.size, VOLUME)
-    big_endian = fields.one_of("BinaryDataByteOrderMSB", "ElementByteOrderMSB").casefold() == "true"
-    code = _TYPES.get(fields.element_type)
     # A row of the matrix is the direction of an axis; elsewhere an axis is a column.
     matrix = _numbers(fields.one_of("TransformMatrix", "Rotation", "Orientation")) or list(UPRIGHT)
     header = header_of(
         fields.size,
-        None if code is None else np.dtype(code).newbyteorder(">" if big_endian else "<"),
+        fields.dtype,
         _numbers(fields.one_of("ElementSpacing", "ElementSize")) or [1.0, 1.0, 1.0],
         _numbers(fields.one_of("Offset", "Position", "Origin")) or [0.0, 0.0, 0.0],
         [*matrix[::3], *matrix[1::3], *matrix[2::3]],

@@ -1,4 +1,4 @@
-"""Compressed NIfTI-1 volumes (`.nii.gz`): a binary header and the voxels in one gzip stream.
+"""NIfTI-1 volumes: a binary header and the voxels, in one file (`.nii`) or one gzip stream (`.nii.gz`).
 
 Source: https://nifti.nimh.nih.gov/pub/dist/src/niftilib/nifti1.h. NIfTI's axes point to the right, forwards
 and up, those of all other formats here to the left, backwards and up: x and y change their signs.
@@ -18,7 +18,7 @@ from evaluation.core.source import ByteStream
 from evaluation.io.volumes.header import UPRIGHT, VolumeHeader, header_of
 from evaluation.io.volumes.voxels import GZIP, VoxelBytes
 
-VOLUME = "a compressed NIfTI volume"
+VOLUME = "a NIfTI volume"
 _HEADER_BYTES = 348
 
 Numbers = list[float]
@@ -42,13 +42,13 @@ _TOLERANCE = 1e-3
 """Shares of a voxel, and cosines, by which two descriptions of one position may differ (float32)."""
 
 
-def open_nifti(stream: ByteStream) -> tuple[VolumeHeader, VoxelBytes]:
-    """Return the header of a compressed NIfTI-1 volume in one file and its voxels.
+def open_nifti(stream: ByteStream, compressed: bool) -> tuple[VolumeHeader, VoxelBytes]:
+    """Return the header of a NIfTI-1 volume in one file and its voxels.
 
     Raises `ReadError`, also for a header that readers could understand differently: with two positions in
     space, another unit than mm, a scale, or a type that contradicts the number of bits.
     """
-    voxels = VoxelBytes(stream, VOLUME, GZIP)
+    voxels = VoxelBytes(stream, VOLUME, GZIP if compressed else None)
     data = bytearray(_HEADER_BYTES)
     voxels.fill(memoryview(data))
     order: Literal["<", ">"] = "<" if struct.unpack_from("<i", data)[0] == _HEADER_BYTES else ">"
@@ -74,7 +74,10 @@ def open_nifti(stream: ByteStream) -> tuple[VolumeHeader, VoxelBytes]:
 
 
 def _place(data: bytearray, order: str) -> tuple[Numbers, Numbers, Numbers]:
-    """Return spacing, origin and direction cosines, from the rotation, the matrix or both if they agree."""
+    """Return spacing, origin and direction cosines, from the rotation, the matrix or both if they agree.
+
+    The matrix is the more exact one: the cosines of a small rotation as float32 can be wrong by 5e-4.
+    """
     factor, *spacing = struct.unpack_from(f"{order}4f", data, 76)
     if factor not in (-1, 0, 1):
         raise ReadError(FaultKind.UNREADABLE, VOLUME, "an invalid orientation (pixdim[0])")
@@ -97,7 +100,7 @@ def _place(data: bytearray, order: str) -> tuple[Numbers, Numbers, Numbers]:
             raise ReadError(FaultKind.UNREADABLE, VOLUME, "a header with contradictory positions in space")
     if not places:
         return spacing, [0.0, 0.0, 0.0], list(UPRIGHT)
-    spacing, origin, rows = places[0]
+    _, origin, rows = places[-1]
     direction = [sign * cosine for sign, row in zip(_SIGNS, rows, strict=True) for cosine in row]
     return spacing, [sign * number for sign, number in zip(_SIGNS, origin, strict=True)], direction
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from evaluation.core.fault import FaultKind, ReadError
 from evaluation.core.source import ByteStream
-from evaluation.io.grey_images import write_with_simpleitk
+from evaluation.io.grey_images import write_grey, write_with_simpleitk
 from evaluation.io.tiff import write_tiff
 from evaluation.io.tiff_decoder import decode_page
 from evaluation.io.tiff_pages import BLACK_IS_ZERO, IMAGE, PAGE_TAGS, SAMPLES, check_pages, read_pages
@@ -20,7 +20,7 @@ from evaluation.io.volumes.meta_volume import open_metaimage
 from evaluation.io.volumes.nifti import open_nifti
 from evaluation.io.volumes.voxels import VoxelBytes
 
-EXTENSIONS = (".mha", ".nii.gz", ".tif", ".tiff")
+EXTENSIONS = (".mha", ".nii.gz", ".nii", ".tif", ".tiff")
 SLAB_BYTES = 1 << 22
 
 
@@ -50,8 +50,8 @@ def open_volume(
             return _open_tiff_stack(stream, max_pages)
         if name.endswith(".mha"):
             header, voxels = open_metaimage(stream)
-        elif name.endswith(".nii.gz"):
-            header, voxels = open_nifti(stream)
+        elif name.endswith((".nii.gz", ".nii")):
+            header, voxels = open_nifti(stream, compressed=name.endswith(".gz"))
         else:
             raise ReadError(FaultKind.UNREADABLE, f"one of {', '.join(EXTENSIONS)}", "another extension")
     except ValueError:
@@ -75,6 +75,20 @@ def write_volume(values: NDArray[Any], geometry: Geometry, extension: str) -> by
         origin=geometry.origin_mm or (0.0, 0.0, 0.0),
         direction=geometry.direction or UPRIGHT,
     )
+
+
+def write_image(values: NDArray[Any], geometry: Geometry, extension: str, dimensions: int) -> bytes:
+    """Return a volume, or an image as a volume of one plane, as a file of the format with that extension.
+
+    Equal input gives equal bytes. Raises `ValueError` for another extension, and for values that do not fit.
+    """
+    if dimensions == 3 or extension in (".nii", ".nii.gz"):
+        return write_volume(values, geometry, extension)
+    if extension in (".mha", ".tif", ".tiff"):
+        return write_with_simpleitk(values[0], ".mha") if extension == ".mha" else write_tiff(values)
+    if values.dtype != np.uint8:
+        raise ValueError(f"{extension}: expected 8-bit values, found {values.dtype}")
+    return write_grey(values[0], extension)
 
 
 def _open_tiff_stack(stream: ByteStream, max_pages: int) -> OpenVolume:

@@ -10,7 +10,8 @@ from evaluation.challenges.cysts.rules import CHALLENGE, CystsOptions
 from evaluation.core.challenge import fields_of, references_of
 from evaluation.core.fault import FaultKind, PhaseError
 from evaluation.evaluate import Rejection, check, evaluate
-from evaluation.io.kinds.volume import Volume, geometry_columns
+from evaluation.io.kinds.volume import Volume
+from evaluation.io.volumes.case_geometry import geometry_columns
 from evaluation.io.volumes.header import UPRIGHT, Geometry
 from evaluation.organiser.validate import validate_phase
 from evaluation.phase.manifest import scan, seal

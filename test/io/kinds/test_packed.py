@@ -9,6 +9,7 @@ from evaluation.io.kinds.boxes import Boxes, BoxList
 from evaluation.io.kinds.class_label import ClassLabel
 from evaluation.io.kinds.class_probabilities import ClassProbabilities
 from evaluation.io.kinds.flags import FlagSet
+from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
 from evaluation.io.kinds.label_mask import LabelMask
 from evaluation.io.kinds.multilabel_mask import MultilabelMask
 from evaluation.io.kinds.number import Label, Number
@@ -25,6 +26,8 @@ FLAGS = FlagSet(("x", "y", "z"))
 VOLUME = ConfidenceVolume()
 CLASS = ClassLabel(("a", "b", "c"))
 SHARES = ClassProbabilities(("a", "b"))
+ORGANS = LabelMap({1: "a", 5: "b"})
+SHAPE, SPACING_MM = (2, 4, 5), (1, 1, 1)
 BITS = np.array([[True, False, True], [False, True, True]])
 
 GOOD = {
@@ -41,6 +44,14 @@ GOOD = {
     "time to an event": (TimeToEvent(), ObservedTime(2.5, 0)),
     "point": (PointInImage(), Point(4.5, 0.0, 5)),
     "volume": (VOLUME, (Crop(np.array([[0.5, 1.0]], np.float32), 3, 3), EMPTY)),
+    "label map": (
+        ORGANS,
+        LabelMapValue(np.array([[[0, 1], [2, 0]]], np.uint8), (1, 2, 3), SHAPE, SPACING_MM),
+    ),
+    "empty label map": (
+        ORGANS,
+        LabelMapValue(np.zeros((0, 0, 0), np.uint8), (0, 0, 0), SHAPE, SPACING_MM),
+    ),
     "binary volume": (VOLUME, (EMPTY, Crop(np.ones((4, 5), np.uint8)))),
 }
 
@@ -50,6 +61,8 @@ def plain(value):
         return value.top, value.left, value.values.dtype, value.values.tolist()
     if isinstance(value, Boxes):
         return value.rows.tolist(), value.outside
+    if isinstance(value, LabelMapValue):
+        return value.positions.dtype, value.positions.tolist(), value.corner, value.shape, value.spacing_mm
     return tuple(map(plain, value)) if isinstance(value, tuple) else value
 
 
@@ -98,6 +111,13 @@ FORGED = {
     "a point outside": (PointInImage(), [6.0, 0.0]),
     "a point of three": (PointInImage(), [0.0, 0.0, 0.0]),
     "too few B-scans": (VOLUME, [[0, 0, np.zeros((1, 1), U1)]]),
+    "label map outside": (ORGANS, [1, 2, 4, np.zeros((1, 2, 2), U1)]),
+    "label map before its volume": (ORGANS, [-1, 0, 0, np.zeros((1, 1, 1), U1)]),
+    "label map at no place": (ORGANS, [None, 0, 0, np.zeros((1, 1, 1), U1)]),
+    "label map of no third axis": (ORGANS, [0, 0, 0, np.zeros((1, 1), U1)]),
+    "label map of a third label": (ORGANS, [0, 0, 0, np.full((1, 1, 1), 3, U1)]),
+    "label map of floats": (ORGANS, [0, 0, 0, np.zeros((1, 1, 1), np.float32)]),
+    "label map of three parts": (ORGANS, [0, 0, np.zeros((1, 1, 1), U1)]),
     "a confidence of 2": (VOLUME, [[0, 0, np.full((1, 1), 2, U1)]] * 2),
     "a confidence below 0": (VOLUME, [[0, 0, np.full((1, 1), -1, np.float32)]] * 2),
     "no number as confidence": (VOLUME, [[0, 0, np.full((1, 1), np.nan, np.float32)]] * 2),

@@ -4,7 +4,7 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from evaluation.core.fault import FaultKind, FormFault, PhaseError
+from evaluation.core.fault import FaultKind, FormFault
 from evaluation.core.form import CaseForm
 from evaluation.core.source import CellsSource, FileSource
 from evaluation.core.variant import Variant
@@ -12,9 +12,8 @@ from evaluation.io.kinds.volume import (
     ConfidenceVolume,
     ReferenceVolume,
     Volume,
-    geometry_columns,
-    geometry_of,
 )
+from evaluation.io.volumes.case_geometry import geometry_columns
 from evaluation.io.volumes.header import UPRIGHT, Geometry
 from evaluation.metrics.crop import Box
 from evaluation.workers.case_reader import SubmissionFiles
@@ -138,26 +137,6 @@ def test_a_reference_is_not_opened_before_its_planes_are_asked_for():
             raise AssertionError
 
     assert LEVELS.read(FileSource("V1.mha"), CASE, Closed()).path == "V1.mha"
-
-
-def test_the_columns_of_a_geometry_read_back():
-    assert geometry_of(CASE) == GEOMETRY
-
-
-@pytest.mark.parametrize(
-    ("column", "text", "expected"),
-    [
-        ("b_scans", "", "expected a number of B-scans, found ''"),
-        ("b_scans", "2.5", "expected a number of B-scans, found '2.5'"),
-        ("spacing_mm", "1 1", "expected 3 numbers separated by spaces, found '1 1'"),
-        ("spacing_mm", "1 0 1", "expected three lengths, found '1 0 1'"),
-        ("direction", "1 0 0", "expected 9 numbers separated by spaces, found '1 0 0'"),
-        ("origin_mm", "a b c", "expected 3 numbers separated by spaces, found 'a b c'"),
-    ],
-)
-def test_faults_of_the_case_table(column, text, expected):
-    with pytest.raises(PhaseError, match=re.escape(f"cases.csv, V1, {column}: {expected}")):
-        geometry_of(CaseForm("V1", 4, 3, {**COLUMNS, column: text}))
 
 
 def test_a_volume_does_not_lie_in_a_table():

@@ -9,7 +9,7 @@ import pytest
 from evaluation.core.fault import FaultKind, ReadError
 from evaluation.io.volumes.header import UPRIGHT, Geometry, check_geometry
 from evaluation.io.volumes.reader import write_volume
-from test.io.volumes.files import GEOMETRY, VALUES, read
+from test.io.volumes.files import GEOMETRY, VALUES, read, written_by_simpleitk
 
 NIFTI = gzip.decompress(write_volume(VALUES, GEOMETRY, ".nii.gz"))
 
@@ -18,6 +18,15 @@ def nifti(offset, layout, *values):
     data = bytearray(NIFTI)
     struct.pack_into(layout, data, offset, *values)
     return gzip.compress(bytes(data), mtime=0)
+
+
+@pytest.mark.parametrize("angle", [1e-5, 3e-4, 1e-3, 0.2])
+def test_small_rotations_are_read_exactly(tmp_path, angle):
+    """As float32, the rotation that the header holds beside the matrix would be wrong by up to 5e-4."""
+    cosine, sine = math.cos(angle), math.sin(angle)
+    tilted = Geometry((3, 4, 5), (0.5, 0.25, 0.125), (0, 0, 0), (cosine, -sine, 0, sine, cosine, 0, 0, 0, 1))
+    found = read(written_by_simpleitk(tmp_path / "V.nii.gz", VALUES, geometry=tilted), ".nii.gz")[0]
+    np.testing.assert_allclose(found.geometry.direction, tilted.direction, atol=1e-6)
 
 
 def without_place(x_spacing):

@@ -18,8 +18,10 @@ TIFF = write_volume(VALUES, GEOMETRY, ".tif")
 
 
 @pytest.mark.parametrize("direction", [UPRIGHT, TILTED, (0, 0, 1, -1, 0, 0, 0, -1, 0)], ids=str)
-@pytest.mark.parametrize("dtype", ["u1", "i1", "u2", "i2", "u4", "i4", "f4", "f8"])
-@pytest.mark.parametrize(("extension", "compress"), [(".mha", True), (".mha", False), (".nii.gz", True)])
+@pytest.mark.parametrize("dtype", ["u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8"])
+@pytest.mark.parametrize(
+    ("extension", "compress"), [(".mha", True), (".mha", False), (".nii.gz", True), (".nii", False)]
+)
 def test_what_simpleitk_writes_is_read(tmp_path, extension, compress, dtype, direction):
     values = (VALUES * 100).astype(dtype)
     geometry = Geometry(GEOMETRY.shape, GEOMETRY.spacing_mm, GEOMETRY.origin_mm, direction)
@@ -32,7 +34,7 @@ def test_what_simpleitk_writes_is_read(tmp_path, extension, compress, dtype, dir
 
 
 @pytest.mark.parametrize("extension", EXTENSIONS)
-@pytest.mark.parametrize("dtype", ["u1", "f4"])
+@pytest.mark.parametrize("dtype", ["u1", "u2", "f4"])
 def test_what_is_written_simpleitk_reads(tmp_path, extension, dtype):
     values = (VALUES * 100).astype(dtype)
     path = tmp_path / f"V{extension}"
@@ -101,13 +103,13 @@ def test_pages_must_be_alike():
     ("other", "expected"),
     [
         (Geometry((3, 4, 5)), []),
-        (Geometry((3, 5, 4), (0.5, 0.25, 0.125)), ["3 B-scans of 4 × 5 pixels"]),
+        (Geometry((3, 5, 4), (0.5, 0.25, 0.125)), ["3 planes of 4 × 5 pixels"]),
         (Geometry((3, 4, 5), (0.5, 0.25002, 0.125)), []),
         (Geometry((3, 4, 5), (0.5, 0.25003, 0.125)), ["0.5, 0.25003, 0.125 mm"]),
         (Geometry((3, 4, 5), None, (1.5049, -2.0, 3.25)), []),
         (Geometry((3, 4, 5), None, (1.5051, -2.0, 3.25)), ["1.5051, -2, 3.25 mm"]),
         (Geometry((3, 4, 5), None, None, UPRIGHT), ["1, 0, 0, 0, 1, 0, 0, 0, 1"]),
-        (Geometry((9, 4, 5), (1, 1, 1)), ["9 B-scans of 5 × 4 pixels", "1, 1, 1 mm"]),
+        (Geometry((9, 4, 5), (1, 1, 1)), ["9 planes of 5 × 4 pixels", "1, 1, 1 mm"]),
     ],
 )
 def test_tolerances_of_the_geometry(other, expected):

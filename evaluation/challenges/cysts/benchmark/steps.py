@@ -57,7 +57,8 @@ from evaluation.challenges.cysts.benchmark.weighting import Marks, combine, near
 from evaluation.challenges.cysts.rules import CHALLENGE
 from evaluation.core.challenge import references_of
 from evaluation.core.fault import PhaseError
-from evaluation.io.kinds.volume import Volume, geometry_columns
+from evaluation.io.kinds.volume import Volume
+from evaluation.io.volumes.case_geometry import geometry_columns
 from evaluation.io.volumes.header import Geometry, check_geometry
 from evaluation.metrics.crop import Box, box_of_content
 from evaluation.phase.config import FILE_NAME, read_configuration

@@ -1,0 +1,159 @@
+"""Label maps: images and volumes in which each listed number names a structure.
+
+Files hold numbers of any type. They are read losslessly, and kept as 8-bit positions in the phase's list of
+labels, cropped to what is not background.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.core.fault import FormFault, ReadError
+from evaluation.core.field import Kind
+from evaluation.core.form import CaseForm
+from evaluation.core.source import FileAccess, Source
+from evaluation.core.variant import Variant, grow_by_a_pixel
+from evaluation.io.handover import HandoverError, Packed
+from evaluation.io.kinds.packed_crop import pack_volume, unpack_volume
+from evaluation.io.kinds.volume import Volume
+from evaluation.io.listed_labels import ListedLabels
+from evaluation.io.volumes.case_planes import Dimensions, case_geometry, case_planes, path_of
+from evaluation.io.volumes.reader import SLAB_BYTES, write_image
+from evaluation.metrics.crop import Crop, box_of_content, crop
+from evaluation.metrics.volume_crop import VolumeCrop, stack_of
+
+Shape = tuple[int, int, int]
+Spacing = tuple[float, float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelMapValue:
+    """Positions of labels (z, y, x), cropped to what is not background; an image has one plane.
+
+    positions: 8-bit, 0 the background, i the i-th label of the phase. corner: of the positions in the image,
+    (z, y, x). shape: of the whole image, (z, y, x). spacing_mm: (z, y, x), None where the phase gives none;
+    an image of two dimensions has 1 along z.
+    """
+
+    positions: NDArray[np.uint8]
+    corner: Shape
+    shape: Shape
+    spacing_mm: Spacing | None
+
+    @property
+    def crop(self) -> VolumeCrop:
+        """The positions and their corner."""
+        return VolumeCrop(self.positions, self.corner)
+
+    @property
+    def whole(self) -> NDArray[np.uint8]:
+        """The positions in the whole image, shape ``shape``."""
+        return self.crop.within((0, 0, 0), self.shape)
+
+
+@dataclass(frozen=True)
+class LabelMap(Kind):
+    """An image of the case's geometry; ``labels`` names the listed numbers, ``background`` is elsewhere."""
+
+    needs_size: ClassVar[bool] = True
+
+    labels: Mapping[int, str]
+    background: int = 0
+    dimensions: Dimensions = 3
+    slab_bytes: int = SLAB_BYTES
+
+    def __post_init__(self) -> None:
+        """Check the labels. Raises `ValueError`."""
+        _ = self.listed
+
+    @cached_property
+    def listed(self) -> ListedLabels:
+        """The listed numbers and their positions."""
+        return ListedLabels(tuple(self.labels), self.background)
+
+    def read(self, source: Source, case: CaseForm, files: FileAccess) -> LabelMapValue:
+        """Return the positions of a file's labels, cropped and checked. Raises `FormFault`."""
+        path = path_of(source)
+        planes = case_planes(path, case, files, self.dimensions, self.slab_bytes)
+        return self._value(stack_of(self._crops(planes, path), np.uint8), case)
+
+    def _crops(self, planes: Iterator[NDArray[Any]], path: str) -> Iterator[Crop]:
+        for z, plane in enumerate(planes, start=1):
+            try:
+                yield self._cropped(plane)
+            except ReadError as error:
+                place = f" in plane {z}" if self.dimensions == 3 else ""
+                found = ReadError(error.kind, error.expected, f"{error.found}{place}", hint=error.hint)
+                raise FormFault(found.fault(path)) from None
+
+    def _cropped(self, plane: NDArray[Any]) -> Crop:
+        """Return the positions of a plane, a copy. Raises `ReadError`."""
+        top = left = 0
+        if self.background == 0:
+            box = box_of_content(plane)
+            plane, top, left = plane[box.slices], box.top, box.left
+        found = crop(self.listed.positions(plane), 0)
+        return Crop(found.values.copy(), top + found.top, left + found.left)
+
+    def _value(self, cropped: VolumeCrop, case: CaseForm) -> LabelMapValue:
+        geometry = case_geometry(case, self.dimensions)
+        spacing = geometry.spacing_mm
+        return LabelMapValue(
+            cropped.values,
+            cropped.corner,
+            geometry.shape,
+            None if spacing is None else (spacing[2], spacing[1], spacing[0]),
+        )
+
+    def rehearse(self, reference: LabelMapValue, case: CaseForm, variant: Variant) -> LabelMapValue:
+        """Return a map: unchanged, with one voxel more, empty, or inverted.
+
+        Inverted is the first label wherever the reference is background, and background elsewhere.
+        """
+        if variant is Variant.PERFECT:
+            return reference
+        if variant is Variant.EMPTY:
+            return self._value(stack_of((), np.uint8), case)
+        planes = reference.whole.copy()
+        if variant is Variant.NEAR:
+            grow_by_a_pixel(planes.reshape(-1, planes.shape[2]), 0)
+        else:
+            planes = (planes == 0).view(np.uint8)
+        return self._value(stack_of((crop(plane, 0) for plane in planes), np.uint8), case)
+
+    def pack(self, value: LabelMapValue) -> Packed:
+        """Return the corner and positions."""
+        return pack_volume(value.crop)
+
+    def unpack(self, packed: Packed, case: CaseForm) -> LabelMapValue:
+        """Return the map, its positions checked. Raises `HandoverError`."""
+        shape = case_geometry(case, self.dimensions).shape
+        cropped = unpack_volume(packed, "|u1", shape)
+        if cropped.values.size and cropped.values.max() > len(self.labels):
+            raise HandoverError(f"expected positions up to {len(self.labels)}")
+        return self._value(cropped, case)
+
+    def pixels(self, case: CaseForm) -> int:
+        """Return the number of pixels or voxels."""
+        return math.prod(case_geometry(case, self.dimensions).shape)
+
+    def volume(self, value: LabelMapValue, case: CaseForm) -> Volume:
+        """Return the labels in the whole image, ready to be written."""
+        return Volume(self.listed.values(value.whole), case_geometry(case, self.dimensions))
+
+    def write_file(self, value: Volume, extension: str) -> bytes:
+        """Return the bytes of a `Volume` of labels; an image of two dimensions has one plane."""
+        return write_image(value.values, value.geometry, extension, self.dimensions)
+
+    def describe(self) -> str:
+        """Return which number means what."""
+        named = ", ".join(f"{value} = {name}" for value, name in self.labels.items())
+        of = "size" if self.dimensions == 2 else "size, spacing, origin and direction"
+        return f"whole numbers of any type in the {of} of the image: {named}, {self.background} = elsewhere"

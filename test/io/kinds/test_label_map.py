@@ -1,0 +1,311 @@
+"""Label maps, against SimpleITK, Pillow and tifffile."""
+
+import gzip
+import io
+import struct
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+import SimpleITK
+import tifffile
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
+from PIL import Image
+
+from evaluation.core.fault import FaultKind, FormFault, PhaseError
+from evaluation.core.form import CaseForm
+from evaluation.core.source import CellsSource, FileSource
+from evaluation.core.variant import Variant
+from evaluation.io.kinds.label_map import LabelMap
+from evaluation.io.kinds.volume import Volume
+from evaluation.io.volumes.case_geometry import DEPTH, geometry_columns
+from evaluation.io.volumes.header import Geometry
+from test.io.memory import InMemory
+
+TILTED = (0.8, -0.6, 0.0, 0.6, 0.8, 0.0, 0.0, 0.0, 1.0)
+GEOMETRY = Geometry((3, 4, 5), (0.5, 0.25, 2.0), (1.5, -2.0, 3.25), TILTED)
+CASE = CaseForm("V1", 5, 4, geometry_columns(GEOMETRY, DEPTH))
+IMAGE_CASE = CaseForm("V1", 5, 4, {"spacing_mm": "0.5 0.25"})
+ORGANS = LabelMap({1: "liver", 2: "spleen", 3: "aorta"})
+REGIONS = LabelMap({1: "cup", 2: "disc", 3: "vessel"}, dimensions=2)
+
+VALUES = np.zeros((3, 4, 5), np.uint8)
+VALUES[1, 1:3, 2:4] = [[3, 0], [1, 2]]
+PLANE = VALUES[1]
+
+
+def written(values, extension, geometry=GEOMETRY, compress=True):
+    """Return what SimpleITK writes."""
+    image = SimpleITK.GetImageFromArray(values)
+    if values.ndim == 3:
+        image.SetSpacing(geometry.spacing_mm)
+        image.SetOrigin(geometry.origin_mm)
+        image.SetDirection(geometry.direction)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, f"V1{extension}")
+        SimpleITK.WriteImage(image, path, useCompression=compress)
+        return path.read_bytes()
+
+
+def read(data, extension, kind=ORGANS, case=None):
+    path = f"V1{extension}"
+    case = case or (CASE if kind.dimensions == 3 else IMAGE_CASE)
+    return kind.read(FileSource(path), case, InMemory({path: data}))
+
+
+def faults_of(data, extension, kind=ORGANS, case=None):
+    with pytest.raises(FormFault) as error:
+        read(data, extension, kind, case)
+    return error.value.faults
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8"])
+@pytest.mark.parametrize(
+    ("extension", "compress"), [(".mha", True), (".mha", False), (".nii.gz", True), (".nii", False)]
+)
+def test_a_volume_of_any_type_is_read_cropped(extension, compress, dtype):
+    found = read(written(VALUES.astype(dtype), extension, compress=compress), extension)
+    assert found.positions.tolist() == [[[3, 0], [1, 2]]]
+    assert found.positions.dtype == np.uint8
+    assert (found.corner, found.shape) == ((1, 1, 2), (3, 4, 5))
+    assert found.spacing_mm == (2.0, 0.25, 0.5)
+    np.testing.assert_array_equal(found.whole, VALUES)
+
+
+def tiff(values, **options):
+    file = io.BytesIO()
+    tifffile.imwrite(file, values, photometric="minisblack", metadata=None, **options)
+    return file.getvalue()
+
+
+def pillow(values, kind):
+    file = io.BytesIO()
+    Image.fromarray(values).save(file, kind)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("data", "extension"),
+    [
+        (pillow(PLANE, "PNG"), ".png"),
+        (pillow(PLANE.astype(np.uint16), "PNG"), ".png"),
+        (pillow(PLANE, "BMP"), ".bmp"),
+        *((tiff(PLANE.astype(dtype)), ".tif") for dtype in ("u1", "u2", "i2", "u4", "i4", "u8", "i8")),
+        *((tiff(PLANE.astype(dtype), compression="zlib"), ".tif") for dtype in ("u2", "f4", "f8")),
+        (tiff(PLANE.astype("u2"), tile=(16, 16), byteorder=">"), ".tiff"),
+        *((written(PLANE.astype(dtype), ".mha"), ".mha") for dtype in ("u1", "i2", "u2", "f4", "i8")),
+        (written(PLANE[np.newaxis].astype("u2"), ".mha"), ".mha"),
+    ],
+)
+def test_an_image_of_any_type_is_read_cropped(data, extension):
+    found = read(data, extension, REGIONS)
+    assert found.positions.tolist() == [[[3, 0], [1, 2]]]
+    assert (found.corner, found.shape) == ((0, 1, 2), (1, 4, 5))
+    assert found.spacing_mm == (1.0, 0.25, 0.5)
+
+
+def test_labels_of_a_phase_are_positions():
+    kind = LabelMap({600: "a", 0: "b"}, background=255, dimensions=2)
+    values = np.full((4, 5), 255, np.uint16)
+    values[2, 1:4] = [0, 600, 255]
+    found = read(pillow(values, "PNG"), ".png", kind)
+    assert found.positions.tolist() == [[[2, 1]]]
+    assert found.corner == (0, 2, 1)
+    assert kind.volume(found, IMAGE_CASE).values.tolist() == [values.tolist()]
+
+
+@pytest.mark.parametrize(
+    ("kind", "data", "extension"),
+    [(ORGANS, written(VALUES * 0, ".nii.gz"), ".nii.gz"), (REGIONS, pillow(PLANE * 0, "PNG"), ".png")],
+)
+def test_nothing_but_background(kind, data, extension):
+    found = read(data, extension, kind)
+    assert found.positions.shape == (0, 0, 0)
+    assert not found.whole.any()
+
+
+def test_negative_zeros_are_background():
+    values = np.full((3, 4, 5), -0.0, np.float32)
+    values[2, 3, 4] = 1
+    found = read(written(values, ".mha"), ".mha")
+    assert (found.corner, found.positions.tolist()) == ((2, 3, 4), [[[1]]])
+
+
+def changed(value, dtype):
+    values = VALUES.astype(dtype)
+    values[2, 0, 0] = value
+    return values
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype", "found"),
+    [
+        (4, "u1", "4 in plane 3"),
+        (-1, "i2", "-1 in plane 3"),
+        (300, "i4", "300 in plane 3"),
+        (1 << 40, "i8", f"{1 << 40} in plane 3"),
+        (0.5, "f4", "0.5 in plane 3"),
+        (np.nan, "f8", "nan in plane 3"),
+        (-np.inf, "f4", "-inf in plane 3"),
+    ],
+)
+def test_a_value_that_is_not_listed_is_named(value, dtype, found):
+    (fault,) = faults_of(written(changed(value, dtype), ".nii.gz"), ".nii.gz")
+    assert (fault.kind, fault.file, fault.found) == (FaultKind.WRONG_VALUE, "V1.nii.gz", found)
+    assert fault.expected == "whole numbers from 0 to 3 only"
+
+
+def test_a_value_in_an_image_is_named_without_its_plane():
+    (fault,) = faults_of(pillow(PLANE * 127, "PNG"), ".png", REGIONS)
+    assert fault.found == "125, 127, 254"
+
+
+@pytest.mark.parametrize(
+    ("values", "geometry", "expected"),
+    [
+        (
+            VALUES.transpose(2, 1, 0).copy(),
+            GEOMETRY,
+            ["expected 3 planes of 5 × 4 pixels, found 5 planes of 3 × 4 pixels (the axes are exchanged)"],
+        ),
+        (
+            VALUES,
+            Geometry((3, 4, 5), (2.0, 0.25, 0.5), (1.5, -2.0, 3.5), TILTED),
+            [
+                "expected spacing 0.5, 0.25, 2 mm (x, y, z), found 2, 0.25, 0.5 mm (the axes are exchanged)",
+                "expected origin 1.5, -2, 3.25 mm (x, y, z), found 1.5, -2, 3.5 mm",
+            ],
+        ),
+        (
+            VALUES,
+            Geometry((3, 4, 5), (0.5, 0.25, 2.0), (1.5, -2.0, 3.25), (1, 0, 0, 0, 1, 0, 0, 0, 1)),
+            ["expected direction 0.8, -0.6, 0, 0.6, 0.8, 0, 0, 0, 1, found 1, 0, 0, 0, 1, 0, 0, 0, 1"],
+        ),
+    ],
+)
+def test_another_geometry_is_named_before_any_value(values, geometry, expected):
+    found = faults_of(written(values + np.uint8(99), ".mha", geometry), ".mha")
+    assert [fault.complaint for fault in found] == expected
+
+
+@pytest.mark.parametrize("extension", [".png", ".bmp", ".tif", ".mha"])
+def test_another_size_of_an_image_is_named_before_any_value(extension):
+    values = np.full((5, 4), 99, np.uint8)
+    (fault,) = faults_of(
+        REGIONS.write_file(Volume(values[np.newaxis], GEOMETRY), extension), extension, REGIONS
+    )
+    assert fault.kind == FaultKind.WRONG_SIZE
+    assert fault.hint == "width and height are exchanged: the image is transposed or rotated"
+
+
+def test_a_file_that_is_larger_than_any_such_image_is_not_read():
+    (fault,) = faults_of(bytes((1 << 20) + 8 * 60 + 1), ".mha")
+    assert fault.kind == FaultKind.TOO_LARGE
+
+
+def test_damaged_voxels_are_a_fault():
+    plain = gzip.decompress(written(VALUES, ".nii.gz"))
+    (fault,) = faults_of(gzip.compress(plain[:-9]), ".nii.gz")
+    assert (fault.kind, fault.found) == (FaultKind.UNREADABLE, "a file that ends before its voxels")
+
+
+def test_a_uncompressed_nifti_volume_may_be_big_endian():
+    little = written(VALUES.astype("<i2"), ".nii")
+    swapped = bytearray(little)
+    for offset, layout in (
+        (0, "i"),
+        (40, "8h"),
+        (70, "2h"),
+        (76, "8f"),
+        (108, "3f"),
+        (252, "2h"),
+        (256, "18f"),
+    ):
+        struct.pack_into(f">{layout}", swapped, offset, *struct.unpack_from(f"<{layout}", little, offset))
+    swapped[352:] = np.frombuffer(little[352:], "<i2").astype(">i2").tobytes()
+    np.testing.assert_array_equal(read(bytes(swapped), ".nii").whole, VALUES)
+
+
+@given(st.data())
+@settings(max_examples=40)
+def test_what_is_written_reads_back(data):
+    dimensions = data.draw(st.sampled_from([2, 3]))
+    largest = data.draw(st.sampled_from([3, 255, 300]))
+    shape = data.draw(array_shapes(min_dims=3, max_dims=3, max_side=6))
+    shape = shape if dimensions == 3 else (1, *shape[1:])
+    labels = {label: str(label) for label in {1, 2, largest}}
+    kind = LabelMap(labels, dimensions=dimensions, slab_bytes=data.draw(st.integers(1, 100)))
+    values = data.draw(arrays(np.uint16, shape, elements=st.sampled_from([0, 0, *labels])))
+    geometry = Geometry(shape, (0.5, 0.25, 2.0), (1.0, 2.0, 3.0), TILTED)
+    columns = geometry_columns(geometry, DEPTH) if dimensions == 3 else {}
+    case = CaseForm("V1", shape[2], shape[1], columns)
+    three = (".mha", ".nii.gz", ".nii")
+    two = (".mha", ".tif", ".png", ".bmp") if largest < 256 else (".mha", ".tif")
+    extension = data.draw(st.sampled_from(three if dimensions == 3 else two))
+    value = read(written_or_own(kind, values, geometry, extension), extension, kind, case)
+    np.testing.assert_array_equal(kind.listed.values(value.whole), values)
+    again = read(kind.write_file(kind.volume(value, case), extension), extension, kind, case)
+    np.testing.assert_array_equal(again.positions, value.positions)
+    assert (again.corner, again.shape) == (value.corner, value.shape)
+
+
+def written_or_own(kind, values, geometry, extension):
+    small = values.astype(np.uint8) if values.max() < 256 else values
+    return kind.write_file(Volume(small, geometry), extension)
+
+
+@pytest.mark.parametrize(("kind", "case"), [(ORGANS, CASE), (REGIONS, IMAGE_CASE)])
+def test_variants_for_a_rehearsal(kind, case):
+    values = VALUES if kind is ORGANS else PLANE[np.newaxis]
+    reference = read(kind.write_file(Volume(values, GEOMETRY), ".mha"), ".mha", kind, case)
+    derived = {variant: kind.rehearse(reference, case, variant) for variant in Variant}
+    assert derived[Variant.PERFECT] is reference
+    assert {value.shape for value in derived.values()} == {values.shape}
+    assert derived[Variant.EMPTY].positions.size == 0
+    np.testing.assert_array_equal(derived[Variant.INVERTED].whole, values == 0)
+    near = derived[Variant.NEAR].whole
+    plane = len(values) // 2
+    assert np.argwhere(near != values).tolist() == [[plane, 1, 3]]
+    assert near[plane, 1, 3] == 3
+
+
+def test_how_many_pixels():
+    assert ORGANS.pixels(CASE) == 60
+    assert REGIONS.pixels(IMAGE_CASE) == 20
+
+
+def test_a_label_map_is_a_file():
+    with pytest.raises(TypeError, match="CellsSource"):
+        ORGANS.read(CellsSource(("1",), "a.csv", 2, ("x",)), CASE, InMemory({}))
+
+
+def test_a_volume_needs_its_geometry():
+    with pytest.raises(PhaseError, match="V1, depth"):
+        read(written(VALUES, ".mha"), ".mha", case=CaseForm("V1", 5, 4, {"spacing_mm": "1 1 1"}))
+
+
+def test_labels_are_checked():
+    with pytest.raises(ValueError, match="labels"):
+        LabelMap({0: "a"})
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        (
+            ORGANS,
+            "whole numbers of any type in the size, spacing, origin and direction of the image: "
+            "1 = liver, 2 = spleen, 3 = aorta, 0 = elsewhere",
+        ),
+        (
+            REGIONS,
+            "whole numbers of any type in the size of the image: "
+            "1 = cup, 2 = disc, 3 = vessel, 0 = elsewhere",
+        ),
+    ],
+)
+def test_description(kind, expected):
+    assert kind.describe() == expected

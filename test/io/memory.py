@@ -1,0 +1,28 @@
+"""Files in memory, for the tests of kinds."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from evaluation.core.fault import FaultKind, ReadError
+from test.io.volumes.files import Bytes
+
+
+class InMemory:
+    """Files by path, with the limits that they were opened with."""
+
+    def __init__(self, files: Mapping[str, bytes]) -> None:
+        self.files = files
+        self.limits: list[int] = []
+
+    def read(self, path: str, limit_bytes: int, may_be_empty: bool = False) -> memoryview:
+        return memoryview(self._data(path, limit_bytes))
+
+    @contextmanager
+    def open(self, path: str, limit_bytes: int) -> Iterator[Bytes]:
+        yield Bytes(self._data(path, limit_bytes))
+
+    def _data(self, path: str, limit_bytes: int) -> bytes:
+        self.limits.append(limit_bytes)
+        if len(self.files[path]) > limit_bytes:
+            raise ReadError(FaultKind.TOO_LARGE, f"at most {limit_bytes} bytes", "more")
+        return self.files[path]

@@ -1,0 +1,55 @@
+import numpy as np
+import pytest
+
+from evaluation.core.fault import FormFault
+from evaluation.core.form import CaseForm
+from evaluation.core.source import CellsSource, FileSource
+from evaluation.io.volumes.case_geometry import DEPTH, geometry_columns
+from evaluation.io.volumes.case_planes import case_geometry, case_planes, path_of
+from evaluation.io.volumes.header import Geometry
+from evaluation.io.volumes.reader import write_image
+from test.io.memory import InMemory
+from test.io.volumes.files import GEOMETRY, VALUES
+
+CASE = CaseForm("V1", 5, 4, geometry_columns(GEOMETRY, DEPTH))
+
+
+def planes(values, extension, dimensions, case=CASE, **options):
+    data = write_image(values, GEOMETRY, extension, dimensions)
+    path = f"V1{extension}"
+    return [plane.copy() for plane in case_planes(path, case, InMemory({path: data}), dimensions, **options)]
+
+
+@pytest.mark.parametrize("extension", [".mha", ".nii.gz", ".nii", ".tif"])
+@pytest.mark.parametrize("slab_bytes", [1, 170, 1 << 20])
+def test_planes_of_a_volume(extension, slab_bytes):
+    np.testing.assert_array_equal(planes(VALUES, extension, 3, slab_bytes=slab_bytes), VALUES)
+
+
+@pytest.mark.parametrize("extension", [".mha", ".tif"])
+def test_the_plane_of_an_image(extension):
+    case = CaseForm("V1", 5, 4)
+    np.testing.assert_array_equal(planes(VALUES[:1], extension, 2, case), VALUES[:1])
+
+
+def test_messages_call_the_planes_what_the_phase_does():
+    with pytest.raises(FormFault, match=r"V1.mha: expected 3 B-scans of 5 × 4 pixels, found 2 B-scans"):
+        planes(VALUES[:2], ".mha", 3, planes="B-scans")
+
+
+def test_a_volume_is_compared_with_the_case_before_its_voxels():
+    path, data = "V1.nii", write_image(VALUES, GEOMETRY, ".nii", 3)
+    case = CaseForm("V1", 5, 4, {**CASE.columns, "origin_mm": "0 0 0"})
+    with pytest.raises(FormFault, match="expected origin 0, 0, 0 mm"):
+        next(case_planes(path, case, InMemory({path: data[:-9]}), 3))
+
+
+def test_an_image_has_the_geometry_of_one_plane():
+    assert case_geometry(CASE, 3) == GEOMETRY
+    assert case_geometry(CaseForm("V1", 5, 4), 2) == Geometry((1, 4, 5))
+
+
+def test_an_image_is_a_file():
+    assert path_of(FileSource("a.mha")) == "a.mha"
+    with pytest.raises(TypeError, match="CellsSource"):
+        path_of(CellsSource(("1",), "a.csv", 2, ("x",)))
