@@ -15,11 +15,16 @@ from evaluation.core.variant import Variant
 class Kind(ABC):
     """How a value is read, checked, written and described; the same for predictions and references.
 
-    A kind overrides the writers for the locations that it supports: a file, cells of a table, JSON. A kind
-    with ``needs_size`` cannot be read without the size of the case's image.
+    A kind overrides the writers for the locations that it supports: a file, cells of a table, rows of a
+    table, JSON. A kind with ``needs_size`` cannot be read without the size of the case's image. The limits
+    are for files that are made to be expensive: ``average_items`` is how many things the values of a
+    submission may list on average (see `items`), ``max_json_values`` how many commas and opening brackets
+    the JSON of a case may have.
     """
 
     needs_size: ClassVar[bool] = False
+    average_items: ClassVar[int] = 200
+    max_json_values: ClassVar[int] = 1000
 
     @abstractmethod
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> Any:
@@ -31,6 +36,15 @@ class Kind(ABC):
 
     def describe_json(self) -> str:
         """Return the description of a value in JSON, by default the same."""
+        return self.describe()
+
+    @property
+    def socket_kind(self) -> str:
+        """The platform's kind of socket for a value in JSON."""
+        return "Anything"
+
+    def describe_image(self) -> str:
+        """Return the description of a value in a socket of images, by default the same."""
         return self.describe()
 
     def rehearse(self, reference: Any, case: CaseForm, variant: Variant) -> Any:
@@ -68,6 +82,10 @@ class Kind(ABC):
         """Return the cells of a table row that `read` reads back."""
         raise TypeError(f"{type(self).__name__} does not go into tables (got a {type(value).__name__})")
 
+    def write_rows(self, value: Any) -> list[tuple[str, ...]]:
+        """Return the cells of all rows of a case, which `read` reads back."""
+        raise TypeError(f"{type(self).__name__} does not go into rows (got a {type(value).__name__})")
+
     def write_json(self, value: Any) -> Any:
         """Return the JSON value that `read` reads back."""
         raise TypeError(f"{type(self).__name__} does not go into JSON (got a {type(value).__name__})")
@@ -89,6 +107,18 @@ class Files:
 @dataclass(frozen=True)
 class TableColumns:
     """Columns of a table with one row per case; the first of ``files`` is the one that is written."""
+
+    files: tuple[str, ...]
+    key: str
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class TableRows:
+    """Rows of a table with any number of rows per case; the first of ``files`` is the one that is written.
+
+    Once the table is there, a case without a row has an empty list. A reference lies in the first file.
+    """
 
     files: tuple[str, ...]
     key: str
@@ -127,7 +157,7 @@ class Reference:
     """
 
     kind: Kind
-    location: Files | CaseColumns
+    location: Files | CaseColumns | TableRows
     optional: bool = False
 
 
@@ -149,7 +179,7 @@ class Field:
     name: str
     title: str
     kind: Kind
-    archive: Files | TableColumns
+    archive: Files | TableColumns | TableRows
     socket: Socket
     reference: Reference
     cases: Callable[[CaseForm], bool] = every_case

@@ -15,7 +15,6 @@ from evaluation.core.form import CaseForm
 _FILE_BYTES = 1 << 16
 _SPARE_BYTES = 1 << 26
 _BYTES_PER_PIXEL = 8
-_ITEMS_PER_FILE = 200
 _SPARE_ITEMS = 10_000
 _FILE_SECONDS = 0.02
 _SPARE_SECONDS = 10.0
@@ -40,17 +39,23 @@ class Limits:
 
 def limits_of(cases: Iterable[CaseForm], fields: Sequence[Field]) -> Limits:
     """Return the limits of a submission of those fields for those cases."""
-    files = pixels = 0
+    files = pixels = items = 0
     for case in cases:
         for field in fields:
             if field.cases(case):
                 files += 1
                 pixels += field.kind.pixels(case)
+                items += field.kind.average_items
     return Limits(
         bytes=_SPARE_BYTES + files * _FILE_BYTES + pixels * _BYTES_PER_PIXEL,
-        items=_SPARE_ITEMS + files * _ITEMS_PER_FILE,
+        items=_SPARE_ITEMS + items,
         seconds=round(_SPARE_SECONDS + files * _FILE_SECONDS + pixels / _PIXELS_PER_SECOND),
     )
+
+
+def max_rows(cases: int, field: Field) -> int:
+    """Return how many rows a table may have that lists the values of a field for so many cases."""
+    return _SPARE_ITEMS + cases * field.kind.average_items
 
 
 def case_seconds(case: CaseForm, fields: Iterable[Field]) -> float:

@@ -55,7 +55,6 @@ Outcome = Scored | Died | OrganiserFault
 
 
 def organisers_problems(outcomes: Iterable[Outcome]) -> list[str]:
-    """Return what is wrong with the phase or its metrics, in the order of the outcomes."""
-    return [
-        problem for outcome in outcomes if isinstance(outcome, OrganiserFault) for problem in outcome.problems
-    ]
+    """Return what is wrong with the phase or its metrics, in the order of the outcomes, each fault once."""
+    faults = (outcome for outcome in outcomes if isinstance(outcome, OrganiserFault))
+    return list(dict.fromkeys(problem for fault in faults for problem in fault.problems))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -27,6 +28,20 @@ class CellsSource:
 
 
 @dataclass(frozen=True, slots=True)
+class RowsSource:
+    """All rows of a table that belong to one case: the line and the cells of each, as text."""
+
+    rows: tuple[tuple[int, tuple[str, ...]], ...]
+    file: str
+    columns: tuple[str, ...]
+
+    def each(self) -> Iterator[CellsSource]:
+        """Yield the rows one by one, in their order in the file."""
+        for line, cells in self.rows:
+            yield CellsSource(cells, self.file, line, self.columns)
+
+
+@dataclass(frozen=True, slots=True)
 class JsonSource:
     """A value that came out of a JSON file, at ``place`` and, in a list of several cases, at ``index``."""
 
@@ -48,15 +63,19 @@ class StackSource:
 
 @dataclass(frozen=True, slots=True)
 class JsonFileSource:
-    """A JSON file that is still to be read: one value, or with ``entries`` the values of a stack."""
+    """A JSON file that is still to be read: one value, or with ``entries`` the values of a stack.
+
+    ``max_values`` limits the commas and opening brackets of each (see `Kind.max_json_values`).
+    """
 
     path: str
     place: str
     limit_bytes: int
     entries: int | None = None
+    max_values: int = 1000
 
 
-Source = FileSource | CellsSource | JsonSource | StackSource | JsonFileSource
+Source = FileSource | CellsSource | RowsSource | JsonSource | StackSource | JsonFileSource
 
 
 class ByteStream(Protocol):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from evaluation.core.challenge import Challenge, Task, fields_of
-from evaluation.core.field import Field, Files, TableColumns
+from evaluation.core.field import Field, Files, TableRows
 from evaluation.core.form import Form, RunTime
 from evaluation.core.limits import limits_of
 from evaluation.phase.registry import rules_of, tasks_of_form
@@ -21,7 +21,7 @@ def format_in_words(form: Form) -> str:
     lines = [f"# Format of a submission to {form.phase}", "", challenge.title, ""]
     if form.submission == "algorithm":
         lines += [f"An algorithm is run once for each of {_jobs(form, fields)} and writes:", ""]
-    elif len(fields) == 1 and isinstance(fields[0].archive, TableColumns):
+    elif len(fields) == 1 and not isinstance(fields[0].archive, Files):
         lines += [f"One csv file, or a zip archive with it, about {_count(len(form.cases))}:", ""]
     else:
         lines += [f"One zip archive, about {_count(len(form.cases))}:", ""]
@@ -54,10 +54,13 @@ def _section(field: Field, form: Form) -> Iterator[str]:
         others = ", ".join(f"`{name}`" for name in table.files[1:])
         yield f"- File: `{table.files[0]}`" + (f" (or {others})" if others else "")
         columns = ", ".join(f"`{column}`" for column in (table.key, *table.columns))
-        yield f"- Columns: {columns}; one row for each image"
+        many = "any number of rows for each image, none where there is nothing to report"
+        yield f"- Columns: {columns}; {many if isinstance(table, TableRows) else 'one row for each image'}"
         yield f"- `{table.key}`: the image, {_and_so_on(examples)}, with or without its extension"
-    in_json = form.submission == "algorithm" and not field.socket.is_image
-    yield f"- Value: {field.kind.describe_json() if in_json else field.kind.describe()}"
+    describe = field.kind.describe
+    if form.submission == "algorithm":
+        describe = field.kind.describe_image if field.socket.is_image else field.kind.describe_json
+    yield f"- Value: {describe()}"
     if len(names) < len(form.cases):
         yield f"- For {len(names)} of the {len(form.cases)} images"
 

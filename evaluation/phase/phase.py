@@ -20,7 +20,7 @@ from evaluation.core.challenge import (
     references_of,
 )
 from evaluation.core.fault import PhaseError
-from evaluation.core.field import CaseColumns, Files
+from evaluation.core.field import CaseColumns, Files, TableRows
 from evaluation.core.form import CaseForm, CaseRow, Form
 from evaluation.core.interval_methods import possible_methods
 from evaluation.core.resampling import CLUSTER_COLUMN
@@ -118,6 +118,7 @@ def load_phase(folder: Path, manifest: Manifest | None = None, source: Source = 
         raise PhaseError(*problems, *_in_config(error), *others) from None
     problems += _unknown_metrics(config, challenge, tasks)
     problems += _unknown_tasks(config, tasks)
+    problems += _unknown_sockets(config, tasks)
     try:
         cases = read_cases(folder, challenge.form_columns_of(config.submission))
     except PhaseError as error:
@@ -177,6 +178,15 @@ def _unknown_tasks(config: PhaseConfig, tasks: tuple[Task, ...]) -> list[str]:
     ]
 
 
+def _unknown_sockets(config: PhaseConfig, tasks: tuple[Task, ...]) -> list[str]:
+    known = [field.name for field in fields_of(tasks)]
+    return [
+        f"{FILE_NAME}: sockets: {name!r} is not a field of this phase; known are {', '.join(known)}"
+        for name in config.sockets
+        if name not in known
+    ]
+
+
 def _impossible_methods(config: PhaseConfig, tasks: tuple[Task, ...], cases: Cases) -> list[str]:
     metrics, clustered = metrics_of(tasks), CLUSTER_COLUMN in cases.columns
     problems = []
@@ -223,9 +233,15 @@ def _pair_files(
     paired: dict[str, dict[str, str]] = {}
     for field in references_of(tasks):
         location = field.reference.location
+        cases_of_field = [case for case in cases.forms if field.cases(case)]
+        if isinstance(location, TableRows):
+            file = location.files[0]
+            paths = paired[field.name] = {case.name: file for case in cases_of_field}
+            if file not in manifest.files:
+                problems.append(f"{file}: is missing, expected the reference of {len(paths)} cases")
+            continue
         if not isinstance(location, Files):
             continue
-        cases_of_field = [case for case in cases.forms if field.cases(case)]
         expected = {
             location.path(case.name, extension): case
             for case in cases_of_field

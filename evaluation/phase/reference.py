@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from evaluation.core.fault import FormFault, PhaseError, ReadError
-from evaluation.core.field import AnyField, CaseColumns, Files
-from evaluation.core.form import CaseForm, CaseRow
-from evaluation.core.source import CellsSource, FileSource
+from evaluation.core.field import AnyField, CaseColumns, Files, TableRows
+from evaluation.core.form import CaseForm, CaseRow, name_key
+from evaluation.core.source import CellsSource, FileSource, RowsSource, Source
 from evaluation.io.buffer import ReadBuffer
 from evaluation.io.stream import FileStream, sha256_of
+from evaluation.phase.organiser_tables import organiser_table
 
 _MAX_FILE_BYTES = 1 << 33
 
 
 @dataclass(frozen=True)
 class ReferenceFiles:
-    """The reference files: their folder, digests by path, and paths by field and case name."""
+    """The reference files: their folder, digests by path, and paths by field and case name.
+
+    Of a field that is a table of rows, all cases have the same path.
+    """
 
     folder: str
     digests: Mapping[str, str]
@@ -33,6 +38,7 @@ class OpenReference:
     def __init__(self, files: ReferenceFiles, fields: Sequence[AnyField]) -> None:
         self._files = files
         self._buffer = ReadBuffer()
+        self._tables: dict[str, Mapping[str, RowsSource] | PhaseError] = {}
         self.fields = {field.name: field for field in fields}
 
     def read(self, path: str, limit_bytes: int, may_be_empty: bool = False) -> memoryview:
@@ -68,7 +74,9 @@ class OpenReference:
                 paths = self._files.paths[field.name]
                 if field.reference.optional and case.name not in paths:
                     return None
-                source: FileSource | CellsSource = FileSource(paths[case.name])
+                source: Source = FileSource(paths[case.name])
+            elif isinstance(location, TableRows):
+                source = self._rows(field.name, location)[case.name]
             else:
                 source = cells_of(location, row)
             return field.reference.kind.read(source, case, self)
@@ -76,6 +84,21 @@ class OpenReference:
             raise PhaseError(*map(str, fault.faults)) from None
         except ReadError as error:
             raise PhaseError(f"case {case.name}, {field.name}: {error}") from None
+
+    def _rows(self, name: str, location: TableRows) -> Mapping[str, RowsSource]:
+        """Return the rows of every case of a field; the table is read once. Raises `PhaseError`."""
+        if name not in self._tables:
+            self.read(location.files[0], _MAX_FILE_BYTES)  # compares it with the sealed digest
+            try:
+                self._tables[name] = rows_of_cases(
+                    Path(self._files.folder), location, self._files.paths[name]
+                )
+            except PhaseError as error:
+                self._tables[name] = error
+        found = self._tables[name]
+        if isinstance(found, PhaseError):
+            raise found
+        return found
 
 
 class ReferenceValues(Mapping[str, Any]):
@@ -102,3 +125,23 @@ def cells_of(location: CaseColumns, row: CaseRow) -> CellsSource:
     """Return cells of a row of the case table as a source."""
     cells = tuple(row.cells.get(column, "") for column in location.columns)
     return CellsSource(cells, "cases.csv", row.line, location.columns)
+
+
+def rows_of_cases(folder: Path, location: TableRows, cases: Iterable[str]) -> dict[str, RowsSource]:
+    """Return the rows of a reference table by the names of the cases, of which some may have none.
+
+    Raises `PhaseError` listing every fault, among them rows of other cases.
+    """
+    names = {name_key(case): case for case in cases}
+    rows: dict[str, list[tuple[int, tuple[str, ...]]]] = {case: [] for case in names.values()}
+    file = location.files[0]
+    with organiser_table(folder / file, (location.key, *location.columns)) as table:
+        for row in table.rows:
+            case = names.get(name_key(row.cells[location.key]))
+            if case is None:
+                expected = "expected a case of cases.csv that has such a reference"
+                row.fault(location.key, f"{expected}, found {row.cells[location.key]!r}")
+            else:
+                cells = tuple(row.cells[column] for column in location.columns)
+                rows[case].append((row.line, cells))
+    return {case: RowsSource(tuple(found), file, location.columns) for case, found in rows.items()}

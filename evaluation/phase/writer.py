@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from evaluation.core.challenge import Task, Values, fields_of, references_of
-from evaluation.core.field import AnyField, CaseColumns
+from evaluation.core.field import AnyField, CaseColumns, TableRows
 from evaluation.io.tables import write_csv
 from evaluation.platform.submission_writer import ArchiveWriter, write_case_file
 from evaluation.synthesis.fundus import Quality
@@ -30,6 +30,10 @@ def write_phase(
     (folder / "phase.toml").write_text(configuration, encoding="utf-8")
     rows: list[list[str]] = []
     header: list[str] = []
+    locations = (item.reference.location for item in fields)
+    lists: dict[TableRows, list[list[str]]] = {
+        location: [] for location in locations if isinstance(location, TableRows)
+    }
     for case in cases:
         columns = dict(case.columns)
         for item in fields:
@@ -39,12 +43,17 @@ def write_phase(
             if isinstance(location, CaseColumns):
                 cells = kind.write_cells(case.reference[item.name])
                 columns |= zip(location.columns, cells, strict=True)
+            elif isinstance(location, TableRows):
+                found = kind.write_rows(case.reference[item.name])
+                lists[location].extend([case.name, *cells] for cells in found)
             else:
                 value = case.reference[item.name]
                 write_case_file(folder, kind, location, case.name, value, location.extensions[0])
         header = ["name", *columns]
         rows.append([case.name, *columns.values()])
     write_csv(folder / "cases.csv", header, rows)
+    for location, rows in lists.items():
+        write_csv(folder / location.files[0], [location.key, *location.columns], rows)
 
 
 @dataclass(frozen=True)

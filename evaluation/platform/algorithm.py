@@ -24,6 +24,8 @@ _MAX_FILE_BYTES = 1 << 27
 _JOB_ALLOWANCE = 1 << 16
 _SPARE_VALUES = 10_000
 _VALUES_PER_ENTRY = 400
+# Values in the list of jobs may on average have this share of what a single one may have.
+_SHARE_OF_MOST = 0.1
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ def index_algorithm(folder: Path, form: Form, tasks: Sequence[Task]) -> Submissi
     fields = fields_of(tasks)
     targets = _targets(form, fields)
     entries = len(form.cases) * (len(fields) + 1)
-    jobs = read_jobs(root, _limit(entries * _JOB_ALLOWANCE), _SPARE_VALUES + entries * _VALUES_PER_ENTRY)
+    jobs = read_jobs(root, _limit(entries * _JOB_ALLOWANCE), _max_values(form, fields))
     faults = list(jobs.faults)
     sources: Sources = [{} for _ in form.cases]
     job_of: dict[str, Job] = {}
@@ -66,10 +68,13 @@ def index_algorithm(folder: Path, form: Form, tasks: Sequence[Task]) -> Submissi
         except FormFault as fault:
             faults += fault.faults
             continue
-        job_sources = _sources(job, root, form, fields, len(targets.positions[key]), faults)
         positions = targets.positions[key]
+        wanted = [field for field in fields if any(field.cases(form.cases[i]) for i in positions)]
+        job_sources = _sources(job, root, form, wanted, len(positions), faults)
         for position in positions:
-            sources[position] = job_sources
+            for field in wanted:
+                if field.name in job_sources and field.cases(form.cases[position]):
+                    sources[position][field.name] = job_sources[field.name]
             run_seconds[position] = None if job.seconds is None else job.seconds / len(positions)
     present = participating(form, tasks, sources)
     if form.missing == "reject" and (jobs.jobs or not faults):
@@ -78,6 +83,14 @@ def index_algorithm(folder: Path, form: Form, tasks: Sequence[Task]) -> Submissi
         faults += fault_of_no_task(FILE_NAME, tasks, present)
     names = tuple(task.name for task in present or tasks)
     return SubmissionIndex(root, sources, names, tuple(faults), run_seconds=run_seconds)
+
+
+def _max_values(form: Form, fields: Sequence[Field]) -> int:
+    """Return how many commas and opening brackets the list of jobs may have, with the values in it."""
+    in_a_job = [
+        max(_VALUES_PER_ENTRY, round(field.kind.max_json_values * _SHARE_OF_MOST)) for field in fields
+    ]
+    return _SPARE_VALUES + len(form.cases) * (_VALUES_PER_ENTRY + sum(in_a_job))
 
 
 def _limit(wanted: int) -> int:
@@ -159,7 +172,8 @@ def _source(output: JobOutput, root: str, field: Field, cases: int, place: str) 
         return _image(output, root, place)
     entries = cases if field.socket.stacked else None
     if output.value is None:
-        return JsonFileSource(output.path, place, _limit(cases * _MAX_VALUE_BYTES), entries)
+        limit_bytes = _limit(cases * _MAX_VALUE_BYTES)
+        return JsonFileSource(output.path, place, limit_bytes, entries, field.kind.max_json_values)
     if entries is None:
         return JsonSource(output.value, FILE_NAME, place)
     return StackSource(output.value, FILE_NAME, place, entries)

@@ -5,26 +5,21 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from evaluation.core.challenge import Task, fields_of
-from evaluation.core.fault import Fault, FaultKind, ReadError
-from evaluation.core.field import Field, Files, TableColumns
+from evaluation.core.fault import Fault, FaultKind
+from evaluation.core.field import Field, Files
 from evaluation.core.form import Form, name_key
-from evaluation.core.source import CellsSource, FileSource
-from evaluation.io.buffer import ReadBuffer
+from evaluation.core.source import FileSource
 from evaluation.io.listing import Listing, list_files, strip_common_folder
-from evaluation.io.tables import ColumnSpec, read_table
+from evaluation.platform.archive_tables import FieldTable, tables_of
 from evaluation.platform.hints import hint_of_absence, hint_of_image
 from evaluation.platform.index import Sources, SubmissionIndex, fault_of_no_task, participating
 
-# A submission that is one bare table arrives under this name.
-BARE_TABLE = "predictions.csv"
 # The platform writes its description of the inputs under this name and overwrites a participant's file.
 INPUTS_FILE = "inputs.json"
 _OVERWRITTEN = f"{INPUTS_FILE} is not part of a submission: the platform writes a file of its own over it"
-_MAX_ROW_BYTES = 4096
-_SPARE_ROWS = 1000
 
 
 def index_archive(folder: Path, form: Form, tasks: Sequence[Task]) -> SubmissionIndex:
@@ -44,7 +39,8 @@ def index_archive(folder: Path, form: Form, tasks: Sequence[Task]) -> Submission
         if isinstance(field.archive, Files):
             _index_files(field, field.archive, lost, listing, form, sources, faults)
         else:
-            _index_table(field, field.archive, listing, form, fields, sources, faults)
+            table = FieldTable(field, field.archive, listing, form, alone=len(fields) == 1)
+            table.index(sources, faults)
     present = participating(form, tasks, sources)
     needed = fields_of(present) if form.missing == "reject" else ()
     if needed:
@@ -133,64 +129,6 @@ def _stem(name: str, layout: Files) -> str | None:
     return None
 
 
-def _index_table(
-    field: Field,
-    layout: TableColumns,
-    listing: Listing,
-    form: Form,
-    fields: Sequence[Field],
-    sources: Sources,
-    faults: list[Fault],
-) -> None:
-    """Match the rows of a table to cases by name; an unmatched row is a fault."""
-    found = _tables(layout, listing, alone=len(fields) == 1)
-    if not found:
-        return
-    faults += [
-        Fault(FaultKind.DUPLICATE, path, "one table of this kind", f"a second one beside {found[0]}")
-        for path in found[1:]
-    ]
-    path = found[0]
-    max_rows = len(form.cases) + _SPARE_ROWS
-    columns = (ColumnSpec(layout.key), *(ColumnSpec(column) for column in layout.columns))
-    try:
-        data = ReadBuffer().read(listing.root, path, limit_bytes=max_rows * _MAX_ROW_BYTES)
-        table = read_table(data, columns, max_rows=max_rows)
-    except ReadError as error:
-        faults.append(error.fault(path))
-        return
-    faults += [problem.fault(path) for problem in table.problems]
-    lines: dict[int, int] = {}
-    for row in table.rows:
-        position = form.names.get(name_key(PurePosixPath(row.cells[0]).name))
-        if position is None or not field.cases(form.cases[position]):
-            faults.append(
-                Fault(
-                    FaultKind.UNKNOWN,
-                    path,
-                    "an image of this phase",
-                    repr(row.cells[0]),
-                    row.line,
-                    layout.key,
-                )
-            )
-        elif position in lines:
-            expected = f"one row for {form.cases[position].name}"
-            found_line = f"a second one beside line {lines[position]}"
-            faults.append(Fault(FaultKind.DUPLICATE, path, expected, found_line, row.line, layout.key))
-        else:
-            lines[position] = row.line
-            sources[position][field.name] = CellsSource(row.cells[1:], path, row.line, layout.columns)
-
-
-def _tables(layout: TableColumns, listing: Listing, alone: bool) -> list[str]:
-    """Return the files that are tables of this layout; ``alone`` if the phase has no other field."""
-    accepted = {file.casefold() for file in layout.files}
-    if alone:
-        accepted.add(BARE_TABLE)
-    return [path for path in listing.files if path.casefold() in accepted]
-
-
 def _missing(
     tasks: Sequence[Task],
     form: Form,
@@ -209,7 +147,7 @@ def _missing(
         if isinstance(layout, Files):
             place = f"{layout.folder}/"
         else:
-            place = next(iter(_tables(layout, listing, alone=len(fields) == 1)), layout.files[0])
+            place = next(iter(tables_of(layout, listing, alone=len(fields) == 1)), layout.files[0])
         if len(absent) == len(cases) and cases:
             if isinstance(layout, Files) or place not in unreadable:
                 expected = (

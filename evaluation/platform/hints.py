@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 from evaluation.core.fault import printable
 from evaluation.core.field import Files, TableColumns
 from evaluation.core.similar import most_similar
+from evaluation.core.field import Files, TableColumns, TableRows
 
 _ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".7z", ".rar")
 _SPREADSHEETS = (".xlsx", ".xls", ".ods", ".numbers")
@@ -22,7 +23,7 @@ def hint_of_image(name: str) -> str | None:
     return None
 
 
-def hint_of_absence(layout: Files | TableColumns, files: Sequence[str]) -> str | None:
+def hint_of_absence(layout: Files | TableColumns | TableRows, files: Sequence[str]) -> str | None:
     """Return a hint on what was submitted instead of a missing folder or table, None without a likely one.
 
     ``files`` are the paths of all submitted files.

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.core.challenge import Values
-from evaluation.core.field import Field, Files, Kind, TableColumns
+from evaluation.core.field import Field, Files, Kind, TableColumns, TableRows
 from evaluation.io.tables import write_csv
 
 _SITE = "https://grand-challenge.org"
@@ -26,7 +26,7 @@ class ArchiveWriter:
     folder: Path
     fields: Sequence[Field]
     extensions: Mapping[str, str] = field(default_factory=dict)
-    _rows: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict)
+    _rows: dict[str, list[list[str]]] = field(default_factory=dict)
 
     def add(self, case: str, values: Values) -> None:
         """Write the values of one case; fields that are absent from ``values`` are left out."""
@@ -37,16 +37,15 @@ class ArchiveWriter:
                 extension = self.extensions.get(item.name, item.archive.extensions[0])
                 write_case_file(self.folder, item.kind, item.archive, case, values[item.name], extension)
             else:
-                cells = item.kind.write_cells(values[item.name])
-                self._rows.setdefault(item.name, {})[case] = cells
+                rows = rows_of(item.kind, item.archive, values[item.name])
+                self._rows.setdefault(item.name, []).extend([case, *cells] for cells in rows)
 
     def close(self) -> None:
         """Write the tables."""
         for item in self.fields:
-            if isinstance(item.archive, TableColumns) and item.name in self._rows:
+            if not isinstance(item.archive, Files) and item.name in self._rows:
                 header = [item.archive.key, *item.archive.columns]
-                rows = ([case, *cells] for case, cells in self._rows[item.name].items())
-                write_csv(self.folder / item.archive.files[0], header, rows)
+                write_csv(self.folder / item.archive.files[0], header, self._rows[item.name])
 
 
 @dataclass(frozen=True)
@@ -128,11 +127,12 @@ class AlgorithmWriter:
     def _write_output(self, image: InputImage, item: Field) -> dict[str, Any]:
         values = [self._values.get(case, {}).get(item.name) for case in image.cases]
         content: Any = values if item.socket.stacked else values[0]
-        kind = "Image" if item.socket.is_image else "Anything"
+        kind = "Anything" if item.socket.stacked else item.kind.socket_kind
+        kind = "Image" if item.socket.is_image else kind
         socket = {
             "slug": item.socket.slug,
             "kind": kind,
-            "super_kind": kind if item.socket.is_image else "Value" if self.inline else "File",
+            "super_kind": "Image" if item.socket.is_image else "Value" if self.inline else "File",
             "relative_path": item.socket.file_name,
         }
         output: dict[str, Any] = {
@@ -183,6 +183,11 @@ def _key(*names: str) -> str:
 def _write_json(path: Path, content: Any) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(content, separators=(",", ":")) + "\n", encoding="utf-8")
+
+
+def rows_of(kind: Kind, layout: TableColumns | TableRows, value: Any) -> list[tuple[str, ...]]:
+    """Return the cells of the rows of one case behind its name; exactly one row in a table of cases."""
+    return kind.write_rows(value) if isinstance(layout, TableRows) else [kind.write_cells(value)]
 
 
 def write_case_file(folder: Path, kind: Kind, layout: Files, case: str, value: Any, extension: str) -> None:

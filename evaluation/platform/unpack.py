@@ -18,7 +18,7 @@ from pathlib import Path, PurePosixPath
 
 from evaluation.core.fault import Fault, FaultKind, FormFault
 from evaluation.io.listing import MAX_ENTRIES
-from evaluation.platform.archive import BARE_TABLE
+from evaluation.platform.archive_tables import BARE_TABLE
 
 MAX_SUBMISSION_BYTES = 8 << 30
 """Bytes that a zip may unpack to, far more than the test set of any bundled challenge."""

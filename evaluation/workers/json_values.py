@@ -7,8 +7,6 @@ from evaluation.core.form import CaseForm
 from evaluation.core.source import FileAccess, JsonFileSource, JsonSource, StackSource, fault_at
 from evaluation.io.json_files import json_kind, parse_json
 
-_VALUES_PER_CASE = 1000
-
 
 class JsonValues:
     """Reads JSON files of a submission; the last stack of every field is kept, so that it is parsed once.
@@ -51,7 +49,7 @@ class JsonValues:
             return content
         try:
             data = self._files.read(source.path, source.limit_bytes)
-            content = parse_json(data, finite=False, max_values=_VALUES_PER_CASE * (source.entries or 1))
+            content = parse_json(data, finite=False, max_values=source.max_values * (source.entries or 1))
         except ReadError as error:
             if error.kind is not FaultKind.MISSING or self._missing == "reject":
                 raise FormFault(error.fault(source.path, source.place)) from None

@@ -186,7 +186,8 @@ def _boxes(name: str, title: str, folder: str, options: Edd2020Options, in_sampl
         title=title,
         kind=BoxList(options.classes, with_confidence=True, outside=options.outside),
         archive=Files(folder, (".txt",)),
-        socket=Socket(f"endoscopic-disease-{name}", f"endoscopic-disease-{name}.json"),
+        # An algorithm cannot know of which set an image is.
+        socket=Socket("endoscopic-disease-detection", "endoscopic-disease-detection.json"),
         reference=Reference(
             BoxList(options.classes, with_confidence=False, outside=options.outside, remedy=_REMEDY),
             Files(folder, (".txt",)),

@@ -4,22 +4,31 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.core.fault import FormFault, ReadError
+from evaluation.core.fault import Fault, FormFault, ReadError
 from evaluation.core.field import Kind
 from evaluation.core.form import CaseForm
-from evaluation.core.source import FileAccess, FileSource, Source
+from evaluation.core.source import FileAccess, FileSource, JsonSource, Source, fault_at
 from evaluation.core.variant import Variant
 from evaluation.io.box_lines import MAX_COORDINATE, BoxFormat, Outside, read_box_lines, write_box_lines
 from evaluation.io.handover import HandoverError, Packed, array_of, list_of, whole_number
+from evaluation.io.kinds.annotated_boxes import Corners, boxes_of_json, written_box, written_boxes
+from evaluation.io.kinds.annotation_json import BOXES, MAX_FAULTS
+from evaluation.io.kinds.objects import Attributes
 from evaluation.io.pixels import Size
 
 _MAX_LINE_BYTES = 200
 _COLUMNS = 6
+_CORNERS = ("x1", "y1", "x2", "y2")
+_LIMITS: dict[Outside, str] = {
+    "error": " from 0 to the image's width or height",
+    "clip": ", moved to the image's border where they lie outside",
+    "keep": ", which may lie outside the image",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +44,14 @@ class Boxes:
 
 @dataclass(frozen=True)
 class BoxList(Kind):
-    """The boxes of a text file, one per line; more than ``max_boxes`` in one image are a fault.
+    """The boxes of a text file, one per line, or of the platform's `Multiple 2D bounding boxes`.
 
-    Coordinates outside the image are a fault, or with ``outside`` moved to its border or kept; ``remedy``
-    ends the message of such a fault. An empty file means an image without objects.
+    More than ``max_boxes`` in one image are a fault. Coordinates outside the image are a fault, or with
+    ``outside`` moved to its border or kept; ``remedy`` ends the message of such a fault. An empty file or
+    list means an image without objects.
     """
+
+    max_json_values: ClassVar[int] = 300_000
 
     classes: tuple[str, ...]
     with_confidence: bool
@@ -53,7 +65,9 @@ class BoxList(Kind):
         return BoxFormat(classes, self.with_confidence, self.outside, self.remedy)
 
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> Boxes:
-        """Return the boxes of a file. Raises `FormFault` with the faults of all its lines."""
+        """Return the boxes of a file or of JSON. Raises `FormFault` with the faults of all boxes."""
+        if isinstance(source, JsonSource):
+            return self._of_json(source, case)
         if not isinstance(source, FileSource):
             raise TypeError(f"no boxes can be read from {type(source).__name__}")
         # Without a size in the phase, coordinates are limited so that areas are exact.
@@ -66,6 +80,53 @@ class BoxList(Kind):
         if lines.problems:
             raise FormFault([problem.fault(source.path) for problem in lines.problems])
         return Boxes(np.array(lines.rows, dtype=np.float64).reshape(-1, 6), lines.outside)
+
+    def _of_json(self, source: JsonSource, case: CaseForm) -> Boxes:
+        rows: list[tuple[float, ...]] = []
+        faults: list[Fault] = []
+        outside = 0
+        for found in boxes_of_json(source, self.max_boxes):
+            if len(faults) >= MAX_FAULTS:
+                break
+            if isinstance(found, FormFault):
+                faults += found.faults
+                continue
+            annotation, corners = found
+            label, confidence = self._attributes.of_annotation(annotation, faults)
+            moved = self._within_bounds(annotation.source, corners, case, faults)
+            rows.append((label, confidence, *moved))
+            outside += moved != corners or not _is_inside(corners, case)
+        if faults:
+            raise FormFault(faults)
+        return Boxes(np.array(rows, dtype=np.float64).reshape(-1, _COLUMNS), outside)
+
+    @cached_property
+    def _attributes(self) -> Attributes:
+        return Attributes(self.classes, self.with_confidence)
+
+    def _within_bounds(
+        self, source: JsonSource, corners: Corners, case: CaseForm, faults: list[Fault]
+    ) -> Corners:
+        """Return the corners, moved to the border where that is the rule; others outside are faults."""
+        x1, y1, x2, y2 = corners
+        right, bottom = (float(size or MAX_COORDINATE) for size in (case.width, case.height))
+        if self.outside == "clip":
+            x1, x2 = (min(max(x, 0.0), right) for x in (x1, x2))
+            y1, y2 = (min(max(y, 0.0), bottom) for y in (y1, y2))
+            return x1, y1, x2, y2
+        low = 0.0
+        if self.outside == "keep":
+            low, right, bottom = -float(MAX_COORDINATE), float(MAX_COORDINATE), float(MAX_COORDINATE)
+        for name, value, high in zip(_CORNERS, corners, (right, bottom) * 2, strict=True):
+            if not low <= value <= high:
+                expected = f"{name} from {low:.12g} to {high:.12g}{self.remedy}"
+                faults += fault_at(source, expected, f"{value:.12g}").faults
+        return corners
+
+    @property
+    def socket_kind(self) -> str:
+        """The platform's kind of socket."""
+        return BOXES.many
 
     def pack(self, value: Boxes) -> Packed:
         """Return the rows and the number of those that left the image."""
@@ -105,19 +166,36 @@ class BoxList(Kind):
         """Return the lines of a text file."""
         return write_box_lines(value.rows.tolist(), self._format)
 
+    def write_json(self, value: Boxes) -> dict[str, object]:
+        """Return the platform's `Multiple 2D bounding boxes`."""
+        name, probability = self._attributes.name, self._attributes.probability
+        return written_boxes(
+            [
+                written_box((x1, y1, x2, y2), name(label), probability(confidence))
+                for label, confidence, x1, y1, x2, y2 in value.rows.tolist()
+            ]
+        )
+
+    def describe_json(self) -> str:
+        """Return the platform's type and what it holds."""
+        return (
+            f"the type `{BOXES.many}`, boxes parallel to the axes{self._attributes.in_words_of_json()}; "
+            f"corners in pixels{_LIMITS[self.outside]}; an empty list where there is no object"
+        )
+
     def describe(self) -> str:
         """Return what a line holds."""
         confidence = ", confidence from 0 to 1" if self.with_confidence else ""
-        limits = {
-            "error": " from 0 to the image's width or height",
-            "clip": ", moved to the image's border where they lie outside",
-            "keep": ", which may lie outside the image",
-        }
         return (
             f"one object a line, separated by spaces: {' '.join(self._format.columns)}; class one of "
-            f"{', '.join(self.classes)}{confidence}, corners in pixels{limits[self.outside]}; "
+            f"{', '.join(self.classes)}{confidence}, corners in pixels{_LIMITS[self.outside]}; "
             "an empty file where there is no object"
         )
+
+
+def _is_inside(corners: Corners, case: CaseForm) -> bool:
+    x1, y1, x2, y2 = corners
+    return x1 >= 0 and y1 >= 0 and x2 <= (case.width or x2) and y2 <= (case.height or y2)
 
 
 def box_columns(predicted: Boxes | None, reference: Boxes) -> dict[str, Any]:

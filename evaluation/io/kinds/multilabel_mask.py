@@ -14,12 +14,15 @@ from evaluation.core.source import FileAccess, FileSource, Source
 from evaluation.core.variant import Variant, grow_by_a_pixel
 from evaluation.io.handover import Packed, list_of
 from evaluation.io.kinds.packed_crop import pack_crop, unpack_region
-from evaluation.io.pixels import Size, values_in_words
+from evaluation.io.pixels import Size, check_size, values_in_words
 from evaluation.io.tiff import read_channels, write_tiff
+from evaluation.io.volumes.header import Geometry
+from evaluation.io.volumes.reader import open_volume, write_volume
 from evaluation.metrics.crop import Crop, crop, distinct_values
 
 _HEADER_ALLOWANCE = 1 << 20
 _ON = 255
+_META_IMAGE = ".mha"
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,10 @@ class MultilabelMask(Kind):
         size = Size(case.width, case.height)
         try:
             limit = 2 * len(self.classes) * size.width * size.height + _HEADER_ALLOWANCE
-            channels = read_channels(files.read(source.path, limit), len(self.classes), size)
+            if source.path.casefold().endswith(_META_IMAGE):
+                channels = self._planes(source.path, files, limit, size)
+            else:
+                channels = read_channels(files.read(source.path, limit), len(self.classes), size)
         except ReadError as error:
             raise FormFault(error.fault(source.path)) from None
         regions, faults = [], []
@@ -54,6 +60,20 @@ class MultilabelMask(Kind):
         if faults:
             raise FormFault(faults)
         return tuple(regions)
+
+    def _planes(self, path: str, files: FileAccess, limit: int, size: Size) -> NDArray[np.uint8]:
+        """Return the channels of a MetaImage, one in each plane. Raises `ReadError`."""
+        with files.open(path, limit) as stream:
+            volume = open_volume(stream, path)
+            depth, height, width = volume.header.geometry.shape
+            check_size(Size(width, height), size)
+            if depth != len(self.classes):
+                raise ReadError(FaultKind.WRONG_VALUE, f"{len(self.classes)} channels", str(depth))
+            if volume.header.dtype != np.uint8:
+                raise ReadError(
+                    FaultKind.WRONG_VALUE, "8 bits per channel (MET_UCHAR)", str(volume.header.dtype)
+                )
+            return np.stack([plane.copy() for plane in volume.planes()])
 
     def rehearse(self, reference: tuple[Crop, ...], case: CaseForm, variant: Variant) -> tuple[Crop, ...]:
         """Return the classes: unchanged, each with one pixel more, none anywhere, or each inverted."""
@@ -83,12 +103,25 @@ class MultilabelMask(Kind):
 
     def write_file(self, value: NDArray[np.bool_], extension: str) -> bytes:
         """Return the bytes of a full boolean mask (class, height, width)."""
-        return write_tiff(value.astype(np.uint8) * np.uint8(_ON))
+        values = value.astype(np.uint8) * np.uint8(_ON)
+        if extension == _META_IMAGE:
+            return write_volume(values, Geometry(values.shape), extension)
+        return write_tiff(values)
 
     def describe(self) -> str:
         """Return the order of the channels."""
         return (
             f"an 8-bit TIFF of the image's size with {len(self.classes)} channels (pages, interleaved or "
-            f"planar) in the order {', '.join(self.classes)}: 255 = the class, 0 = elsewhere; classes may "
-            "overlap"
+            f"planar) {self._in_order()}"
         )
+
+    def describe_image(self) -> str:
+        """Return which files of an image socket are read."""
+        return (
+            f"an 8-bit image of the image's size with {len(self.classes)} channels (the planes of a "
+            f"MetaImage or the pages of a TIFF) {self._in_order()}"
+        )
+
+    def _in_order(self) -> str:
+        order = ", ".join(self.classes)
+        return f"in the order {order}: 255 = the class, 0 = elsewhere; classes may overlap"

@@ -10,11 +10,17 @@ from evaluation.io.kinds.class_label import ClassLabel
 from evaluation.io.kinds.class_probabilities import ClassProbabilities
 from evaluation.io.kinds.flags import FlagSet
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
+from evaluation.io.kinds.boxes_in_space import BoxesInSpace
+from evaluation.io.kinds.flags import FlagSet
+from evaluation.io.kinds.keypoints import Keypoints
 from evaluation.io.kinds.label_mask import LabelMask
 from evaluation.io.kinds.multilabel_mask import MultilabelMask
 from evaluation.io.kinds.number import Label, Number
+from evaluation.io.kinds.objects import Attributes
 from evaluation.io.kinds.point import Point, PointInImage
 from evaluation.io.kinds.time_to_event import ObservedTime, TimeToEvent
+from evaluation.io.kinds.points import Points, PointSet, point_set
+from evaluation.io.kinds.space import Space
 from evaluation.io.kinds.volume import ConfidenceVolume
 from evaluation.metrics.crop import EMPTY, Crop
 
@@ -28,6 +34,11 @@ CLASS = ClassLabel(("a", "b", "c"))
 SHARES = ClassProbabilities(("a", "b"))
 ORGANS = LabelMap({1: "a", 5: "b"})
 SHAPE, SPACING_MM = (2, 4, 5), (1, 1, 1)
+SCORED = Attributes(("a", "b"), with_probability=True)
+POINTS = Points(Space(2, "pixels"), SCORED, max_points=3)
+POINT = Points(Space(3), single=True)
+NAMED = Keypoints(("x", "y"), Space(2, "pixels"))
+SPACE_BOXES = BoxesInSpace(Space(3, "pixels"), SCORED, max_boxes=3)
 BITS = np.array([[True, False, True], [False, True, True]])
 
 GOOD = {
@@ -43,6 +54,11 @@ GOOD = {
     "probabilities": (SHARES, (0.1, 0.9)),
     "time to an event": (TimeToEvent(), ObservedTime(2.5, 0)),
     "point": (PointInImage(), Point(4.5, 0.0, 5)),
+    "points": (POINTS, point_set([(1, 2, 1, 0.5, np.nan), (5, 4, 0, 1, np.nan)], 2)),
+    "no points": (POINTS, point_set([], 2)),
+    "a point of three axes": (POINT, point_set([(-1, 2.5, 3, 0, 1, np.nan)], 3)),
+    "named points": (NAMED, point_set([(1, 2, 0, 1, np.nan), (0, 0, 1, 1, np.nan)], 2)),
+    "boxes of three axes": (SPACE_BOXES, Boxes(np.array([[1, 0.5, 1, 2, 3, 4, 2, 9.0]]))),
     "volume": (VOLUME, (Crop(np.array([[0.5, 1.0]], np.float32), 3, 3), EMPTY)),
     "label map": (
         ORGANS,
@@ -63,6 +79,8 @@ def plain(value):
         return value.rows.tolist(), value.outside
     if isinstance(value, LabelMapValue):
         return value.positions.dtype, value.positions.tolist(), value.corner, value.shape, value.spacing_mm
+    if isinstance(value, PointSet):
+        return value.positions.tolist(), value.classes.tolist(), value.probabilities.tolist()
     return tuple(map(plain, value)) if isinstance(value, tuple) else value
 
 
@@ -110,6 +128,20 @@ FORGED = {
     "an event of 2": (TimeToEvent(), [1.0, 2]),
     "a point outside": (PointInImage(), [6.0, 0.0]),
     "a point of three": (PointInImage(), [0.0, 0.0, 0.0]),
+    "a point of another class": (POINTS, np.array([[0, 0, 2.0, 1]])),
+    "a point outside the image": (POINTS, np.array([[6.0, 0, 0, 1]])),
+    "a point of probability 2": (POINTS, np.array([[0.0, 0, 0, 2]])),
+    "a point without coordinates": (POINTS, np.array([[np.nan, 0, 0, 1]])),
+    "too many points": (POINTS, np.zeros((4, 4))),
+    "points as a list": (POINTS, [[0.0, 0, 0, 1]]),
+    "two single points": (POINT, np.zeros((2, 5))),
+    "no single point": (POINT, np.zeros((0, 5))),
+    "a name twice": (NAMED, np.array([[0.0, 0, 0, 1], [0, 0, 0, 1]])),
+    "a name too few": (NAMED, np.array([[0.0, 0, 0, 1]])),
+    "a box from right to left": (SPACE_BOXES, np.array([[0, 1, 3, 0, 0, 2.0, 1, 1]])),
+    "a box outside": (SPACE_BOXES, np.array([[0, 1, 0, 0, -1, 2.0, 1, 1]])),
+    "a box of another class": (SPACE_BOXES, np.array([[2, 1, 0, 0, 0, 2.0, 1, 1]])),
+    "a box of two axes": (SPACE_BOXES, np.array([[0, 1, 0, 0, 1, 2.0]])),
     "too few B-scans": (VOLUME, [[0, 0, np.zeros((1, 1), U1)]]),
     "label map outside": (ORGANS, [1, 2, 4, np.zeros((1, 2, 2), U1)]),
     "label map before its volume": (ORGANS, [-1, 0, 0, np.zeros((1, 1, 1), U1)]),

@@ -1,0 +1,200 @@
+"""The platform's JSON of annotated points and boxes, held to its published schema: no further keys."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from evaluation.core.fault import Fault, FaultKind, FormFault, shorten
+from evaluation.core.source import JsonSource, fault_at
+from evaluation.io.json_files import json_kind
+from evaluation.io.kinds.number import number_of_json
+
+MAX_FAULTS = 1000
+"""After so many faults of one value the rest of it is not read."""
+
+_VERSION = {"major": 1, "minor": 0}
+_AXES = 3
+
+Triple = tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class AnnotationType:
+    """A type of the platform: its names for one and for many, and the keys of coordinates and list.
+
+    ``triples`` is how many times three coordinates one has.
+    """
+
+    one: str
+    many: str
+    key: str
+    list_key: str
+    triples: int
+
+
+POINTS = AnnotationType("Point", "Multiple points", "point", "points", 1)
+BOXES = AnnotationType("2D bounding box", "Multiple 2D bounding boxes", "corners", "boxes", 4)
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """One point or box: its coordinates x, y, z, and name and probability where it has them."""
+
+    coordinates: tuple[Triple, ...]
+    name: str | None
+    probability: float | None
+    source: JsonSource
+
+
+def read_annotation(source: JsonSource, of: AnnotationType) -> Annotation:
+    """Return the value of a socket of one annotation. Raises `FormFault` with all its faults."""
+    faults = [
+        *_faults_of_keys(source, ("type", of.key, "version"), ("name", "probability")),
+        *_faults_of_type(source, of.one),
+    ]
+    if faults:
+        raise FormFault(faults)
+    return _annotation(source, source.value, of)
+
+
+def read_annotations(source: JsonSource, of: AnnotationType, most: int) -> Iterator[Annotation | FormFault]:
+    """Yield every annotation of a socket of many, or its faults.
+
+    Raises `FormFault` if the whole is malformed, and for more than ``most`` annotations.
+    """
+    faults = [
+        *_faults_of_keys(source, ("type", of.list_key, "version"), ("name",)),
+        *_faults_of_type(source, of.many),
+    ]
+    if faults:
+        raise FormFault(faults)
+    entries = source.value[of.list_key]
+    if not isinstance(entries, list):
+        found = json_kind(entries)
+        raise fault_at(_within(source, of.list_key), "a list", found, FaultKind.MALFORMED)
+    if len(entries) > most:
+        expected = f"at most {most} {of.list_key}"
+        raise fault_at(_within(source, of.list_key), expected, str(len(entries)), FaultKind.TOO_LARGE)
+    for position, entry in enumerate(entries):
+        place = replace(_within(source, f"{of.list_key}[{position}]"), value=entry)
+        try:
+            if entry_faults := [
+                *_faults_of_keys(place, (of.key,), ("name", "type", "probability")),
+                *_faults_of_type(place, of.one),
+            ]:
+                raise FormFault(entry_faults)
+            yield _annotation(place, entry, of)
+        except FormFault as fault:
+            yield fault
+
+
+def written_annotation(
+    coordinates: Sequence[Sequence[float]], of: AnnotationType, name: str | None, probability: float | None
+) -> dict[str, Any]:
+    """Return one annotation of a list of many."""
+    triples = [[float(number) for number in triple] for triple in coordinates]
+    entry: dict[str, Any] = {of.key: triples[0] if of.triples == 1 else triples}
+    if name is not None:
+        entry = {"name": name, **entry}
+    return entry if probability is None else {**entry, "probability": float(probability)}
+
+
+def written_alone(entry: Mapping[str, Any], of: AnnotationType) -> dict[str, Any]:
+    """Return the value of a socket of one annotation."""
+    return {"type": of.one, **entry, "version": dict(_VERSION)}
+
+
+def written_list(entries: Sequence[Mapping[str, Any]], of: AnnotationType) -> dict[str, Any]:
+    """Return the value of a socket of many annotations."""
+    return {"type": of.many, of.list_key: list(entries), "version": dict(_VERSION)}
+
+
+def _annotation(source: JsonSource, value: Mapping[str, Any], of: AnnotationType) -> Annotation:
+    raw = value[of.key]
+    faults: list[Fault] = []
+    triples: list[Triple] = []
+    if of.triples > 1 and not (isinstance(raw, list) and len(raw) == of.triples):
+        expected = f"a list of {of.triples} corners [x, y, z]"
+        faults += fault_at(_within(source, of.key), expected, json_kind(raw), FaultKind.MALFORMED).faults
+    else:
+        for triple in [raw] if of.triples == 1 else raw:
+            try:
+                triples.append(_triple(_within(source, of.key), triple))
+            except FormFault as fault:
+                faults += fault.faults
+    name, probability = value.get("name"), value.get("probability")
+    if "name" in value and not isinstance(name, str):
+        faults += fault_at(_within(source, "name"), "a text", json_kind(name), FaultKind.MALFORMED).faults
+    if "probability" in value:
+        place = _within(source, "probability")
+        try:
+            probability = number_of_json(place, probability, "a number from 0 to 1")
+            if not 0 <= probability <= 1:
+                raise fault_at(place, "a number from 0 to 1", f"{probability:.12g}")
+        except FormFault as fault:
+            faults += fault.faults
+    if faults:
+        raise FormFault(faults)
+    return Annotation(tuple(triples), name, probability, source)
+
+
+def _triple(source: JsonSource, value: object) -> Triple:
+    if not isinstance(value, list) or len(value) != _AXES:
+        raise fault_at(source, "a list [x, y, z]", json_kind(value), FaultKind.MALFORMED)
+    x, y, z = (number_of_json(source, number, "a finite number") for number in value)
+    return x, y, z
+
+
+def _faults_of_keys(source: JsonSource, required: Sequence[str], optional: Sequence[str]) -> list[Fault]:
+    """Return the faults of an object's keys and, where it has one, of its version."""
+    value = source.value
+    if not isinstance(value, dict):
+        expected = f"an object with {', '.join(required)}"
+        return list(fault_at(source, expected, json_kind(value), FaultKind.MALFORMED).faults)
+    faults: list[Fault] = []
+    for key in required:
+        if key not in value:
+            faults += fault_at(source, f"the key {key!r}", "none", FaultKind.MISSING).faults
+    for key in value:
+        if key not in (*required, *optional):
+            expected = f"only the keys {', '.join((*required, *optional))}"
+            faults += fault_at(source, expected, f"the key {shorten(key)!r}", FaultKind.UNKNOWN).faults
+            if len(faults) >= MAX_FAULTS:
+                break
+    if "version" in required and "version" in value and not _is_version(value["version"]):
+        expected = 'a version, for example {"major": 1, "minor": 0}'
+        place = _within(source, "version")
+        faults += fault_at(place, expected, json_kind(value["version"]), FaultKind.MALFORMED).faults
+    return faults
+
+
+def _faults_of_type(source: JsonSource, name: str) -> list[Fault]:
+    found = source.value.get("type", name) if isinstance(source.value, dict) else name
+    if found == name:
+        return []
+    return list(fault_at(_within(source, "type"), f'"{name}"', json_kind(found), FaultKind.MALFORMED).faults)
+
+
+def _is_version(value: object) -> bool:
+    return (
+        isinstance(value, dict)
+        and set(value) == set(_VERSION)
+        and all(
+            isinstance(number, int | float)
+            and not isinstance(number, bool)
+            and math.isfinite(number)
+            and number >= 0
+            and number == int(number)
+            for number in value.values()
+        )
+    )
+
+
+def _within(source: JsonSource, place: str) -> JsonSource:
+    """Return the place of a part of a value."""
+    index = "" if source.index is None else f"index {source.index}"
+    joined = ", ".join(part for part in (source.place, index, place) if part)
+    return replace(source, place=joined, index=None)

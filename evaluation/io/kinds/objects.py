@@ -1,0 +1,141 @@
+"""What points and boxes have beside their position: a class and a probability, in cells or in JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.core.fault import Fault, FaultKind, FormFault, shorten
+from evaluation.core.form import CaseForm
+from evaluation.core.source import CellsSource, RowsSource, fault_at
+from evaluation.io.handover import HandoverError, Packed, array_of
+from evaluation.io.json_files import json_kind
+from evaluation.io.kinds.annotation_json import Annotation
+from evaluation.io.kinds.number import number_of_cell
+
+
+@dataclass(frozen=True)
+class Attributes:
+    """The class of an object, where there are several classes, and its probability, where it has one.
+
+    Without classes all objects are of class 0, and without a probability theirs is 1. With ``always_named``
+    the class is named even if there is only one.
+    """
+
+    classes: tuple[str, ...] = ()
+    with_probability: bool = False
+    always_named: bool = False
+
+    _PROBABILITY: ClassVar[str] = "a number from 0 to 1"
+
+    @property
+    def has_classes(self) -> bool:
+        """Whether objects have to name their class."""
+        return self.always_named or len(self.classes) > 1
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns of a table, in their order."""
+        return ("class",) * self.has_classes + ("probability",) * self.with_probability
+
+    def of_cells(self, row: CellsSource, first: int, faults: list[Fault]) -> tuple[int, float]:
+        """Return the class index and the probability in the cells of a row from position ``first`` on."""
+        label, probability = 0, 1.0
+        if self.has_classes:
+            label = self._class(row.cells[first], _cell(row, first), faults)
+        if self.with_probability:
+            column = first + self.has_classes
+            try:
+                probability = number_of_cell(row, column, self._PROBABILITY)
+            except FormFault as fault:
+                faults += fault.faults
+            if not 0 <= probability <= 1:
+                found = f"{probability:.12g}"
+                faults += fault_at(_cell(row, column), self._PROBABILITY, found).faults
+        return label, probability
+
+    def of_annotation(self, annotation: Annotation, faults: list[Fault]) -> tuple[int, float]:
+        """Return the class index and the probability of an annotation; a name it need not have is ignored."""
+        label = self._class(annotation.name, annotation.source, faults) if self.has_classes else 0
+        if not self.with_probability:
+            return label, 1.0
+        if annotation.probability is None:
+            source = annotation.source
+            faults += fault_at(source, "the key 'probability'", "none", FaultKind.MISSING).faults
+            return label, 1.0
+        return label, annotation.probability
+
+    def _class(self, name: str | None, source: object, faults: list[Fault]) -> int:
+        if name in self.classes:
+            return self.classes.index(name)
+        expected = f"a class ({', '.join(self.classes)})"
+        if isinstance(source, CellsSource):
+            found = f'"{shorten(name)}"' if name else "nothing"
+        else:
+            expected = f"as name {expected}"
+            found = "none" if name is None else json_kind(name)
+        faults += fault_at(source, expected, found).faults  # type: ignore[arg-type]
+        return 0
+
+    def cells(self, label: float, probability: float) -> Iterator[str]:
+        """Yield the cells that `of_cells` reads back."""
+        if self.has_classes:
+            yield self.classes[int(label)]
+        if self.with_probability:
+            yield repr(float(probability))
+
+    def name(self, label: float) -> str | None:
+        """Return the name of an annotation, None where there is only one class."""
+        return self.classes[int(label)] if self.has_classes else None
+
+    def probability(self, probability: float) -> float | None:
+        """Return the probability of an annotation, None where it has none."""
+        return float(probability) if self.with_probability else None
+
+    def check(self, labels: NDArray[np.float64], probabilities: NDArray[np.float64]) -> None:
+        """Check class indices and probabilities that another process has handed over.
+
+        Raises `HandoverError`.
+        """
+        if not np.isin(labels, range(max(1, len(self.classes)))).all():
+            raise HandoverError(f"expected classes below {max(1, len(self.classes))}")
+        if not ((probabilities >= 0) & (probabilities <= 1)).all():
+            raise HandoverError("expected probabilities from 0 to 1")
+
+    def in_words(self) -> str:
+        """Return what is to be given beside a position, for participants; empty without anything."""
+        words = f"; class one of {', '.join(self.classes)}" if self.has_classes else ""
+        return words + ("; probability from 0 to 1" if self.with_probability else "")
+
+    def in_words_of_json(self) -> str:
+        """Return the same of an annotation in JSON."""
+        name = f"; `name` is the class, one of {', '.join(self.classes)}" if self.has_classes else ""
+        return name + ("; `probability` from 0 to 1" if self.with_probability else "")
+
+
+NO_ATTRIBUTES = Attributes()
+
+
+def objects_of(packed: Packed, columns: int, most: int) -> NDArray[np.float64]:
+    """Return a table (objects, columns) of finite numbers. Raises `HandoverError`."""
+    rows: NDArray[np.float64] = array_of(packed, ["<f8"], 2)
+    if rows.shape[1] != columns or len(rows) > most or not np.isfinite(rows).all():
+        raise HandoverError(f"expected at most {most} objects of {columns} finite numbers")
+    return rows
+
+
+def rows_of_case(source: RowsSource, case: CaseForm, most: int, single: bool) -> Iterator[CellsSource]:
+    """Yield the rows of a case. Raises `FormFault` for too many, and where a ``single`` one is missing."""
+    if len(source.rows) > most or (single and not source.rows):
+        expected = f"{'one row' if single else f'at most {most} rows'} for {case.name}"
+        kind = FaultKind.TOO_LARGE if source.rows else FaultKind.MISSING
+        raise fault_at(source, expected, str(len(source.rows)), kind)
+    yield from source.each()
+
+
+def _cell(row: CellsSource, position: int) -> CellsSource:
+    return replace(row, columns=(row.columns[position],))

@@ -1,0 +1,65 @@
+"""Which four corners are a box, and what is written reads back."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation.core.fault import FormFault
+from evaluation.core.source import JsonSource
+from evaluation.io.kinds.annotated_boxes import boxes_of_json, written_box, written_boxes
+
+NUMBERS = st.floats(-1e6, 1e6)
+
+
+def read(corners):
+    value = {"corners": corners}
+    whole = {
+        "type": "Multiple 2D bounding boxes",
+        "boxes": [value],
+        "version": {"major": 1, "minor": 0},
+    }
+    (found,) = boxes_of_json(JsonSource(whole, "b.json"), 9)
+    return str(found) if isinstance(found, FormFault) else found[1]
+
+
+@given(st.tuples(NUMBERS, NUMBERS, NUMBERS, NUMBERS), st.permutations(range(4)))
+def test_corners_in_any_order_are_the_box_that_was_written(box, order):
+    x1, x2 = sorted(box[:2])
+    y1, y2 = sorted(box[2:])
+    corners = written_box((x1, y1, x2, y2), None, None)["corners"]
+    assert read([corners[position] for position in order]) == (x1, y1, x2, y2)
+
+
+def rotated(angle):
+    around = [(-2, -1), (2, -1), (2, 1), (-2, 1)]
+    cosine, sine = math.cos(angle), math.sin(angle)
+    return [[cosine * x - sine * y, sine * x + cosine * y, 0.5] for x, y in around]
+
+
+@pytest.mark.parametrize(
+    "corners",
+    [
+        rotated(1e-3),
+        rotated(math.pi / 4),
+        [[0, 0, 0], [1, 0, 0], [1, 1, 0], [1, 1, 0]],
+        [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 1]],
+        [[0, 0, 0], [2, 0, 0], [2, 1, 0], [1, 1, 0]],
+    ],
+)
+def test_other_corners_are_a_fault(corners):
+    assert read(corners) == (
+        "b.json, boxes[0]: expected corners of an axis-parallel box in one plane, found others"
+    )
+
+
+def test_rounding_is_no_rotation():
+    assert read(rotated(math.pi)) == pytest.approx((-2, -1, 2, 1))
+
+
+def test_one_alone():
+    value = written_boxes([written_box((1, 2, 3, 4), "a", 0.5)], single=True)
+    assert value["type"] == "2D bounding box"
+    ((annotation, corners),) = boxes_of_json(JsonSource(value, "b.json"), 1, single=True)
+    assert (annotation.name, annotation.probability, corners) == ("a", 0.5, (1, 2, 3, 4))

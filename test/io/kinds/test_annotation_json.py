@@ -1,0 +1,132 @@
+"""The platform's JSON of points and boxes: what its schema allows, and nothing else."""
+
+import json
+
+import pytest
+
+from evaluation.core.fault import FormFault
+from evaluation.core.source import JsonSource
+from evaluation.io.json_files import parse_json
+from evaluation.io.kinds.annotation_json import (
+    BOXES,
+    POINTS,
+    read_annotation,
+    read_annotations,
+    written_alone,
+    written_annotation,
+    written_list,
+)
+
+POINT = '{"type": "Point", "point": [1, 2.5, -3], "version": {"major": 1, "minor": 0}}'
+MANY = '{"type": "Multiple points", "points": [{"point": [1, 2.5, -3]}], "version": {"major": 1, "minor": 0}}'
+
+
+def source(text, **where):
+    return JsonSource(parse_json(text.encode(), finite=False), "p.json", **where)
+
+
+def one(text):
+    return read_annotation(source(text), POINTS)
+
+
+def many(text, of=POINTS, most=9):
+    found = list(read_annotations(source(text), of, most))
+    faults = [str(fault) for entry in found if isinstance(entry, FormFault) for fault in entry.faults]
+    return faults or [(entry.coordinates, entry.name, entry.probability) for entry in found]
+
+
+def test_one_and_many():
+    assert one(POINT).coordinates == ((1, 2.5, -3),)
+    assert many(MANY) == [(((1, 2.5, -3),), None, None)]
+    assert many(MANY.replace("[{", '[{"name": "a", "type": "Point", "probability": 1, ')) == [
+        (((1, 2.5, -3),), "a", 1)
+    ]
+    assert many(MANY.replace('{"type"', '{"name": "all of them", "type"')) == many(MANY)
+
+
+REFUSED = [
+    ("[]", "p.json: expected an object with type, point, version, found a list of 0"),
+    (POINT.replace('"type": "Point", ', ""), "p.json: expected the key 'type', found none"),
+    (POINT.replace('"Point"', '"point"'), "p.json, type: expected \"Point\", found the text 'point'"),
+    (POINT.replace('"Point"', "7"), 'p.json, type: expected "Point", found the number 7'),
+    (
+        POINT.replace('"type"', '"label": 1, "type"'),
+        "p.json: expected only the keys type, point, version, name, probability, found the key 'label'",
+    ),
+    (POINT.replace("2.5, ", ""), "p.json, point: expected a list [x, y, z], found a list of 2"),
+    (POINT.replace("2.5", "true"), "p.json, point: expected a finite number, found true"),
+    (
+        POINT.replace("2.5", "NaN"),
+        "p.json, point: expected a finite number, found a number that is not finite",
+    ),
+    (
+        POINT.replace("2.5", "1e999"),
+        "p.json, point: expected a finite number, found a number that is not finite",
+    ),
+    (POINT.replace('"minor": 0', '"minor": -1'), "found an object"),
+    (POINT.replace('"minor": 0', '"minor": 0.5'), "found an object"),
+    (POINT.replace('"minor": 0', '"minor": true'), "found an object"),
+    (POINT.replace(', "minor": 0', ""), "found an object"),
+    (POINT.replace('{"major": 1, "minor": 0}', "1"), "found the number 1"),
+    (POINT.replace('"type"', '"name": 3, "type"'), "p.json, name: expected a text, found the number 3"),
+    (
+        POINT.replace('"type"', '"probability": 1.5, "type"'),
+        "p.json, probability: expected a number from 0 to 1, found 1.5",
+    ),
+    (
+        POINT.replace('"type"', '"probability": null, "type"'),
+        "p.json, probability: expected a number from 0 to 1, found null",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), REFUSED)
+def test_what_the_schema_does_not_allow(text, expected):
+    with pytest.raises(FormFault) as caught:
+        one(text)
+    assert str(caught.value).endswith(expected)
+
+
+def test_entries_have_faults_of_their_own():
+    text = MANY.replace("[{", '[null, {"point": {}}, {"point": [1, 2, 3], "corners": []}, {')
+    assert many(text) == [
+        "p.json, points[0]: expected an object with point, found null",
+        "p.json, points[1], point: expected a list [x, y, z], found an object",
+        "p.json, points[2]: expected only the keys point, name, type, probability, found the key 'corners'",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (MANY.replace("Multiple points", "Point"), 'type: expected "Multiple points"'),
+        (MANY.replace('[{"point": [1, 2.5, -3]}]', "{}"), "points: expected a list, found an object"),
+        (MANY.replace("[{", '[{"point": [1, 2, 3]}, {'), "points: expected at most 1 points, found 2"),
+    ],
+)
+def test_a_malformed_whole(text, expected):
+    with pytest.raises(FormFault, match=r"^p\.json, ") as caught:
+        many(text, most=1)
+    assert expected in str(caught.value)
+
+
+def test_a_box_has_four_corners():
+    text = MANY.replace("Multiple points", BOXES.many).replace("points", "boxes")
+    text = text.replace('{"point": [1, 2.5, -3]}', '{"corners": [[1, 2, 3]]}')
+    assert many(text, BOXES) == [
+        "p.json, boxes[0], corners: expected a list of 4 corners [x, y, z], found a list of 1"
+    ]
+
+
+def test_the_entry_of_a_stack_is_named():
+    value = source(MANY.replace("2.5", "[]"), place="job 1", index=4)
+    (fault,) = read_annotations(value, POINTS, 9)
+    assert str(fault).startswith("p.json, job 1, index 4, points[0], point: ")
+
+
+def test_what_is_written_is_of_the_schema():
+    entry = written_annotation([(1, 2.5, -3)], POINTS, None, None)
+    assert written_list([entry], POINTS) == json.loads(MANY)
+    assert written_alone(entry, POINTS) == json.loads(POINT)
+    named = written_annotation([(1, 2, 3)], POINTS, "a", 0.5)
+    assert named == {"name": "a", "point": [1, 2, 3], "probability": 0.5}

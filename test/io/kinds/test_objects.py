@@ -1,0 +1,40 @@
+"""Class and probability of objects: the columns they need, and what another process may hand over."""
+
+import numpy as np
+import pytest
+
+from evaluation.io.handover import HandoverError
+from evaluation.io.kinds.objects import Attributes, objects_of
+
+BOTH = Attributes(("a", "b"), with_probability=True)
+
+
+@pytest.mark.parametrize(
+    ("attributes", "columns", "cells", "name"),
+    [
+        (Attributes(), (), [], None),
+        (Attributes(("a",)), (), [], None),
+        (Attributes(("a",), always_named=True), ("class",), ["a"], "a"),
+        (BOTH, ("class", "probability"), ["a", "0.5"], "a"),
+    ],
+)
+def test_columns_and_cells(attributes, columns, cells, name):
+    assert attributes.columns == columns
+    assert list(attributes.cells(0, 0.5)) == cells
+    assert attributes.name(0) == name
+
+
+@pytest.mark.parametrize(
+    ("labels", "probabilities"), [([2.0], [0.5]), ([0.5], [0.5]), ([0.0], [1.5]), ([0.0], [-0.5])]
+)
+def test_forged_attributes(labels, probabilities):
+    BOTH.check(np.array([0.0, 1.0]), np.array([0.0, 1.0]))
+    with pytest.raises(HandoverError):
+        BOTH.check(np.array(labels), np.array(probabilities))
+
+
+@pytest.mark.parametrize("packed", [np.zeros((3, 4)), np.zeros((1, 3)), np.full((1, 4), np.nan), None, []])
+def test_forged_tables(packed):
+    assert objects_of(np.zeros((2, 4)), 4, most=2).shape == (2, 4)
+    with pytest.raises(HandoverError):
+        objects_of(packed, 4, most=2)

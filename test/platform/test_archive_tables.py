@@ -1,0 +1,108 @@
+"""Tables with any number of rows for each case: which rows are whose, and what is too much."""
+
+from dataclasses import replace
+
+import pytest
+
+from evaluation.core.challenge import Task
+from evaluation.core.field import Field, Reference, Socket, TableRows
+from evaluation.core.form import CaseForm, Form
+from evaluation.core.limits import max_rows
+from evaluation.core.source import RowsSource
+from evaluation.io.kinds.points import Points, point_set
+from evaluation.io.kinds.space import Space
+from evaluation.platform.archive import index_archive
+from evaluation.platform.submission_writer import ArchiveWriter
+
+KIND = Points(Space(2))
+ROWS = TableRows(("points.csv",), "scan", ("x", "y"))
+FIELD = Field("nodules", "Nodules", KIND, ROWS, Socket("nodules", "n.json"), Reference(KIND, ROWS))
+FORM = Form(
+    challenge="none",
+    phase="none",
+    submission="archive",
+    tasks=("detection",),
+    missing="reject",
+    options={},
+    sockets={},
+    cases=(CaseForm("s1"), CaseForm("s2"), CaseForm("s3")),
+)
+HEADER = "scan,x,y\n"
+
+
+def index(folder, text, form=FORM, field=FIELD, name="points.csv"):
+    if text is not None:
+        (folder / name).write_text(text)
+    task = Task("detection", "Detection", (field,), lambda submitted, reference: {}, ())
+    return index_archive(folder, form, [task])
+
+
+def told(found):
+    return [f"{fault.kind.value}: {fault.place}: {fault.found}" for fault in found.faults]
+
+
+def test_rows_belong_to_cases_by_name_in_their_order(tmp_path):
+    found = index(tmp_path, HEADER + "s2,1,2\nS1.mha,3,4\ns2,5,6\n")
+    assert found.faults == ()
+    assert [of_case["nodules"] for of_case in found.sources] == [
+        RowsSource(((3, ("3", "4")),), "points.csv", ("x", "y")),
+        RowsSource(((2, ("1", "2")), (4, ("5", "6"))), "points.csv", ("x", "y")),
+        RowsSource((), "points.csv", ("x", "y")),
+    ]
+
+
+def test_a_header_alone_is_an_empty_list_for_every_case(tmp_path):
+    found = index(tmp_path, HEADER)
+    assert found.faults == ()
+    assert all(of_case["nodules"].rows == () for of_case in found.sources)
+
+
+def test_a_bare_table_is_the_table_of_the_only_field(tmp_path):
+    found = index(tmp_path, HEADER + "s1,1,2\n", name="predictions.csv")
+    assert len(found.sources[0]["nodules"].rows) == 1
+
+
+def test_a_missing_table(tmp_path):
+    assert told(index(tmp_path, None)) == ["missing: points.csv: none"]
+    found = index(tmp_path, None, replace(FORM, missing="worst"))
+    assert (found.faults, found.sources) == ((), [{}, {}, {}])
+
+
+@pytest.mark.parametrize(
+    ("text", "faults"),
+    [
+        (HEADER + "s1,1,2\ns9,1,2\n", ["unknown: points.csv, line 3, scan: 's9'"]),
+        (HEADER + "s1,1\n", ["malformed: points.csv, line 2: 2"]),
+        ("scan,x\ns1,1\n", ['missing: points.csv, line 1: "scan", "x"']),
+        ("", ["unreadable: points.csv: an empty file"]),
+    ],
+)
+def test_faults(tmp_path, text, faults):
+    assert told(index(tmp_path, text)) == faults
+
+
+def test_rows_of_cases_that_have_no_such_field(tmp_path):
+    field = replace(FIELD, cases=lambda case: case.name != "s3")
+    found = index(tmp_path, HEADER + "s3,1,2\n", field=field)
+    assert told(found) == ["unknown: points.csv, line 2, scan: 's3'"]
+    assert [list(of_case) for of_case in found.sources] == [["nodules"], ["nodules"], []]
+
+
+def test_rows_are_limited_in_sum(tmp_path):
+    # Ten thousand, and a thousand for each case.
+    assert max_rows(3, FIELD) == 13_000
+    assert index(tmp_path, HEADER + "s1,1,2\n" * 13_000).faults == ()
+    assert told(index(tmp_path, HEADER + "s1,1,2\n" * 13_001)) == ["too large: points.csv, line 13002: more"]
+    found = index(tmp_path, HEADER + "s9,1,2\n" * 13_000)
+    assert told(found)[-1] == "too large: points.csv, line 10002, scan: more"
+    assert len(found.faults) == 10_001
+
+
+def test_what_is_written_reads_back(tmp_path):
+    writer = ArchiveWriter(tmp_path, [FIELD])
+    writer.add("s1", {"nodules": point_set([(1, 2, 0, 1, 0), (3, 4, 0, 1, 0)], 2)})
+    writer.add("s2", {"nodules": point_set([], 2)})
+    writer.close()
+    found = index(tmp_path, None)
+    assert found.sources[0]["nodules"].rows == ((2, ("1.0", "2.0")), (3, ("3.0", "4.0")))
+    assert found.sources[1]["nodules"].rows == ()
