@@ -38,6 +38,10 @@ if TYPE_CHECKING:
         normalised_absolute_error,
         root_mean_squared_error,
     )
+    from evaluation.metrics.plain_label_distances import (
+        label_average_surface_distance,
+        label_hausdorff_distance,
+    )
     from evaluation.metrics.plain_lesions import detection_ratio, false_components
     from evaluation.metrics.plain_segmentation import (
         dice,
@@ -46,6 +50,7 @@ if TYPE_CHECKING:
         precision,
         recall,
     )
+    from evaluation.metrics.plain_surface_dice import label_surface_dice, surface_dice
     from evaluation.metrics.plain_surfaces import (
         average_symmetric_surface_distance,
         hausdorff_distance,
@@ -72,6 +77,9 @@ __all__ = [
     "hausdorff_distance",
     "intraclass_correlation",
     "jaccard",
+    "label_average_surface_distance",
+    "label_hausdorff_distance",
+    "label_surface_dice",
     "mean_absolute_error",
     "mean_average_precision",
     "mean_detection_iou",
@@ -84,6 +92,7 @@ __all__ = [
     "root_mean_squared_error",
     "sensitivity_at_specificity",
     "spearman_correlation",
+    "surface_dice",
     "weighted_dice",
     "wilson_interval",
 ]
@@ -100,8 +109,10 @@ _MODULES = {
     "plain_cup_to_disc": "cup_to_disc_ratio",
     "plain_decisions": "f1_score hamming_distance",
     "plain_errors": ("bias mean_absolute_error normalised_absolute_error root_mean_squared_error"),
+    "plain_label_distances": "label_average_surface_distance label_hausdorff_distance",
     "plain_lesions": "detection_ratio false_components",
     "plain_segmentation": "dice f_beta jaccard precision recall",
+    "plain_surface_dice": "label_surface_dice surface_dice",
     "plain_surfaces": ("average_symmetric_surface_distance hausdorff_distance modified_hausdorff_distance"),
 }
 
