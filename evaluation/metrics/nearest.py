@@ -1,8 +1,9 @@
 """Distance from every voxel of one set to the nearest voxel of another, for sets given plane by plane.
 
-Small sets are searched with a k-d tree in double precision. A set of millions of voxels takes one distance
-transform instead, whose cost depends on the box alone. Both are exact; the transform has single precision, a
-relative error below 1e-6.
+A k-d tree is searched in double precision, in a time that grows with the distances. Where a sample of them
+predicts that this takes longer, and for millions of voxels, one distance transform is computed instead, whose
+time depends on the box alone. Both are exact; the transform has single precision, a relative error below
+1e-6.
 """
 
 from __future__ import annotations
@@ -22,7 +23,13 @@ MAX_SEARCHED = 1 << 20
 MAX_IN_TREE = 1 << 22
 """A tree of more voxels would take longer than the distance transform."""
 
-_MAX_IN_LIGHT_TREE = 1 << 17  # SciPy is imported 0.6 s faster than scikit-learn
+_MAX_TRANSFORMED = 1 << 25
+"""A box of more voxels is transformed only where there is no other way: it would take 0.3 GB or more."""
+
+_SAMPLED = 64  # one voxel of so many
+_TRANSFORM_STARTS = 20_000  # these three in µs, measured; they change the time alone
+_TRANSFORM_VOXEL = 0.03
+_SEARCH, _SEARCH_AREA = 0.6, 0.07
 _THREADS = 2  # of one transform; the result does not depend on it
 _FIRST_MARGIN = 16
 _GROWTH = 4
@@ -37,7 +44,7 @@ def coordinates(planes: Sequence[Crop]) -> NDArray[np.int32]:
     """Return the voxels (z, y, x) at which the planes are not 0, in that order, shape (n, 3)."""
     found = [np.zeros((0, 3), dtype=np.int32)]
     for z, plane in enumerate(planes):
-        rows, columns = np.divmod(np.flatnonzero(plane.values), max(plane.values.shape[1], 1))
+        rows, columns = np.divmod(np.flatnonzero(plane.values != 0), max(plane.values.shape[1], 1))
         voxels = np.empty((rows.size, 3), dtype=np.int32)
         voxels[:, 0], voxels[:, 1], voxels[:, 2] = z, rows + plane.top, columns + plane.left
         found.append(voxels)
@@ -53,17 +60,38 @@ def nearest_distances(
     order of the result is that of `coordinates`.
     """
     searched, known = (sum(int(np.count_nonzero(p.values)) for p in planes) for planes in (here, there))
-    if searched <= MAX_SEARCHED and known <= MAX_IN_TREE:
-        return _by_tree(coordinates(here), coordinates(there), spacing_mm)
-    return _by_transform(here, there, spacing_mm, searched, grow=known > MAX_IN_TREE)
+    if searched > MAX_SEARCHED or known > MAX_IN_TREE:
+        return _by_transform(here, there, spacing_mm, searched, grow=known > MAX_IN_TREE)
+    from scipy.spatial import KDTree
+
+    queries, sources = coordinates(here), coordinates(there)
+    tree = KDTree(sources * np.asarray(spacing_mm), balanced_tree=False)
+    box = _size(_around(_extent(here), _extent(there)))
+    if _search_time(tree, queries, spacing_mm) <= _TRANSFORM_STARTS + _TRANSFORM_VOXEL * box:
+        nearest = sources[tree.query(queries * np.asarray(spacing_mm))[1]]
+        # From whole numbers of voxels, so that rounding does not depend on the place in the volume.
+        distances: NDArray[np.float64] = np.linalg.norm((queries - nearest) * np.asarray(spacing_mm), axis=1)
+        return distances
+    if box <= _MAX_TRANSFORMED:
+        return _by_transform(here, there, spacing_mm, searched, grow=False)
+    return _by_bounded_tree(queries, sources, spacing_mm)
 
 
-def _by_tree(here: NDArray[np.int32], there: NDArray[np.int32], spacing_mm: Spacing) -> NDArray[np.float64]:
-    if len(here) + len(there) <= _MAX_IN_LIGHT_TREE:
-        from scipy.spatial import KDTree
-    else:
-        # It bounds the points of a node, SciPy's does not: 30 times as fast on the flat faces of a box.
-        from sklearn.neighbors import KDTree
+def _search_time(tree: Any, queries: NDArray[np.int32], spacing_mm: Spacing) -> float:
+    """Return about how many µs a k-d tree takes, from the distances of a sample: it searches their areas."""
+    if queries.shape[0] < _SAMPLED:
+        return 0.0
+    distances, _ = tree.query(queries[::_SAMPLED] * np.asarray(spacing_mm))
+    areas = np.square(distances) / math.prod(spacing_mm) ** (2 / 3)
+    return float(queries.shape[0] * (_SEARCH + _SEARCH_AREA * areas.mean()))
+
+
+def _by_bounded_tree(
+    here: NDArray[np.int32], there: NDArray[np.int32], spacing_mm: Spacing
+) -> NDArray[np.float64]:
+    # It bounds the points of a node, SciPy's does not: up to 30 times as fast where distances are long.
+    from sklearn.neighbors import KDTree
+
     distances: NDArray[np.float64] = KDTree(there * np.asarray(spacing_mm)).query(
         here * np.asarray(spacing_mm)
     )[0]
@@ -73,14 +101,16 @@ def _by_tree(here: NDArray[np.int32], there: NDArray[np.int32], spacing_mm: Spac
 def _by_transform(
     here: Sequence[Crop], there: Sequence[Crop], spacing_mm: Spacing, searched: int, grow: bool
 ) -> NDArray[np.float32]:
-    """Transform the box of one half of ``here`` after the other, which bounds the memory.
+    """Transform the box of ``here``, where it is large of one half after the other, which bounds the memory.
 
     The nearest voxel can be anywhere in ``there``, so that the box includes all of it. With ``grow`` it
     includes what is near first, and more only until no distance exceeds what was included.
     """
     result = np.full(searched, np.nan, dtype=np.float32)
     whole = _extent(there)
-    for block in _halves(_extent(here), whole):
+    block = _extent(here)
+    blocks = _halves(block, whole) if grow or _size(_around(block, whole)) > _MAX_TRANSFORMED else [block]
+    for block in blocks:
         margin_mm = _FIRST_MARGIN * max(spacing_mm) if grow else math.inf
         while True:
             near = _overlap(whole, _dilated(block, margin_mm, spacing_mm))

@@ -9,20 +9,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.metrics.crop import Box, Crop
 from evaluation.metrics.nearest import Spacing, nearest_distances
-from evaluation.metrics.surface_elements import element_areas, element_planes
+from evaluation.metrics.surface_convention import SurfaceConvention
+from evaluation.metrics.surface_elements import element_planes, element_sizes
+from evaluation.metrics.weighted_distances import WeightedDistances, pooled
 
-Surface = Literal["voxels", "elements"]
-Percentile = Literal["index", "linear"]
-Directions = Literal["directed", "pooled"]
-
-_SHARE = 0.95
+_PERCENT = 95
+_DEFAULT = SurfaceConvention()
 MAX_WINDOW_VOXELS = 1 << 20
 """Up to here grand_challenge_metrics computes its own definition; it needs some 60 bytes per voxel."""
 
@@ -32,34 +30,6 @@ _NEIGHBOURS = (
     (slice(1, -1), slice(None, -2)),
     (slice(1, -1), slice(2, None)),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class SurfaceConvention:
-    """How surfaces are compared; the definitions in use differ in these three choices.
-
-    surface: "voxels" is the region's voxels of which one of the 6 neighbours is outside of the region or of
-    the volume, each of weight 1 (grand_challenge_metrics, MedPy, MONAI, SimpleITK). "elements" lie between 2
-    × 2 × 2 voxels and are weighted by their area (google-deepmind/surface-distance; Nikolov et al. 2021).
-
-    percentile: "index" is the value at position ⌊0.95 (n − 1)⌋ of the sorted distances, counted from 0
-    (grand_challenge_metrics); of elements, the first at which the cumulated area reaches 95 %
-    (surface-distance). "linear" interpolates between two positions (NumPy, MedPy, MONAI), which elements do
-    not have.
-
-    directions: "directed" is the larger of the figures of both directions, "pooled" the figure of all
-    distances of both directions together (percentile: MedPy; mean: the average symmetric surface distance).
-
-    Raises ValueError for "elements" with "linear".
-    """
-
-    surface: Surface = "voxels"
-    percentile: Percentile = "index"
-    directions: Directions = "directed"
-
-    def __post_init__(self) -> None:
-        if self.surface == "elements" and self.percentile == "linear":
-            raise ValueError("percentile: expected 'index' for surface 'elements', found 'linear'")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +45,7 @@ def surface_distances(
     reference: Sequence[Crop],
     spacing_mm: Spacing,
     diagonal_mm: float,
-    convention: SurfaceConvention = SurfaceConvention(),
+    convention: SurfaceConvention = _DEFAULT,
 ) -> SurfaceDistances:
     """Return the surface distances of two regions given as boolean planes; spacing is (z, y, x).
 
@@ -87,18 +57,18 @@ def surface_distances(
         return SurfaceDistances(math.nan, math.nan)
     if not _any(prediction):
         return SurfaceDistances(diagonal_mm, diagonal_mm)
-    if convention == SurfaceConvention() and (window := _small_window(prediction, reference)):
+    if convention == _DEFAULT and (window := _small_window(prediction, reference)):
         return _by_grand_challenge_metrics(*window, spacing_mm)
     outline = element_planes if convention.surface == "elements" else surface_planes
     surfaces = (outline(prediction), outline(reference))
     measured = [
-        _Distances(nearest_distances(here, there, spacing_mm), _areas(here, spacing_mm, convention))
+        WeightedDistances(nearest_distances(here, there, spacing_mm), _areas(here, spacing_mm, convention))
         for here, there in (surfaces, surfaces[::-1])
     ]
     if convention.directions == "pooled":
-        measured = [_pooled(*measured)]
+        measured = [pooled(*measured)]
     return SurfaceDistances(
-        max(distances.percentile(convention.percentile) for distances in measured),
+        max(distances.percentile(_PERCENT, convention.percentile) for distances in measured),
         max(distances.mean() for distances in measured),
     )
 
@@ -126,39 +96,8 @@ def _by_grand_challenge_metrics(
 ) -> SurfaceDistances:
     from grand_challenge_metrics.stats import hausdorff_distance_measures  # imports SciPy
 
-    measures = hausdorff_distance_measures(prediction, reference, spacing_mm, percentile=_SHARE)
+    measures = hausdorff_distance_measures(prediction, reference, spacing_mm, percentile=_PERCENT / 100)
     return SurfaceDistances(float(measures.percentile_distance), float(measures.modified_distance))
-
-
-@dataclass(frozen=True, slots=True)
-class _Distances:
-    """Distances of one direction or of both, and their weights (None: equal)."""
-
-    values: NDArray[Any]
-    weights: NDArray[np.float64] | None
-
-    def mean(self) -> float:
-        return float(np.average(self.values.astype(np.float64, copy=False), weights=self.weights))
-
-    def percentile(self, definition: Percentile) -> float:
-        if self.weights is not None:
-            order = np.lexsort((self.weights, self.values))
-            share = np.cumsum(self.weights[order]) / self.weights.sum()
-            position = min(int(np.searchsorted(share, _SHARE)), order.size - 1)
-            return float(self.values[order[position]])
-        if definition == "linear":
-            return float(np.percentile(self.values, 100 * _SHARE))
-        position = int((self.values.size - 1) * _SHARE)
-        return float(np.partition(self.values, position)[position])
-
-
-def _pooled(first: _Distances, second: _Distances) -> _Distances:
-    weights = (
-        None
-        if first.weights is None or second.weights is None
-        else np.concatenate((first.weights, second.weights))
-    )
-    return _Distances(np.concatenate((first.values, second.values)), weights)
 
 
 def _areas(
@@ -166,7 +105,7 @@ def _areas(
 ) -> NDArray[np.float64] | None:
     if convention.surface == "voxels":
         return None
-    areas = element_areas(spacing_mm)
+    areas = element_sizes(spacing_mm)
     return np.concatenate([areas[plane.values[plane.values != 0]] for plane in surface])
 
 

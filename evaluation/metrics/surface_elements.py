@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -21,54 +20,27 @@ from evaluation.metrics.crop import EMPTY, Box, Crop
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
+Codes = NDArray[np.uint8]
 Corner = tuple[int, ...]
 Point = tuple[float, ...]
 
 _CORNERS: tuple[Corner, ...] = tuple(itertools.product((0, 1), repeat=3))
 
 
-@dataclass(frozen=True, slots=True)
-class SurfaceElements:
-    """Elements of one surface: positions (elements, axes) in mm, sizes (elements,) in mm² or, flat, mm."""
+def element_codes(mask: Bools) -> Codes:
+    """Return the codes of the elements of a mask in two or three dimensions; 0 where there is no element.
 
-    positions_mm: Floats
-    sizes: Floats
-
-
-def surface_elements(mask: Bools, spacing_mm: tuple[float, ...]) -> SurfaceElements:
-    """Return the surface elements of a mask in two or three dimensions.
-
-    mask: shape (z, y, x) or (y, x), boolean; beyond its border is outside. spacing_mm: one for each axis.
-    Positions are those of voxel centres plus half a voxel, from the first voxel's centre on. An empty mask
-    has no element. Raises ValueError for any other number of dimensions.
+    mask: shape (z, y, x) or (y, x), boolean; beyond its border is outside. Element (z, y, x) lies between
+    voxel (z − 1, y − 1, x − 1) and voxel (z, y, x), so that the result has one more along every axis.
+    `element_sizes` gives the size of each code. Raises ValueError for any other number of dimensions.
     """
-    if mask.ndim not in {2, 3} or len(spacing_mm) != mask.ndim:
-        raise ValueError(
-            f"mask: expected 2 or 3 dimensions and a spacing for each, found {mask.ndim} and {spacing_mm}"
-        )
-    padded = np.pad(mask, 1).view(np.uint8)
-    codes = np.zeros(tuple(size - 1 for size in padded.shape), dtype=np.uint8)
-    for bit, corner in enumerate(itertools.product((0, 1), repeat=mask.ndim)):
-        part = padded[
-            tuple(slice(first, first + size) for first, size in zip(corner, codes.shape, strict=True))
-        ]
-        codes |= part << np.uint8(bit)
-    inside = np.uint8((1 << (1 << mask.ndim)) - 1)
-    cells = np.flatnonzero((codes != 0) & (codes != inside))
-    sizes = _lengths(spacing_mm) if mask.ndim == 2 else element_areas(spacing_mm)
-    axes = np.unravel_index(cells, codes.shape)
-    positions = np.column_stack(
-        [(axis - 0.5) * spacing for axis, spacing in zip(axes, spacing_mm, strict=True)]
-    )
-    return SurfaceElements(positions, sizes[codes.reshape(-1)[cells]])
+    if mask.ndim not in {2, 3}:
+        raise ValueError(f"mask: expected 2 or 3 dimensions, found {mask.ndim}")
+    return _cell_codes(np.pad(mask, 1))
 
 
 def element_planes(planes: Sequence[Crop]) -> list[Crop]:
-    """Return the codes of the elements of a region given as boolean planes; 0 where there is no element.
-
-    Element (z, y, x) lies between voxel (z − 1, y − 1, x − 1) and voxel (z, y, x), so that there is one
-    plane, row and column more. `element_areas` gives the area of each code.
-    """
+    """Return the codes of `element_codes` for a region given as boolean planes, plane by plane."""
     return [_element_plane(*pair) for pair in itertools.pairwise((EMPTY, *planes, EMPTY))]
 
 
@@ -77,18 +49,34 @@ def _element_plane(before: Crop, after: Crop) -> Crop:
     if voxels.is_empty:
         return EMPTY
     around = Box(voxels.top - 1, voxels.bottom + 1, voxels.left - 1, voxels.right + 1)
-    planes = [plane.within(around).view(np.uint8) for plane in (before, after)]
-    height, width = voxels.bottom - voxels.top + 1, voxels.right - voxels.left + 1
-    codes = np.zeros((height, width), dtype=np.uint8)
-    for bit, (z, y, x) in enumerate(_CORNERS):
-        codes |= planes[z][y : y + height, x : x + width] << np.uint8(bit)
-    codes[codes == (1 << len(_CORNERS)) - 1] = 0
-    return Crop(codes, voxels.top, voxels.left)
+    codes = _cell_codes(np.stack([plane.within(around) for plane in (before, after)]))
+    return Crop(codes[0], voxels.top, voxels.left)
 
 
-def _lengths(spacing_mm: tuple[float, ...]) -> Floats:
+def _cell_codes(values: NDArray[np.bool_] | Codes) -> Codes:
+    """Return the codes of the cells between voxels, given as 0 and 1: one cell less along every axis."""
+    codes = values.view(np.uint8)
+    for axis in reversed(range(values.ndim)):
+        first, second = (codes[(slice(None),) * axis + (part,)] for part in (slice(None, -1), slice(1, None)))
+        codes = first | second << np.uint8(1 << (values.ndim - 1 - axis))
+    inside = np.uint8((1 << (1 << values.ndim)) - 1)
+    result: Codes = codes * (codes != inside)
+    return result
+
+
+def element_sizes(spacing_mm: Sequence[float]) -> Floats:
+    """Return the size of an element by its code.
+
+    spacing_mm: (z, y, x) for areas in mm², shape (256,); (y, x) for lengths in mm, shape (16,). Raises
+    ValueError for any other number of axes.
+    """
+    if len(spacing_mm) not in {2, 3}:
+        raise ValueError(f"spacing_mm: expected 2 or 3 numbers, found {len(spacing_mm)}")
+    return _lengths(*spacing_mm) if len(spacing_mm) == 2 else _areas(spacing_mm)
+
+
+def _lengths(height: float, width: float) -> Floats:
     """Return the length of the contour in a cell of 2 × 2 pixels by its code, shape (16,)."""
-    height, width = spacing_mm
     corner = float(np.hypot(height, width)) / 2
     lengths = np.zeros(16)
     for code in range(1, 15):
@@ -103,7 +91,7 @@ def _lengths(spacing_mm: tuple[float, ...]) -> Floats:
     return lengths
 
 
-def element_areas(spacing_mm: tuple[float, ...]) -> Floats:
+def _areas(spacing_mm: Sequence[float]) -> Floats:
     """Return the area of the surface in a cell of 2 × 2 × 2 voxels by its code, shape (256,)."""
     codes, triangles = _triangles()
     edges = np.diff(triangles * np.asarray(spacing_mm), axis=1)

@@ -15,11 +15,14 @@ SPACING = (0.05, 0.002, 0.0117)
 VOLUMES = arrays(np.bool_, (3, 6, 5))
 SINGLE_PRECISION = 1e-6
 
-# Limits that choose: SciPy's tree, scikit-learn's, the transform with all sources, the transform that grows.
+# Limits that choose: SciPy's tree, scikit-learn's, the transform of all, of halves, the one that grows.
+SLOW_SEARCH = {"_SEARCH": 1e9, "_SAMPLED": 1}
 WAYS = {
     "light tree": {},
-    "tree": {"_MAX_IN_LIGHT_TREE": 0},
+    "bounded tree": {**SLOW_SEARCH, "_MAX_TRANSFORMED": 0},
+    "quicker transform": SLOW_SEARCH,
     "transform": {"MAX_SEARCHED": 0},
+    "transform of halves": {"MAX_SEARCHED": 0, "_MAX_TRANSFORMED": 0},
     "growing transform": {"MAX_SEARCHED": 0, "MAX_IN_TREE": 0, "_FIRST_MARGIN": 0.01},
 }
 

@@ -17,7 +17,8 @@ from surface_distance.metrics import (
 from evaluation.metrics import surface_distance
 from evaluation.metrics.crop import Crop, box_of_content
 from evaluation.metrics.nearest import coordinates
-from evaluation.metrics.surface_distance import SurfaceConvention, surface_distances, surface_planes
+from evaluation.metrics.surface_convention import SurfaceConvention
+from evaluation.metrics.surface_distance import surface_distances, surface_planes
 
 SPACING = (0.05, 0.002, 0.0117)
 DIAGONAL = 9.5
@@ -81,11 +82,6 @@ def test_elements_by_hand():
     found = distances(first, second, (1.0, 1.0, 1.0), surface="elements")
     assert found.mean == pytest.approx(2.5, rel=1e-12)
     assert found.hausdorff_95 == 3.0
-
-
-def test_elements_have_no_interpolated_percentile():
-    with pytest.raises(ValueError, match="expected 'index' for surface 'elements'"):
-        SurfaceConvention(surface="elements", percentile="linear")
 
 
 @pytest.mark.parametrize("filled", [False, True])

@@ -16,7 +16,8 @@ from evaluation.io.volumes.case_geometry import geometry_of
 from evaluation.metrics.confidence import highest_binary_dice, weighted_dice
 from evaluation.metrics.crop import EMPTY, Crop
 from evaluation.metrics.overlap import OverlapCounts, dice, precision, recall
-from evaluation.metrics.surface_distance import SurfaceConvention, surface_distances
+from evaluation.metrics.surface_convention import SurfaceConvention
+from evaluation.metrics.surface_distance import surface_distances
 
 LEVELS = (1, 2, 3, 4, 5)
 OVERLAPS = {"dice": ("Dice", dice), "precision": ("Precision", precision), "recall": ("Recall", recall)}

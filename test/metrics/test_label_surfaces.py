@@ -1,0 +1,166 @@
+"""Surfaces of label maps against surface-distance, SimpleITK and distance transforms of whole volumes."""
+
+import math
+
+import numpy as np
+import pytest
+import SimpleITK
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import ndimage
+from surface_distance import metrics as oracle
+
+from evaluation.metrics.label_blocks import CroppedLabels, cropped_labels
+from evaluation.metrics.label_surfaces import compare_labels, compare_surfaces
+
+SPACING_MM = (2.5, 0.8, 0.7)
+SHAPES = st.sampled_from([(5, 8, 7), (1, 6, 7), (4, 1, 1), (9, 8)])
+SEEDS = st.integers(0, 2**32 - 1)
+# Of no distance on the grid, so that neither side depends on rounding.
+TOLERANCES_MM = (0.33, 1.77, 4.1)
+
+
+def two_masks(seed, shape):
+    """Return two regions that are neither empty nor alike, of noise, blobs or single voxels."""
+    generator = np.random.default_rng(seed)
+    masks = np.zeros((2, *shape), dtype=bool)
+    for mask in masks:
+        kind = generator.integers(3)
+        if kind == 0:
+            mask[:] = generator.random(shape) < generator.random()
+        elif kind == 1:
+            mask[:] = ndimage.gaussian_filter(generator.normal(size=shape), 1.5) > 0
+        mask[tuple(generator.integers(0, size) for size in shape)] = True
+    return masks
+
+
+def spacing_of(shape):
+    return SPACING_MM[-len(shape) :]
+
+
+@pytest.mark.filterwarnings("ignore:Please import:DeprecationWarning")
+@given(SEEDS, SHAPES)
+def test_elements_as_surface_distance(seed, shape):
+    prediction, reference = two_masks(seed, shape)
+    found = compare_surfaces(prediction, reference, spacing_of(shape), "elements")
+    expected = oracle.compute_surface_distances(reference, prediction, spacing_of(shape))
+    for percent in (50, 95):
+        assert found.hausdorff_distance(percent) == pytest.approx(
+            oracle.compute_robust_hausdorff(expected, percent), rel=1e-12, abs=1e-12
+        )
+    farthest = max(expected[f"distances_{side}"].max() for side in ("gt_to_pred", "pred_to_gt"))
+    assert found.hausdorff_distance() == pytest.approx(farthest, rel=1e-12, abs=1e-12)
+    means = oracle.compute_average_surface_distance(expected)
+    assert found.average_distance("directed") == pytest.approx(max(means), rel=1e-12, abs=1e-12)
+    areas = [expected[f"surfel_areas_{side}"].sum() for side in ("gt", "pred")]
+    assert found.average_distance() == pytest.approx(np.average(means, weights=areas), rel=1e-12, abs=1e-12)
+    for tolerance_mm in TOLERANCES_MM:
+        assert found.surface_dice(tolerance_mm) == pytest.approx(
+            oracle.compute_surface_dice_at_tolerance(expected, tolerance_mm), rel=1e-12
+        )
+
+
+@given(SEEDS, SHAPES)
+def test_voxels_as_distance_transforms_of_whole_volumes(seed, shape):
+    masks = two_masks(seed, shape)
+    found = compare_surfaces(*masks, spacing_of(shape), "voxels")
+    outlines = [mask & ~ndimage.binary_erosion(mask) for mask in masks]
+    to_first, to_second = (
+        ndimage.distance_transform_edt(~outline, spacing_of(shape)) for outline in outlines
+    )
+    directed = (to_second[outlines[0]], to_first[outlines[1]])
+    both = np.concatenate(directed)
+    figures = {
+        found.hausdorff_distance(): both.max(),
+        found.hausdorff_distance(95): max(np.percentile(d, 95, method="lower") for d in directed),
+        found.hausdorff_distance(95, "linear"): max(np.percentile(d, 95) for d in directed),
+        found.hausdorff_distance(95, "linear", "pooled"): np.percentile(both, 95),
+        found.average_distance(): both.mean(),
+        found.average_distance("directed"): max(d.mean() for d in directed),
+        **{found.surface_dice(tolerance): (both <= tolerance).mean() for tolerance in TOLERANCES_MM},
+    }
+    assert list(figures) == pytest.approx(list(figures.values()), rel=1e-12, abs=1e-12)
+
+
+@given(SEEDS)
+def test_voxels_as_simpleitk_gives_for_contours(seed):
+    masks = two_masks(seed, (5, 8, 7))
+    found = compare_surfaces(*masks, SPACING_MM, "voxels")
+    contours = []
+    for mask in masks:
+        image = SimpleITK.GetImageFromArray(np.pad(mask, 1).astype(np.uint8))
+        image.SetSpacing(SPACING_MM[::-1])
+        contours.append(SimpleITK.BinaryContour(image, False, 0, 1))
+    filter_ = SimpleITK.HausdorffDistanceImageFilter()
+    filter_.Execute(*contours)
+    assert found.hausdorff_distance() == pytest.approx(filter_.GetHausdorffDistance(), rel=1e-6, abs=1e-6)
+    # SimpleITK's average is that of the two directions' means.
+    mean = (found.prediction.mean() + found.reference.mean()) / 2
+    assert mean == pytest.approx(filter_.GetAverageHausdorffDistance(), rel=1e-6, abs=1e-6)
+
+
+@given(SEEDS, SHAPES, st.sampled_from(["elements", "voxels"]))
+def test_figures_are_symmetric(seed, shape, surface):
+    prediction, reference = two_masks(seed, shape)
+    there = compare_surfaces(prediction, reference, spacing_of(shape), surface)
+    back = compare_surfaces(reference, prediction, spacing_of(shape), surface)
+    assert there.hausdorff_distance(95) == back.hausdorff_distance(95)
+    assert there.average_distance() == pytest.approx(back.average_distance(), rel=1e-12)
+    assert there.surface_dice(1.77) == pytest.approx(back.surface_dice(1.77), rel=1e-12)
+
+
+@given(SEEDS, SHAPES, st.sampled_from(["elements", "voxels"]))
+def test_each_label_as_its_mask_in_the_whole_volume(seed, shape, surface):
+    generator = np.random.default_rng(seed)
+    maps = generator.integers(1, 4, (2, *shape)) * (generator.random((2, *shape)) < 0.2)
+    prediction, reference = maps.astype(np.uint8)
+    compared = compare_labels(
+        cropped_labels(prediction), cropped_labels(reference), 4, spacing_of(shape), surface
+    )
+    assert len(compared) == 4
+    for label, found in enumerate(compared, 1):
+        expected = compare_surfaces(prediction == label, reference == label, spacing_of(shape), surface)
+        assert found.hausdorff_distance(95) == expected.hausdorff_distance(95)
+        assert found.average_distance() == expected.average_distance()
+        assert found.surface_dice(1.77) == expected.surface_dice(1.77)
+
+
+@pytest.mark.parametrize("surface", ["elements", "voxels"])
+@pytest.mark.parametrize(
+    ("prediction", "reference", "distance", "dice"),
+    [(0, 0, 0, 1), (1, 0, math.inf, 0), (0, 1, math.inf, 0), (1, 1, 0, 1)],
+)
+def test_regions_without_voxels(surface, prediction, reference, distance, dice):
+    masks = (np.full((2, 3, 3), value, dtype=bool) for value in (prediction, reference))
+    found = compare_surfaces(*masks, SPACING_MM, surface)
+    for percentile, directions in (("index", "directed"), ("linear", "pooled")):
+        assert found.hausdorff_distance(95, percentile, directions) == distance
+        assert found.average_distance(directions) == distance
+    assert found.surface_dice(1e9) == dice
+
+
+def test_two_voxels_by_hand():
+    # 3 voxels of 0.8 mm apart. Each has eight elements: four are 2 voxels from the other's, four 3 voxels.
+    prediction, reference = np.zeros((2, 1, 1, 6), dtype=bool)
+    prediction[0, 0, 1] = reference[0, 0, 4] = True
+    voxels = compare_surfaces(prediction, reference, (1.0, 1.0, 0.8), "voxels")
+    assert (voxels.surface_dice(2.4), voxels.surface_dice(2.39)) == (1, 0)
+    elements = compare_surfaces(prediction, reference, (1.0, 1.0, 0.8), "elements")
+    assert [elements.surface_dice(mm) for mm in (1.59, 1.6, 2.4)] == pytest.approx([0, 0.5, 1])
+    assert elements.average_distance() == pytest.approx(2.0)
+
+
+def test_a_spacing_of_single_precision_does_not_move_a_distance_past_the_tolerance():
+    prediction, reference = np.zeros((2, 1, 1, 6), dtype=bool)
+    prediction[0, 0, 1] = reference[0, 0, 4] = True
+    spacing_mm = (1.0, 1.0, float(np.float32(0.8)))
+    assert 3 * spacing_mm[-1] > 2.4
+    assert compare_surfaces(prediction, reference, spacing_mm, "voxels").surface_dice(2.4) == 1
+
+
+def test_labels_without_voxels_in_one_map_or_both():
+    block = CroppedLabels(np.ones((2, 2, 2), dtype=np.uint8), (3, 4, 5))
+    nothing = CroppedLabels(np.zeros((0, 0, 0), dtype=np.uint8), (0, 0, 0))
+    first, second = compare_labels(block, nothing, 2, SPACING_MM, "elements")
+    assert (first.hausdorff_distance(), first.surface_dice(1)) == (math.inf, 0)
+    assert (second.hausdorff_distance(), second.surface_dice(1)) == (0, 1)

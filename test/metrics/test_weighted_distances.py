@@ -1,0 +1,35 @@
+import numpy as np
+import pytest
+
+from evaluation.metrics.weighted_distances import WeightedDistances, pooled
+
+EQUAL = WeightedDistances(np.array([3.0, 0.0, 1.0]), None)
+WEIGHTED = WeightedDistances(np.array([3.0, 0.0, 1.0]), np.array([1.0, 2.0, 5.0]))
+
+
+@pytest.mark.parametrize(
+    ("distances", "mean", "median", "whole", "within"),
+    [
+        (EQUAL, 4 / 3, 1.0, 3.0, 2.0),
+        # Half of the weight, 4 of 8, is reached at the second distance.
+        (WEIGHTED, 1.0, 1.0, 8.0, 7.0),
+        (pooled(EQUAL, EQUAL), 4 / 3, 1.0, 6.0, 4.0),
+        (pooled(WEIGHTED, WEIGHTED), 1.0, 1.0, 16.0, 14.0),
+    ],
+)
+def test_figures_by_hand(distances, mean, median, whole, within):
+    assert distances.mean() == pytest.approx(mean)
+    assert distances.percentile(50, "index") == median
+    assert distances.percentile(100, "index") == 3.0
+    assert distances.weight() == whole
+    assert distances.weight_within(1.0) == within
+
+
+def test_two_ways_to_a_percentile():
+    assert EQUAL.percentile(75, "index") == 1.0
+    assert EQUAL.percentile(75, "linear") == 2.0
+
+
+def test_a_tolerance_includes_what_exceeds_it_by_rounding():
+    assert WeightedDistances(np.array([3 * 0.8]), None).weight_within(2.4) == 1
+    assert WeightedDistances(np.array([2.4001]), None).weight_within(2.4) == 0
