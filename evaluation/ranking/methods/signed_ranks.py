@@ -31,9 +31,9 @@ def one_sided_p_values(differences: ArrayLike) -> FloatArray:
     negative = (keys & _ONE).astype(np.float64)
     zeros = cases - np.count_nonzero(keys, axis=1)
     total = (cases - zeros).astype(np.float64)
-    negatives, from_ties, ties = negative.sum(axis=1), *_tied(keys, negative)
+    from_ties, ties = _tied(keys, negative)
     # All sums are of halves, and so exact in any order.
-    sum_of_negatives = negative @ np.arange(1.0, cases + 1) - zeros * negatives + from_ties
+    sum_of_negatives = negative @ np.arange(1.0, cases + 1) - zeros * negative.sum(axis=1) + from_ties
     statistic = total * (total + 1) / 4 - sum_of_negatives
     return _p_values(statistic, total, ties)
 
@@ -88,7 +88,9 @@ def _tied(keys: NDArray[np.uint64], negative: FloatArray) -> tuple[FloatArray, F
     # Relative to the first rank of the group, the mid-rank is (t − 1) / 2.
     surplus = negatives * (sizes - 1) / 2 - np.add.reduceat(signs * within, groups)
     counts = sizes.astype(np.float64)
-    return np.bincount(row, surplus, rows), np.bincount(row, counts**3 - counts, rows)
+    by_row = (np.bincount(row, added, rows) for added in (surplus, counts**3 - counts))
+    found, ties = (np.asarray(sums, dtype=np.float64) for sums in by_row)
+    return found, ties
 
 
 def _p_values(statistic: FloatArray, total: FloatArray, ties: FloatArray) -> FloatArray:

@@ -37,7 +37,7 @@ def significant_wins(
     wins = flat <= alpha if adjust == "none" else _rejected_by_holm(flat, alpha)
     beats = np.zeros((len(rows), len(columns), len(columns)), dtype=np.bool_)
     beats[:, first, second], beats[:, second, first] = wins[:, ::2], wins[:, 1::2]
-    return beats.sum(axis=2).astype(np.float64)
+    return np.asarray(beats.sum(axis=2), dtype=np.float64)
 
 
 def _repeated(columns: FloatArray, weights: FloatArray) -> FloatArray:
