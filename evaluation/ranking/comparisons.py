@@ -120,13 +120,16 @@ def compare(
     units = cases.units(next(iter(tables.values()))) if tables else None
     tests = _tests(metric, tables, pairs, units, resampled, choice)
     adjusted = holm([test.p_value for test in tests])
+    differences = published_difference(
+        *([values[cases.teams[pair[side]]] for pair in pairs] for side in (0, 1))
+    ).tolist()
     comparisons: dict[Pair, Comparison] = {}
-    for (first, second), test, p_holm in zip(pairs, tests, adjusted, strict=True):
+    for (first, second), test, p_holm, difference in zip(pairs, tests, adjusted, differences, strict=True):
         a, b = cases.teams[first], cases.teams[second]
         found = Comparison(
             first=a,
             second=b,
-            difference=float(published_difference(values[a], values[b])),
+            difference=difference,
             method=test.method,
             p_value=test.p_value,
             p_holm=p_holm,
