@@ -27,12 +27,14 @@ SensitivityAtSpecificity = Literal["step", "interpolated", "first_kept_point", "
 class Curve:
     """The columns of a ROC curve: the score, whose order counts, and the 0/1 label (NaN: left out).
 
-    ``is_area`` tells the area under the curve from a point on it.
+    ``is_area`` tells the area under the curve from a point on it. ``specificity``: the least one, where the
+    point is the threshold with the highest sensitivity.
     """
 
     score: str
     label: str
     is_area: bool
+    specificity: Fraction | None = None
 
 
 @dataclass(frozen=True)
@@ -193,7 +195,7 @@ def sensitivity_at_specificity_of(
     return Aggregate(
         values=values,
         strata=lambda table: strata_of_labels(table, label),
-        curve=Curve(score, label, is_area=False),
+        curve=Curve(score, label, is_area=False, specificity=target if definition == "step" else None),
         resolution=_resolution(
             label,
             lambda positives, negatives: (

@@ -74,6 +74,10 @@ class Crop:
         height, width = self.values.shape
         return Box(self.top, self.top + height, self.left, self.left + width)
 
+    def copy(self) -> Crop:
+        """Return the same crop without the image of which it is a view, which it keeps in memory."""
+        return Crop(self.values.copy(), self.top, self.left)
+
     def within(self, box: Box) -> NDArray[Any]:
         """Return the values in a rectangle that contains this crop's box; around it they are 0."""
         own = self.box

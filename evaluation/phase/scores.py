@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -96,7 +97,7 @@ def read_case_records(content: Any, tasks: Sequence[Task]) -> RecordedCases:
     Raises `KeyError`, `TypeError`, `AttributeError` or `ValueError` for any other content.
     """
     cases = content["cases"]
-    names = tuple(case["name"] for case in cases)
+    names = _shared(tuple(case["name"] for case in cases))
     columns = {
         column: tuple(case["table"][column] for case in cases)
         for column in (cases[0]["table"] if cases else ())
@@ -106,7 +107,8 @@ def read_case_records(content: Any, tasks: Sequence[Task]) -> RecordedCases:
         chosen = [case for case in cases if task.name in case["tasks"]]
         if chosen:
             tables[task.name] = CaseTable(
-                [case["name"] for case in chosen], _rows([case["tasks"][task.name] for case in chosen])
+                _shared(tuple(case["name"] for case in chosen)),
+                _rows([case["tasks"][task.name] for case in chosen]),
             )
     clusters = columns.get(CLUSTER_COLUMN)
     resampling = Resampling(
@@ -114,6 +116,12 @@ def read_case_records(content: Any, tasks: Sequence[Task]) -> RecordedCases:
         clusters=None if clusters is None else dict(zip(names, clusters, strict=True)),
     )
     return RecordedCases(tables, RecordedColumns(names, columns), resampling)
+
+
+@lru_cache(maxsize=16)
+def _shared(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the same object for equal names: the results of many teams name the same cases."""
+    return names
 
 
 def _recorded(value: Any) -> Any:
@@ -125,10 +133,17 @@ def _recorded(value: Any) -> Any:
     return value
 
 
-def _rows(recorded: list[Mapping[str, Any]]) -> list[Row]:
+def _rows(recorded: list[Row]) -> list[Row]:
     """Return the rows of a file, with the undefined values (NaN) that are left out of it."""
-    columns = tuple(dict.fromkeys(column for row in recorded for column in row))
+    columns = tuple(dict.fromkeys(itertools.chain.from_iterable(recorded)))
+    if all(_is_as_it_was([row.get(column) for row in recorded]) for column in columns):
+        return recorded
     return [{column: restored_value(row.get(column, math.nan)) for column in columns} for row in recorded]
+
+
+def _is_as_it_was(column: list[Any]) -> bool:
+    """Return whether a column was written as it was, and no value of it was left out."""
+    return {float, int, bool}.issuperset(map(type, column))
 
 
 def restored_value(value: Any) -> Any:

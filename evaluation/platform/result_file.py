@@ -8,7 +8,7 @@ import json
 import math
 import os
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -107,36 +107,72 @@ def render(content: Any, organisers: bool = False, rounded: bool = True, compact
     ``rounded``, all digits are kept, so that figures can be computed again from the file. ``compact``: on
     one line, which is written twenty times as fast.
     """
-    plain = _plain(content, "", organisers, as_written if rounded else _as_given)
+    try:
+        plain = _plain(content, organisers, as_written if rounded else _as_given)
+    except _UnfitError as error:
+        raise ValueError(f"{''.join(reversed(error.path))}: {error}") from None
     text = json.dumps(plain, indent=None if compact else 1, allow_nan=False, ensure_ascii=True)
     return f"{text}\n".encode("ascii")
 
 
-def _plain(value: Any, path: str, organisers: bool, number: Callable[[float], float]) -> Any:
-    if dataclasses.is_dataclass(value):
-        value = vars(value)
-    if isinstance(value, Mapping):
-        found = {}
-        for key, item in value.items():
-            is_plain = isinstance(key, str) and key and key.isprintable() and key == plain_key(key)
-            if not (organisers or is_plain):
-                raise ValueError(f"{path}: {key!r} cannot be a key of {FILE_NAME}")
-            if item is not None:
-                found[key] = _plain(item, f"{path}.{key}", organisers, number)
-        return found
-    if isinstance(value, list | tuple):
-        return [
-            _plain(item, f"{path}[{position}]", organisers, number) for position, item in enumerate(value)
-        ]
-    if isinstance(value, str):
-        if not organisers and not value.isprintable():
-            raise ValueError(f"{path}: {value!r} holds characters that the platform cannot store")
-        return value
+class _UnfitError(Exception):
+    """A value that cannot be written; ``path`` is gathered on the way up, the innermost step first."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(problem)
+        self.path: list[str] = []
+
+
+def _plain(value: Any, organisers: bool, number: Callable[[float], float]) -> Any:
+    # A leaderboard has a million values: the frequent types come first, and paths are made for faults alone.
     if isinstance(value, float):
         if not math.isfinite(value):
-            raise ValueError(f"{path}: {value} is not finite")
+            raise _UnfitError(f"{value} is not finite")
         return number(value)
+    if isinstance(value, str):
+        if not organisers and not value.isprintable():
+            raise _UnfitError(f"{value!r} holds characters that the platform cannot store")
+        return value
+    if value is None or isinstance(value, int):
+        return value
+    if isinstance(value, list | tuple):
+        return _plain_list(value, organisers, number)
+    if isinstance(value, Mapping):
+        return _plain_mapping(value, organisers, number)
+    if dataclasses.is_dataclass(value):
+        return _plain_mapping(vars(value), organisers, number)
     return value
+
+
+def _plain_list(value: Sequence[Any], organisers: bool, number: Callable[[float], float]) -> list[Any]:
+    found: list[Any] = []
+    for position, item in enumerate(value):
+        try:
+            found.append(_plain(item, organisers, number))
+        except _UnfitError as error:
+            error.path.append(f"[{position}]")
+            raise
+    return found
+
+
+def _plain_mapping(
+    value: Mapping[Any, Any], organisers: bool, number: Callable[[float], float]
+) -> dict[Any, Any]:
+    found: dict[Any, Any] = {}
+    for key, item in value.items():
+        if not organisers and not _is_plain_key(key):
+            raise _UnfitError(f"{key!r} cannot be a key of {FILE_NAME}")
+        if item is not None:
+            try:
+                found[key] = _plain(item, organisers, number)
+            except _UnfitError as error:
+                error.path.append(f".{key}")
+                raise
+    return found
+
+
+def _is_plain_key(key: Any) -> bool:
+    return isinstance(key, str) and key != "" and key.isprintable() and key == plain_key(key)
 
 
 def _as_given(value: float) -> float:

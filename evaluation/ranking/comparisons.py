@@ -10,10 +10,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.core.case_table import CaseTable, WeightedCases
+from evaluation.core.case_table import CaseTable
 from evaluation.core.metric import Curve, Metric
 from evaluation.metrics.delong import components
-from evaluation.ranking.methods.tied_ranks import mid_ranks
+from evaluation.ranking.randomised import randomised
 from evaluation.ranking.resampling import FloatArray, TeamCases
 from evaluation.ranking.statistics.decimals import published_difference
 from evaluation.ranking.statistics.delong import clustered_test, delong_table
@@ -25,7 +25,6 @@ from evaluation.ranking.statistics.pairwise import (
     holm,
     significance_tiers,
 )
-from evaluation.ranking.statistics.randomisation import randomisation_test
 from evaluation.ranking.statistics.ranks import rank_sum_test, signed_rank_tests
 
 SIGNIFICANT = 0.05
@@ -120,13 +119,16 @@ def compare(
     units = cases.units(next(iter(tables.values()))) if tables else None
     tests = _tests(metric, tables, pairs, units, resampled, choice)
     adjusted = holm([test.p_value for test in tests])
+    differences = published_difference(
+        *([values[cases.teams[pair[side]]] for pair in pairs] for side in (0, 1))
+    ).tolist()
     comparisons: dict[Pair, Comparison] = {}
-    for (first, second), test, p_holm in zip(pairs, tests, adjusted, strict=True):
+    for (first, second), test, p_holm, difference in zip(pairs, tests, adjusted, differences, strict=True):
         a, b = cases.teams[first], cases.teams[second]
         found = Comparison(
             first=a,
             second=b,
-            difference=float(published_difference(values[a], values[b])),
+            difference=difference,
             method=test.method,
             p_value=test.p_value,
             p_holm=p_holm,
@@ -168,10 +170,9 @@ def _tests(
         found = _tests_of_areas(aggregate.curve, tables, pairs, units)
     else:
         found = {}
-    return [
-        found[pair] if pair in found else _randomised(metric, tables, pair, units, errors[pair], choice)
-        for pair in pairs
-    ]
+    others = [pair for pair in pairs if pair not in found]
+    found |= randomised(metric, tables, others, units, errors, choice.seed, choice.permutations)
+    return [found[pair] for pair in pairs]
 
 
 def _tests_of_means(
@@ -238,41 +239,3 @@ def _standard_errors(resampled: FloatArray | None, pairs: Sequence[Pair]) -> dic
     own = np.diag(covariance)
     variance = np.maximum(own[:, np.newaxis] + own - 2 * covariance, 0.0)
     return {(a, b): float(np.sqrt(variance[at[a], at[b]])) for a, b in pairs}
-
-
-def _randomised(
-    metric: Metric,
-    tables: Mapping[int, CaseTable],
-    pair: Pair,
-    units: NDArray[np.int64] | None,
-    standard_error: float | None,
-    choice: TestChoice,
-) -> PairTest:
-    first, second = (tables[team] for team in pair)
-    curve = metric.aggregate.curve
-    if curve:
-        first, second = (_on_mid_ranks(table, curve) for table in (first, second))
-    # Both teams' rows in one table: a weight of 0 or 1 says whose result a case is scored by.
-    joined = CaseTable((*first.names, *second.names), (*first.rows, *second.rows))
-
-    def difference(exchanged: FloatArray) -> FloatArray:
-        kept = 1 - exchanged
-        as_first = WeightedCases(joined, np.concatenate([kept, exchanged], axis=1))
-        as_second = WeightedCases(joined, np.concatenate([exchanged, kept], axis=1))
-        return published_difference(metric.aggregate.values(as_first), metric.aggregate.values(as_second))
-
-    cases = np.arange(len(first)) if units is None else units
-    return randomisation_test(difference, cases, choice.seed, choice.permutations, standard_error)
-
-
-def _on_mid_ranks(table: CaseTable, curve: Curve) -> CaseTable:
-    """Return a table whose scores are mid-ranks in (0, 1): teams' likelihoods have different scales.
-
-    Filled-in scores stay infinite; the order of the scores, all that a curve depends on, stays the same.
-    """
-    score = table[curve.score]
-    finite = np.isfinite(score)
-    ranks = score.copy()
-    ranks[finite] = mid_ranks(score[finite][np.newaxis])[0] / (finite.sum() + 1)
-    rows = [{**row, curve.score: rank} for row, rank in zip(table.rows, ranks.tolist(), strict=True)]
-    return CaseTable(table.names, rows)

@@ -44,9 +44,11 @@ class TeamCases:
         found = {
             position: tables[task] for position, tables in enumerate(self.tables) if tables and task in tables
         }
+        first = next(iter(found), 0)
         for position, table in found.items():
-            first = next(iter(found))
-            if table.names != found[first].names:
+            names = found[first].names
+            # Most often they are the same object, and a comparison would look at every name.
+            if table.names is not names and table.names != names:
                 raise RankingError(
                     f"{self.teams[position]}: task {task}: other cases than those of {self.teams[first]}"
                 )

@@ -80,7 +80,7 @@ class LabelMask(Kind):
         elif variant is Variant.INVERTED:
             image[...] = next(iter(self.labels))
             box[reference.values != self.background] = self.background
-        return crop(image, self.background)
+        return crop(image, self.background).copy()  # those of many cases may be held at once
 
     def pack(self, value: Crop) -> Packed:
         """Return the corner and values of a crop."""

@@ -6,11 +6,13 @@ among any set of images (coin weighing); integer programming finds the labels of
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from evaluation.core.challenge import Task
+from evaluation.core.form import CaseForm
 from evaluation.core.variant import Variant
 from evaluation.organiser.attack.oracle import Oracle, OutOfSubmissionsError, Recovered, value_of
 from evaluation.organiser.attack.solver import Sums, only_labels
@@ -65,23 +67,10 @@ class _Detections:
             {field.name: oracle.empty(field, case) for field in task.fields_for(case)}
             for case in oracle.cases
         ]
-        self._full = [
-            {
-                field.name: field.kind.rehearse(empty[field.name], case, Variant.INVERTED)
-                for field in task.fields_for(case)
-            }
-            for case, empty in zip(oracle.cases, self._empty, strict=True)
-        ]
 
     def submit(self, detected: Sequence[int]) -> Mapping[str, object]:
         """Return the metrics.json of finding every structure in these images and none elsewhere."""
-        chosen = set(detected)
-        return self._oracle.submit(
-            {
-                case.name: (self._full if position in chosen else self._empty)[position]
-                for position, case in enumerate(self._oracle.cases)
-            }
-        )
+        return self._oracle.submit(_Detected(self._oracle.cases, self._empty, self._task, set(detected)))
 
     def find(
         self,
@@ -107,3 +96,32 @@ class _Detections:
                     pending.discard(metric)
             if not pending:
                 return
+
+
+class _Detected(Mapping[str, Mapping[str, Any]]):
+    """Predictions that find every structure in some images: a full one is made when it is scored.
+
+    Full masks of all images of a large phase would take many gigabytes.
+    """
+
+    def __init__(
+        self, cases: Sequence[CaseForm], empty: Sequence[Mapping[str, Any]], task: Task, detected: set[int]
+    ) -> None:
+        self._cases, self._empty, self._task, self._detected = cases, empty, task, detected
+        self._positions = {case.name: position for position, case in enumerate(cases)}
+
+    def __len__(self) -> int:
+        return len(self._cases)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._positions)
+
+    def __getitem__(self, name: str) -> Mapping[str, Any]:
+        position = self._positions[name]
+        case, empty = self._cases[position], self._empty[position]
+        if position not in self._detected:
+            return empty
+        return {
+            field.name: field.kind.rehearse(empty[field.name], case, Variant.INVERTED)
+            for field in self._task.fields_for(case)
+        }

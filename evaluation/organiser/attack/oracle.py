@@ -51,6 +51,7 @@ class Oracle:
         self._allowed = allowed
         self._scorer = CaseScorer(phase.reference, [task])
         self._reference = OpenReference(phase.reference, references_of([task]))
+        self._rows = {case.name: row for case, row in zip(phase.cases.forms, phase.rows, strict=True)}
         self.submissions = 0
         self.cases: Sequence[CaseForm] = [case for case in phase.cases.forms if task.fields_for(case)]
 
@@ -81,8 +82,7 @@ class Oracle:
         return field.kind.rehearse(opinion, case, Variant.NEAR)
 
     def _own(self, field: Field, case: CaseForm) -> Any:
-        row = self._phase.rows[self._phase.cases.forms.index(case)]
-        return ReferenceValues(self._reference, case, row)[field.name]
+        return ReferenceValues(self._reference, case, self._rows[case.name])[field.name]
 
 
 def value_of(content: Mapping[str, Any], task: str, metric: str) -> float | None:

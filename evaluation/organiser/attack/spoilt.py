@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -59,13 +59,18 @@ def contribution(
 
 def _nested(kind: LabelMask, case: CaseForm, amounts: Amounts) -> Crop:
     """Return an image of outer and inner label in so many rows that their ratio is 1 − the first amount."""
-    inner, outer = next(iter(kind.labels)), list(kind.labels)[-1]
-    image = np.full((case.height, case.width), kind.background, np.uint8)
     rows = case.height - round(float(amounts[1]) * case.height / 2)
     inner_rows = max(1, round((1 - float(amounts[0])) * rows))
-    image[:rows] = outer
-    image[:inner_rows] = inner
-    return crop(image, kind.background)
+    inner, outer = next(iter(kind.labels)), list(kind.labels)[-1]
+    return _rows_of_labels(case.height, case.width, ((rows, outer), (inner_rows, inner)), kind.background)
+
+
+@lru_cache(maxsize=8)  # the whole predictions of all images of one size are one
+def _rows_of_labels(height: int, width: int, labels: tuple[tuple[int, int], ...], background: int) -> Crop:
+    image = np.full((height, width), background, np.uint8)
+    for rows, label in labels:
+        image[:rows] = label
+    return crop(image, background)
 
 
 def _erased(kind: LabelMask, skilled: Callable[[CaseForm], Any], case: CaseForm, amounts: Amounts) -> Crop:
@@ -76,7 +81,7 @@ def _erased(kind: LabelMask, skilled: Callable[[CaseForm], Any], case: CaseForm,
     rows, columns = np.nonzero(image != kind.background)
     erased = round(float(amounts[0]) * len(rows))
     image[rows[:erased], columns[:erased]] = kind.background
-    return crop(image, kind.background)
+    return crop(image, kind.background).copy()
 
 
 def _moved(skilled: Callable[[CaseForm], Any], case: CaseForm, amounts: Amounts) -> Point:

@@ -149,7 +149,7 @@ def _reached(rows: Sequence[_Row], sums: FloatArray, chosen: Exchanges) -> list[
                 differences = signed[row.others[places]]
                 differences -= signed[row.first]
                 np.abs(differences, out=differences)
-                counts[places] += (differences >= threshold).sum(axis=1)
+                counts[places] += np.count_nonzero(differences >= threshold, axis=1)
     return reached
 
 

@@ -3,43 +3,55 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.ranking.statistics.exchanges import PERMUTATIONS, exchanges
+from evaluation.ranking.statistics.exchanges import PERMUTATIONS, Exchanges, exchanges
 from evaluation.ranking.statistics.pairwise import PairTest, sign
 
 FloatArray = NDArray[np.float64]
+Difference = Callable[[NDArray[np.bool_]], FloatArray]
 METHOD = "randomisation"
 
 
-def randomisation_test(
-    difference: Callable[[FloatArray], FloatArray],
+def randomisation_tests(
+    differences: Sequence[Difference],
     units: ArrayLike,
     seed: int,
     permutations: int = PERMUTATIONS,
-    standard_error: float | None = None,
-) -> PairTest:
-    """Return the two-sided test of the difference of two teams' metrics.
+    standard_errors: Sequence[float | None] | None = None,
+) -> list[PairTest]:
+    """Return the two-sided tests of differences of two teams' metrics, under the same exchanges for all.
 
-    difference: takes an array of 0 and 1 of shape (rows, cases), 1 where the teams' results for the case are
-    exchanged, and returns the differences of the metrics, shape (rows,), to the digits in which they are to
-    be compared. units: shape (cases,), the cluster of every case; a cluster is exchanged as a whole. seed:
-    of PCG64. With few units all exchanges are made, see `exchanges`, and p is exact. Without a standard error
-    of the difference, that of the exchanged differences about zero stands for it.
+    differences: of each pair, takes an array of shape (rows, cases), true where the teams' results for the
+    case are exchanged, and returns the differences of the metrics, shape (rows,), to the digits in which they
+    are to be compared. units: shape (cases,), the cluster of every case; a cluster is exchanged as a whole.
+    seed: of PCG64. With few units all exchanges are made, see `exchanges`, and p is exact. Without a standard
+    error of a difference, that of the exchanged differences about zero stands for it.
     Source: Fisher 1935, The Design of Experiments.
     """
     chosen = exchanges(units, seed, permutations)
-    observed = float(difference(np.zeros((1, chosen.unit_of_case.size)))[0])
+    none_exchanged = np.zeros((1, chosen.unit_of_case.size), dtype=np.bool_)
+    observed = [float(difference(none_exchanged)[0]) for difference in differences]
+    existing = [position for position, value in enumerate(observed) if not np.isnan(value)]
+    reached, squares = [0] * len(differences), [0.0] * len(differences)
+    for exchanged in chosen.blocks() if existing else ():
+        by_case = exchanged[:, chosen.unit_of_case]
+        for position in existing:
+            values = differences[position](by_case)
+            reached[position] += int((np.abs(values) >= abs(observed[position])).sum())
+            squares[position] += float(values @ values)
+    errors = standard_errors or [None] * len(differences)
+    return [_test(chosen, *figures) for figures in zip(observed, reached, squares, errors, strict=True)]
+
+
+def _test(
+    chosen: Exchanges, observed: float, reached: int, squares: float, standard_error: float | None
+) -> PairTest:
     if np.isnan(observed):
         return PairTest(METHOD, None, None, note="the metric does not exist for both teams")
-    reached, squares = 0, 0.0
-    for exchanged in chosen.blocks():
-        differences = difference(exchanged[:, chosen.unit_of_case].astype(np.float64))
-        reached += int((np.abs(differences) >= abs(observed)).sum())
-        squares += float(differences @ differences)
     if standard_error is None:
         standard_error = math.sqrt(squares / chosen.rows)
     return PairTest(METHOD, chosen.p_value(reached), standard_error, sign(observed))

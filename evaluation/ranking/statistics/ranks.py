@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -72,14 +73,20 @@ def _signed_rank(differences: FloatArray) -> list[PairTest]:
 
 def _ties(ranks: FloatArray, informative: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], FloatArray]:
     """Return whether each row has tied ranks, and Σ(t³ − t) over its groups of t tied ones."""
-    ordered = np.sort(ranks, axis=1)
-    changes = np.ones(ordered.shape, dtype=np.bool_)
-    changes[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
-    starts = np.flatnonzero(changes.ravel())
-    sizes = np.diff(starts, append=ordered.size).astype(np.float64)
-    sizes[ordered.ravel()[starts] == 0] = 0.0  # cases that are left out
-    term = np.bincount(starts // max(1, ordered.shape[1]), sizes**3 - sizes, len(ranks))
+    row, rank, sizes = _groups(ranks)
+    sizes[rank == 0] = 0.0  # cases that are left out
+    term = np.bincount(row, sizes**3 - sizes, len(ranks))
     return term > 0, np.asarray(term, dtype=np.float64)
+
+
+def _groups(rows: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any], FloatArray]:
+    """Return the groups of equal entries within the rows: their row, their entry and their size."""
+    ordered = np.sort(rows, axis=1)
+    starts = np.ones(ordered.shape, dtype=np.bool_)
+    starts[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    firsts = np.flatnonzero(starts.ravel())
+    sizes = np.diff(firsts, append=ordered.size).astype(np.float64)
+    return firsts // max(1, ordered.shape[1]), ordered.ravel()[firsts], sizes
 
 
 def _exact_p(ranks: FloatArray, positive: float) -> float:
@@ -137,18 +144,33 @@ def kendall_tau_b(ranking: ArrayLike, others: ArrayLike) -> FloatArray:
     Source: Kendall 1945, Biometrika 33:239.
     """
     first, rows = np.asarray(ranking), np.asarray(others)
-    if np.issubdtype(rows.dtype, np.integer) and np.abs(rows).max(initial=0) <= _LARGEST_SMALL:
-        rows = rows.astype(np.int16)  # a quarter of the memory to read
-    upper = np.triu_indices(first.size, 1)
-    signs = np.sign(first[upper[0]] - first[upper[1]]).astype(np.float32)
-    step = max(1, _ENTRIES_AT_ONCE // max(1, signs.size))
-    taus = [np.empty(0)]
-    for start in range(0, len(rows), step):
-        block = rows[start : start + step]
-        block_signs = np.sign(block[:, upper[0]] - block[:, upper[1]]).astype(np.float32)
-        # Sums of fewer than 2²⁴ ones are exact in float32.
-        concordance = (block_signs @ signs).astype(np.float64)
-        untied = np.count_nonzero(block_signs, axis=1) * float(np.count_nonzero(signs))
-        with np.errstate(invalid="ignore"):
-            taus.append(np.where(untied > 0, concordance / np.sqrt(untied), np.nan))
-    return np.concatenate(taus)
+    order = np.argsort(first, kind="stable")
+    columns = np.ascontiguousarray(rows[:, order].T)
+    largest = max(first.size, np.abs(rows).max(initial=0))
+    if np.issubdtype(rows.dtype, np.integer) and largest <= _LARGEST_SMALL:
+        columns = columns.astype(np.int16)  # a quarter of the memory to read
+    untied = _untied_pairs(rows) * float(_untied_pairs(first[np.newaxis])[0])
+    with np.errstate(invalid="ignore"):
+        return np.where(untied > 0, _concordance(first[order], columns) / np.sqrt(untied), np.nan)
+
+
+def _concordance(ordered: NDArray[Any], columns: NDArray[Any]) -> FloatArray:
+    """Return the number of concordant less that of discordant pairs, shape (rows,).
+
+    ordered: shape (teams,), ascending. columns: shape (teams, rows), signed, in the same order of teams.
+    """
+    found = np.zeros(columns.shape[1])
+    free = np.empty_like(columns)
+    ends = np.searchsorted(ordered, ordered, side="right").tolist()
+    for team, end in enumerate(ends):
+        later = np.subtract(columns[end:], columns[team], out=free[end:])
+        np.sign(later, out=later)
+        found += later.sum(axis=0, dtype=columns.dtype)
+    return found
+
+
+def _untied_pairs(rows: NDArray[Any]) -> FloatArray:
+    """Return the number of pairs of each row that differ, shape (rows,)."""
+    row, _, sizes = _groups(rows)
+    teams = rows.shape[1]
+    return np.asarray(teams * (teams - 1) / 2 - np.bincount(row, sizes * (sizes - 1) / 2, len(rows)))

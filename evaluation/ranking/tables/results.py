@@ -50,7 +50,7 @@ def read_results_table(path: Path, definition: TableDefinition) -> PhaseResults:
     tasks = tuple(_task(name, metrics, len(found) > 1) for name, metrics in found.items())
     columns = _case_columns(long, cases) if CASE in long else None
     members = {task: _cases_of(metrics) for task, metrics in found.items()} if columns else {}
-    names = {task: [cases[case] for case in chosen] for task, chosen in members.items()}
+    names = {task: tuple(cases[case] for case in chosen) for task, chosen in members.items()}
     submissions = tuple(
         _submission(team, position, found, members, names) for position, team in enumerate(teams)
     )

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.ranking.statistics.randomisation import randomisation_test
+from evaluation.ranking.statistics.randomisation import randomisation_tests
 
 
 def mean_difference(first: np.ndarray, second: np.ndarray):
@@ -13,6 +13,10 @@ def mean_difference(first: np.ndarray, second: np.ndarray):
         return ((1 - 2 * exchanged) * (first - second)).mean(axis=1).round(12)
 
     return difference
+
+
+def randomisation_test(difference, units, **options):
+    return randomisation_tests([difference], units, **options)[0]
 
 
 def exact_p(first: np.ndarray, second: np.ndarray, clusters: np.ndarray) -> float:
@@ -60,3 +64,14 @@ def test_the_seed_decides_and_the_sign_does_not(seed):
         for teams in ((first, second), (second, first), (first, second))
     }
     assert len(p_values) == 1
+
+
+def test_a_pair_does_not_depend_on_those_beside_it():
+    rng = np.random.default_rng(7)
+    pairs = [mean_difference(*rng.normal(size=(2, 30))) for _ in range(3)]
+    pairs.insert(1, lambda exchanged: np.full(len(exchanged), np.nan))
+    together = randomisation_tests(pairs, np.arange(30), 5, 199, [None, None, 0.25, None])
+    assert together[2].standard_error == 0.25
+    alone = [randomisation_test(pair, np.arange(30), seed=5, permutations=199) for pair in pairs]
+    assert [test.p_value for test in together] == [test.p_value for test in alone]
+    assert together[0] == alone[0]

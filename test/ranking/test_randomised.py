@@ -1,0 +1,60 @@
+"""Randomisation tests of any metric: the way by thresholds gives what the way by weights gives."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from evaluation.core.case_table import CaseTable
+from evaluation.core.metric import Metric, sensitivity_at_specificity_of
+from evaluation.ranking.randomised import randomised
+
+AGGREGATE = sensitivity_at_specificity_of("score", "label", Fraction(85, 100))
+
+
+def tables(teams=3, cases=60):
+    rng = np.random.default_rng(1)
+    label = (rng.random(cases) < 0.4).astype(float)
+    label[:3] = np.nan
+    found = {}
+    for team in range(teams):
+        score = (label + rng.normal(size=cases) * (team + 1)).round(1)
+        score[5 + team] = -np.inf if label[5 + team] == 1 else np.inf
+        score[:3] = 0
+        rows = [{"score": s, "label": y} for s, y in zip(score.tolist(), label.tolist(), strict=True)]
+        found[2 * team] = CaseTable([f"C{case:02}" for case in range(cases)], rows)
+    return found
+
+
+def all_pairs(aggregate, units=None):
+    metric = Metric("sensitivity", "Sensitivity", aggregate, best=1, worst=0)
+    pairs = [(0, 2), (2, 4), (0, 4)]
+    errors = {(0, 2): 0.1, (2, 4): None, (0, 4): None}
+    return randomised(metric, tables(), pairs, units, errors, seed=3, permutations=299)
+
+
+@pytest.mark.parametrize("units", [None, np.arange(60) // 2])
+def test_thresholds_and_weights_agree(units):
+    by_weights = replace(AGGREGATE, curve=replace(AGGREGATE.curve, specificity=None))
+    found = all_pairs(AGGREGATE, units)
+    assert found == all_pairs(by_weights, units)
+    assert found[0, 2].standard_error == 0.1
+    assert len({test.p_value for test in found.values()}) > 1
+
+
+def test_a_pair_does_not_depend_on_the_others():
+    metric = Metric("sensitivity", "Sensitivity", AGGREGATE, best=1, worst=0)
+    alone = randomised(metric, tables(), [(2, 4)], None, {(2, 4): None}, seed=3, permutations=299)
+    assert alone[2, 4] == all_pairs(AGGREGATE)[2, 4]
+
+
+def test_other_definitions_have_no_threshold_to_find():
+    kept = sensitivity_at_specificity_of("score", "label", Fraction(85, 100), "first_kept_point")
+    assert AGGREGATE.curve.specificity == Fraction(85, 100)
+    assert kept.curve.specificity is None
+
+
+def test_without_pairs():
+    metric = Metric("sensitivity", "Sensitivity", AGGREGATE, best=1, worst=0)
+    assert randomised(metric, {}, [], None, {}, seed=0, permutations=9) == {}
