@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
+
+from evaluation.core.similar import most_similar
 
 Schema = Mapping[str, Any]
 
@@ -58,8 +59,8 @@ def describe_validation(
 
 def suggestion(found: str, known: Iterable[str]) -> str:
     """Return for example ``: did you mean 'dice'?``, or nothing where no known name is close."""
-    close = difflib.get_close_matches(found, tuple(known), n=1)
-    return f": did you mean {close[0]!r}?" if close else ""
+    close = most_similar(found, known)
+    return f": did you mean {close!r}?" if close else ""
 
 
 def _place(location: Sequence[str | int], schema: Schema) -> _Place:

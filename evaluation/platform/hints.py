@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from evaluation.core.fault import printable
-from evaluation.core.field import Files, TableColumns
-from evaluation.core.similar import most_similar
 from evaluation.core.field import Files, TableColumns, TableRows
+from evaluation.core.similar import most_similar
 
 _ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".7z", ".rar")
 _SPREADSHEETS = (".xlsx", ".xls", ".ods", ".numbers")

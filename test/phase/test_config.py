@@ -76,7 +76,7 @@ compare = "positives"
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ("score_title = 'AUC'", "unknown key score_title: did you mean 'title'?"),
+        ("score_title = 'AUC'", "unknown key score_title"),
         ("[limits]\ntime = 3", "unknown key limits.time"),
         ("[[subgroups]]\ncolumn = 'age'\nbin = [3]", "unknown key subgroups.0.bin: did you mean 'bins'?"),
         ("[[subgroups]]\nbins = [3]", "subgroups.0.column is missing"),
