@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -195,3 +195,9 @@ class HiddenField:
 
 
 AnyField = Field | HiddenField
+
+
+def in_one_table(fields: Sequence[Field]) -> bool:
+    """Return whether a submission to these fields is one table and nothing else."""
+    tables = {field.archive.files for field in fields if not isinstance(field.archive, Files)}
+    return len(tables) == 1 and not any(isinstance(field.archive, Files) for field in fields)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from evaluation.core.challenge import Challenge, Task, fields_of
-from evaluation.core.field import Field, Files, TableRows
+from evaluation.core.field import Field, Files, TableRows, in_one_table
 from evaluation.core.form import Form, RunTime
 from evaluation.core.limits import limits_of
 from evaluation.phase.registry import rules_of, tasks_of_form
@@ -21,7 +21,7 @@ def format_in_words(form: Form) -> str:
     lines = [f"# Format of a submission to {form.phase}", "", challenge.title, ""]
     if form.submission == "algorithm":
         lines += [f"An algorithm is run once for each of {_jobs(form, fields)} and writes:", ""]
-    elif len(fields) == 1 and not isinstance(fields[0].archive, Files):
+    elif in_one_table(fields):
         lines += [f"One csv file, or a zip archive with it, about {_count(len(form.cases))}:", ""]
     else:
         lines += [f"One zip archive, about {_count(len(form.cases))}:", ""]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from evaluation.core.challenge import Task, fields_of
 from evaluation.core.fault import Fault, FaultKind
-from evaluation.core.field import Field, Files
+from evaluation.core.field import Field, Files, in_one_table
 from evaluation.core.form import Form, name_key
 from evaluation.core.source import FileSource
 from evaluation.io.listing import Listing, list_files, strip_common_folder
@@ -39,7 +39,7 @@ def index_archive(folder: Path, form: Form, tasks: Sequence[Task]) -> Submission
         if isinstance(field.archive, Files):
             _index_files(field, field.archive, lost, listing, form, sources, faults)
         else:
-            table = FieldTable(field, field.archive, listing, form, alone=len(fields) == 1)
+            table = FieldTable(field, field.archive, listing, form, alone=in_one_table(fields))
             table.index(sources, faults)
     present = participating(form, tasks, sources)
     needed = fields_of(present) if form.missing == "reject" else ()
@@ -147,7 +147,7 @@ def _missing(
         if isinstance(layout, Files):
             place = f"{layout.folder}/"
         else:
-            place = next(iter(tables_of(layout, listing, alone=len(fields) == 1)), layout.files[0])
+            place = next(iter(tables_of(layout, listing, alone=in_one_table(fields))), layout.files[0])
         if len(absent) == len(cases) and cases:
             if isinstance(layout, Files) or place not in unreadable:
                 expected = (

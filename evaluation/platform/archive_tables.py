@@ -27,7 +27,7 @@ _MAX_UNKNOWN_ROWS = 10_000
 
 @dataclass(frozen=True)
 class FieldTable:
-    """The table of a field in the listing of a submission; ``alone``: the phase has no other field."""
+    """The table of a field in the listing of a submission; ``alone``: a submission is this table only."""
 
     field: Field
     layout: TableColumns | TableRows
@@ -107,7 +107,7 @@ class FieldTable:
 
 
 def tables_of(layout: TableColumns | TableRows, listing: Listing, alone: bool) -> list[str]:
-    """Return the files that are tables of this layout; ``alone`` if the phase has no other field."""
+    """Return the files that are tables of this layout; ``alone`` if a submission is one table."""
     accepted = {file.casefold() for file in layout.files}
     if alone:
         accepted.add(BARE_TABLE)

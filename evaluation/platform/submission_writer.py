@@ -41,11 +41,36 @@ class ArchiveWriter:
                 self._rows.setdefault(item.name, []).extend([case, *cells] for cells in rows)
 
     def close(self) -> None:
-        """Write the tables."""
+        """Write the tables; fields with one row for each case may share one."""
+        shared: dict[tuple[str, str], list[Field]] = {}
         for item in self.fields:
-            if not isinstance(item.archive, Files) and item.name in self._rows:
+            if isinstance(item.archive, Files) or item.name not in self._rows:
+                continue
+            if isinstance(item.archive, TableColumns):
+                shared.setdefault((item.archive.files[0], item.archive.key), []).append(item)
+            else:
                 header = [item.archive.key, *item.archive.columns]
                 write_csv(self.folder / item.archive.files[0], header, self._rows[item.name])
+        for (file, key), fields in shared.items():
+            self._write_shared(file, key, fields)
+
+    def _write_shared(self, file: str, key: str, fields: Sequence[Field]) -> None:
+        """Write one table with the columns of several fields; a value that a case lacks is an empty cell."""
+        cells = [{row[0]: row[1:] for row in self._rows[item.name]} for item in fields]
+        columns = [item.archive.columns for item in fields if isinstance(item.archive, TableColumns)]
+        cases = dict.fromkeys(case for found in cells for case in found)
+        rows = [
+            [
+                case,
+                *(
+                    cell
+                    for found, names in zip(cells, columns, strict=True)
+                    for cell in found.get(case, [""] * len(names))
+                ),
+            ]
+            for case in cases
+        ]
+        write_csv(self.folder / file, [key, *(name for names in columns for name in names)], rows)
 
 
 @dataclass(frozen=True)

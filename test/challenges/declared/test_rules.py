@@ -109,6 +109,15 @@ def test_a_case_without_a_result_takes_the_worst_value(tmp_path, columns):
     assert value == pytest.approx(120 / 30)
 
 
+def test_fields_of_one_table_are_submitted_as_a_bare_csv(tmp_path, columns):
+    """The platform hands over a bare csv as predictions.csv, whatever its name was."""
+    tables = AGE.replace('kind = "number"', 'kind = "number"\ntable = "results.csv"')
+    phase = write_phase(tmp_path, columns, tables)
+    table = {"case": columns["name"], "likelihood": columns["likelihood"], "age": columns["guess"]}
+    write_table(tmp_path / "submission" / "predictions.csv", table)
+    assert evaluation.check(phase, tmp_path / "submission", workers=0).passed
+
+
 def faults_of(tmp_path, columns, tables):
     with pytest.raises(PhaseError) as error:
         write_phase(tmp_path, columns, tables)
