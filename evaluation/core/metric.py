@@ -163,7 +163,9 @@ def wilson_at_threshold(sensitivity: Aggregate, label: str) -> Callable[[CaseTab
 def auc_of(score: str, label: str) -> Aggregate:
     """Return the area under the ROC curve of a score column against a 0/1 label column (NaN: left out)."""
     return Aggregate(
-        values=lambda cases: roc.auc(_roc_table(cases.table, score, label), _roc_counts(cases, score, label)),
+        values=lambda cases: roc.auc(
+            roc_table_of(cases.table, score, label), roc_counts_of(cases, score, label)
+        ),
         strata=lambda table: strata_of_labels(table, label),
         curve=Curve(score, label, is_area=True),
         # Halves of a pair: 0, ½, 1, … of positives × negatives.
@@ -181,16 +183,16 @@ def sensitivity_at_specificity_of(
     """
 
     def values(cases: WeightedCases) -> FloatArray:
-        table = _roc_table(cases.table, score, label)
+        table = roc_table_of(cases.table, score, label)
         if definition == "first_kept_point":
-            return sensitivity_at_first_kept_point(table, _labelled_weights(cases, label), target)
+            return sensitivity_at_first_kept_point(table, labelled_weights(cases, label), target)
         if definition == "between_kept_points":
-            return sensitivity_between_kept_points(table, _labelled_weights(cases, label), target)
+            return sensitivity_between_kept_points(table, labelled_weights(cases, label), target)
         of_curve = {
             "step": roc.sensitivity_at_specificity,
             "interpolated": roc.sensitivity_at_specificity_interpolated,
         }[definition]
-        return of_curve(table, _roc_counts(cases, score, label), target)
+        return of_curve(table, roc_counts_of(cases, score, label), target)
 
     return Aggregate(
         values=values,
@@ -234,7 +236,9 @@ def _resolution(label: str, values: Callable[[int, int], int | None]) -> Callabl
     return resolution_of_table
 
 
-def _roc_table(table: CaseTable, score: str, label: str) -> roc.RocTable:
+def roc_table_of(table: CaseTable, score: str, label: str) -> roc.RocTable:
+    """Return the sorted cases that have a label, made once for a table."""
+
     def build(table: CaseTable) -> roc.RocTable:
         labelled = ~np.isnan(table[label])
         return roc.roc_table(table[score][labelled], table[label][labelled] > 0)
@@ -242,13 +246,16 @@ def _roc_table(table: CaseTable, score: str, label: str) -> roc.RocTable:
     return table.derive(("roc", score, label), build)
 
 
-def _labelled_weights(cases: WeightedCases, label: str) -> NDArray[np.number]:
+def labelled_weights(cases: WeightedCases, label: str) -> NDArray[np.number]:
+    """Return the weights of the cases that have a label."""
     labelled = ~np.isnan(cases.table[label])
     return cases.weights if labelled.all() else cases.weights[:, labelled]
 
 
-def _roc_counts(cases: WeightedCases, score: str, label: str) -> roc.WeightedCounts:
+def roc_counts_of(cases: WeightedCases, score: str, label: str) -> roc.WeightedCounts:
+    """Return the sums of weights that every figure of a ROC curve needs, made once for a table."""
+
     def count(cases: WeightedCases) -> roc.WeightedCounts:
-        return roc.weighted_counts(_roc_table(cases.table, score, label), _labelled_weights(cases, label))
+        return roc.weighted_counts(roc_table_of(cases.table, score, label), labelled_weights(cases, label))
 
     return cases.derive(("roc", score, label), count)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -90,14 +91,15 @@ class ClassLabel(Kind):
         """Return the position of the class. Raises `HandoverError`."""
         return whole_number(packed, len(self.classes) - 1)
 
-    def rehearse(self, reference: int | None, case: CaseForm, variant: Variant) -> int:
-        """Return a class: empty, or without a label, the first; inverted, the most distant one.
+    def rehearse(self, reference: float, case: CaseForm, variant: Variant) -> int:
+        """Return a class: empty, or without a label (NaN), the first; inverted, the most distant one.
 
         Near-perfect is perfect.
         """
-        if reference is None or variant is Variant.EMPTY:
+        if math.isnan(reference) or variant is Variant.EMPTY:
             return 0
-        return most_distant(reference, len(self.classes)) if variant is Variant.INVERTED else reference
+        position = int(reference)
+        return most_distant(position, len(self.classes)) if variant is Variant.INVERTED else position
 
     def write_cells(self, value: int) -> tuple[str, ...]:
         """Return the class as text."""
@@ -119,6 +121,19 @@ class ClassLabel(Kind):
         if self.boolean_json:
             return f"true for {self.classes[1]}, false for {self.classes[0]}"
         return self.describe() if self.are_numbers else f"the text {self.describe()}"
+
+
+@dataclass(frozen=True)
+class ReferenceClass(ClassLabel):
+    """The reference of a `ClassLabel`; ``excluded`` are cells of cases that do not enter, read as NaN."""
+
+    excluded: tuple[str, ...] = ()
+
+    def read(self, source: Source, case: CaseForm, files: FileAccess) -> float:  # type: ignore[override]
+        """Return the position of the class at a source, or NaN. Raises `FormFault`."""
+        if isinstance(source, CellsSource) and source.cells[0] in self.excluded:
+            return math.nan
+        return float(super().read(source, case, files))
 
 
 def problem_of_classes(classes: tuple[str | int, ...]) -> str | None:

@@ -27,8 +27,8 @@ class ClassProbabilities(Kind):
 
     In a table one column each; in JSON an object by class, or a list in the order of the classes. They sum to
     1 within ``tolerance``; None leaves the sum free, for classes that do not exclude each other. The
-    reference is a `ClassLabel` of the same classes. Raises ValueError for classes as `ClassLabel` does, and
-    for a negative tolerance.
+    reference is a `ReferenceClass` of the same classes. Raises ValueError for classes as `ClassLabel` does,
+    and for a negative tolerance.
     """
 
     classes: tuple[str, ...]
@@ -107,14 +107,14 @@ class ClassProbabilities(Kind):
             raise HandoverError("expected probabilities whose sum is 1")
         return values
 
-    def rehearse(self, reference: int | None, case: CaseForm, variant: Variant) -> Probabilities:
-        """Return probabilities for a class: perfect, all on it; empty, or without a label, the same for all.
+    def rehearse(self, reference: float, case: CaseForm, variant: Variant) -> Probabilities:
+        """Return probabilities for a class: perfect, all on it; empty, or without one (NaN), equal for all.
 
         Near-perfect is 9/10 of perfect and 1/10 of empty; inverted has none on the class and the same on the
         others.
         """
         count = len(self.classes)
-        if reference is None or variant is Variant.EMPTY:
+        if math.isnan(reference) or variant is Variant.EMPTY:
             return (1.0 / count,) * count
         here, elsewhere = {
             Variant.PERFECT: (1.0, 0.0),

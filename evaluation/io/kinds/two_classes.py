@@ -1,4 +1,4 @@
-"""The class of a case as a reference: a condition is present, absent, or the case does not enter."""
+"""Two classes as a reference (a condition is present or absent), and scores that tell them apart."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from evaluation.core.fault import FaultKind, shorten
 from evaluation.core.field import Kind
 from evaluation.core.form import CaseForm
 from evaluation.core.source import CellsSource, FileAccess, Source, fault_at
+from evaluation.core.variant import Variant
+from evaluation.io.kinds.number import Number
 
 
 @dataclass(frozen=True)
@@ -36,3 +38,14 @@ class TwoClasses(Kind):
     def describe(self) -> str:
         """Return the names of the classes."""
         return f"one of {', '.join(map(repr, (*self.positive, *self.negative, *self.excluded)))}"
+
+
+@dataclass(frozen=True)
+class Score(Number):
+    """A number that is higher where a condition is present; the reference is 1, 0 or NaN."""
+
+    def rehearse(self, reference: float, case: CaseForm, variant: Variant) -> float:
+        """Return what `Number` does of the highest and the lowest number, or of 1 and 0 without bounds."""
+        if self.is_bounded and not math.isnan(reference):
+            reference = self.maximum if reference else self.minimum
+        return super().rehearse(reference, case, variant)

@@ -166,7 +166,8 @@ FAULTS = {
         "tasks.screening.metrics.auc.field: expected one of likelihood, age, found none",
     ),
     "no worst value": (
-        SCREENING.replace("maximum = 1\n", "").replace('["auc"]', '["mean_absolute_error"]'),
+        '[fields.age]\nkind = "number"\nminimum = 0\n\n'
+        '[tasks.screening]\nmetrics = ["mean_absolute_error"]\n',
         "tasks.screening.metrics.mean_absolute_error: worst: expected the error of a case without a result, "
         "since the field has no bounds",
     ),

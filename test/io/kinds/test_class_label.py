@@ -1,10 +1,12 @@
+import math
+
 import pytest
 
 from evaluation.core.fault import FaultKind, FormFault
 from evaluation.core.form import CaseForm
 from evaluation.core.source import CellsSource, FileSource, JsonSource
 from evaluation.core.variant import Variant
-from evaluation.io.kinds.class_label import ClassLabel
+from evaluation.io.kinds.class_label import ClassLabel, ReferenceClass
 
 CASE = CaseForm("V0001", 16, 12)
 EYES = ClassLabel(("RG", "NRG", "U"))
@@ -179,7 +181,7 @@ def test_description(kind, words, in_json):
 
 @pytest.mark.parametrize(
     ("reference", "expected"),
-    [(0, [0, 0, 0, 4]), (1, [1, 1, 0, 4]), (2, [2, 2, 0, 4]), (3, [3, 3, 0, 0]), (None, [0, 0, 0, 0])],
+    [(0, [0, 0, 0, 4]), (1, [1, 1, 0, 4]), (2, [2, 2, 0, 4]), (3, [3, 3, 0, 0]), (math.nan, [0, 0, 0, 0])],
 )
 def test_variants_for_a_rehearsal(reference, expected):
     assert [GRADES.rehearse(reference, CASE, variant) for variant in Variant] == expected
@@ -188,3 +190,10 @@ def test_variants_for_a_rehearsal(reference, expected):
 def test_a_class_is_no_file():
     with pytest.raises(TypeError):
         EYES.read(FileSource("grade.png"), CASE, None)
+
+
+def test_a_reference_can_leave_cases_out():
+    kind = ReferenceClass(("RG", "NRG"), excluded=("U", ""))
+    found = [kind.read(cell(text), CASE, None) for text in ("RG", "NRG", "U", "")]
+    assert found == pytest.approx([0, 1, math.nan, math.nan], nan_ok=True)
+    assert fault_of(kind, cell("u")).expected == "RG or NRG"

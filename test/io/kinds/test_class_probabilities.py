@@ -1,3 +1,5 @@
+import math
+
 import pytest
 
 from evaluation.core.fault import FormFault
@@ -121,7 +123,7 @@ def test_an_object_of_a_hundred_thousand_other_keys_is_refused_quickly():
     ("reference", "expected"),
     [
         (1, [(0, 1, 0), (1 / 30, 28 / 30, 1 / 30), (1 / 3,) * 3, (0.5, 0, 0.5)]),
-        (None, [(1 / 3,) * 3] * 4),
+        (math.nan, [(1 / 3,) * 3] * 4),
     ],
 )
 def test_variants_for_a_rehearsal(reference, expected):

@@ -1,0 +1,236 @@
+"""Metrics of measured numbers: errors, limits of agreement, correlations."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC
+from collections.abc import Callable
+from typing import ClassVar, Literal
+
+from evaluation.challenges.declared.field_table import FieldTable
+from evaluation.challenges.declared.measure import Comparison, Measure, MetricTable
+from evaluation.challenges.declared.number import NumberField
+from evaluation.challenges.declared.scalar import value_columns
+from evaluation.challenges.declared.table import key
+from evaluation.core.case_table import Row
+from evaluation.core.challenge import Values
+from evaluation.core.form import CaseForm
+from evaluation.core.metric import Metric, mean_of
+from evaluation.core.value_aggregates import (
+    Figure,
+    agreement_of,
+    limit_of_agreement_of,
+    ratio_of_sums,
+    root_mean_square_of,
+)
+from evaluation.metrics import regression
+
+
+class ErrorMetric(MetricTable, ABC):
+    """A metric of the difference of a number from its reference."""
+
+    worst: float | None = key(
+        "Error of a case without a result, and the largest that counts. Default: the difference of the "
+        "field's bounds.",
+        None,
+        gt=0,
+        allow_inf_nan=False,
+    )
+    kinds = (NumberField,)
+
+    def difference(self, table: FieldTable) -> tuple[Callable[[Comparison], float], float]:
+        """Return the function that gives predicted − true, within ± the largest error, and that error."""
+        largest = self._largest(_measured(table))
+
+        def difference(comparison: Comparison) -> float:
+            error: float = comparison.submitted - comparison.reference
+            return min(max(error, -largest), largest)
+
+        return difference, largest
+
+    def _largest(self, table: NumberField) -> float:
+        largest = table.range if self.worst is None else self.worst
+        if math.isinf(largest):
+            raise ValueError(
+                "worst: expected the error of a case without a result, since the field has no bounds"
+            )
+        return largest
+
+
+class MeanAbsoluteError(ErrorMetric):
+    """Mean absolute difference of a number from its reference.
+
+    At least 0, lower is better, in the number's unit. A case without a result counts as `worst`, and so does
+    a larger error.
+
+    Oracle: scikit-learn, `mean_absolute_error`.
+    """
+
+    metric: Literal["mean_absolute_error"]
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the mean of the absolute differences. Raises ValueError without a worst error."""
+        difference, worst = self.difference(table)
+        unit = _measured(table).unit
+        metric = Metric(name, self.title_of(name), mean_of(name), best=0, worst=worst, unit=unit)
+        return Measure((metric,), lambda comparison: {name: abs(difference(comparison))})
+
+
+class RootMeanSquaredError(ErrorMetric):
+    """Root of the mean squared difference of a number from its reference.
+
+    At least 0, lower is better, in the number's unit. A case without a result counts as an error of `worst`,
+    and so does a larger error.
+
+    Oracle: scikit-learn, `root_mean_squared_error`.
+    """
+
+    metric: Literal["root_mean_squared_error"]
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the root of the mean of the squares. Raises ValueError without a worst error."""
+        difference, worst = self.difference(table)
+        column, unit = f"{name}_error", _measured(table).unit
+        aggregate = root_mean_square_of(column)
+        return Measure(
+            (Metric(name, self.title_of(name), aggregate, best=0, worst=worst, unit=unit),),
+            row=lambda comparison: {column: difference(comparison)},
+            worst=lambda case, references: {column: worst},
+        )
+
+
+class NormalisedAbsoluteError(ErrorMetric):
+    """Sum of the absolute differences by the sum of the absolute true values.
+
+    At least 0, lower is better, without a unit. It needs a true value other than 0. A case without a result
+    counts as an error of `worst`, and so does a larger error.
+
+    Oracle: NumPy, sums of absolute values.
+    """
+
+    metric: Literal["normalised_absolute_error"]
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the ratio of the sums. Raises ValueError without a worst error."""
+        difference, worst = self.difference(table)
+        error, size = f"{name}_error", f"{name}_size"
+
+        def row(comparison: Comparison) -> Row:
+            return {error: abs(difference(comparison)), size: abs(comparison.reference)}
+
+        def worst_row(case: CaseForm, references: Values) -> Row:
+            return {error: worst, size: abs(references[field_name])}
+
+        metric = Metric(name, self.title_of(name), ratio_of_sums(error, size), best=0, worst=math.inf)
+        return Measure((metric,), row, worst_row)
+
+
+class Bias(ErrorMetric):
+    """Mean difference, predicted − true, with the limits of agreement of Bland and Altman.
+
+    In the number's unit; 0 is best, and the sign says which way the numbers are wrong, so it does not rank
+    submissions. The figures `<name>_lower_limit` and `<name>_upper_limit` are the mean ± 1.96 standard
+    deviations. A case without a result counts as a difference of + `worst`.
+
+    Oracle: NumPy, mean and standard deviation. Source: Bland and Altman, Lancet 327:307, 1986.
+    """
+
+    metric: Literal["bias"]
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the mean and both limits. Raises ValueError without a worst error."""
+        difference, worst = self.difference(table)
+        unit, title = _measured(table).unit, self.title_of(name)
+        # A standard deviation of differences up to ± worst is at most √2 · worst (of two cases).
+        farthest = worst * (1 + 1.96 * math.sqrt(2))
+        limits = (
+            Metric(
+                f"{name}_{end}_limit",
+                f"{title}, {end} limit of agreement",
+                limit_of_agreement_of(name, upper=end == "upper"),
+                best=-farthest,
+                worst=farthest,
+                ordered=False,
+                unit=unit,
+            )
+            for end in ("lower", "upper")
+        )
+        mean = Metric(name, title, mean_of(name), best=-worst, worst=worst, ordered=False, unit=unit)
+        return Measure((mean, *limits), lambda comparison: {name: difference(comparison)})
+
+
+class AgreementMetric(MetricTable, ABC):
+    """A correlation or agreement of numbers with their references."""
+
+    agreement: ClassVar[Figure]
+    kinds = (NumberField,)
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the agreement. Raises ValueError for a field whose reference is a class."""
+        _measured(table)
+        predicted, true = value_columns(field_name)
+        aggregate = agreement_of(predicted, true, type(self).agreement)
+        return Measure(
+            (Metric(name, self.title_of(name), aggregate, best=1, worst=-1),),
+            row=lambda comparison: {predicted: comparison.submitted, true: comparison.reference},
+            worst=lambda case, references: {predicted: math.nan, true: references[field_name]},
+        )
+
+
+class PearsonCorrelation(AgreementMetric):
+    """Pearson's correlation coefficient of numbers and references.
+
+    From −1 to 1, higher is better; 0 for one and the same number in every case. It needs references that
+    differ. With a case without a result it is −1.
+
+    Oracle: SciPy, `pearsonr`. Source: Pearson, Proc. R. Soc. Lond. 58:240, 1895.
+    """
+
+    metric: Literal["pearson_correlation"]
+    agreement: ClassVar[Figure] = staticmethod(regression.pearson_correlation)
+
+
+class SpearmanCorrelation(AgreementMetric):
+    """Spearman's rank correlation of numbers and references, ties having their mean rank.
+
+    From −1 to 1, higher is better; 0 for one and the same number in every case. It needs references that
+    differ. With a case without a result it is −1.
+
+    Oracle: SciPy, `spearmanr`. Source: Spearman, Am. J. Psychol. 15:72, 1904.
+    """
+
+    metric: Literal["spearman_correlation"]
+    agreement: ClassVar[Figure] = staticmethod(regression.spearman_correlation)
+
+
+class IntraclassCorrelation(AgreementMetric):
+    """Intraclass correlation ICC(2,1): absolute agreement of numbers and references.
+
+    From −1 to 1, higher is better; lower values, which few cases can have, count as −1. It needs values that
+    differ. With a case without a result it is −1.
+
+    Oracle: pingouin, `intraclass_corr`. Source: Shrout and Fleiss, Psychological Bulletin 86:420, 1979.
+    """
+
+    metric: Literal["intraclass_correlation"]
+    agreement: ClassVar[Figure] = staticmethod(regression.intraclass_correlation)
+
+
+def _measured(table: FieldTable) -> NumberField:
+    """Return a field whose reference is a number. Raises ValueError for one whose reference is a class."""
+    assert isinstance(table, NumberField)
+    if table.two_classes is not None:
+        raise ValueError("expected a field whose reference is a number, without positive cells")
+    return table
+
+
+FIELDS = ()
+METRICS = (
+    Bias,
+    IntraclassCorrelation,
+    MeanAbsoluteError,
+    NormalisedAbsoluteError,
+    PearsonCorrelation,
+    RootMeanSquaredError,
+    SpearmanCorrelation,
+)

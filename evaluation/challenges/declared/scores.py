@@ -1,0 +1,208 @@
+"""Metrics of numbers that tell two classes apart: areas, operating points, calibration."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC
+from fractions import Fraction
+from typing import Literal
+
+from evaluation.challenges.declared.field_table import FieldTable
+from evaluation.challenges.declared.measure import Comparison, Measure, MetricTable
+from evaluation.challenges.declared.number import NumberField
+from evaluation.challenges.declared.table import key
+from evaluation.core.case_table import Row
+from evaluation.core.challenge import Values
+from evaluation.core.form import CaseForm
+from evaluation.core.metric import Aggregate, Metric, auc_of, sensitivity_at_specificity_of
+from evaluation.core.score_aggregates import average_precision_of, calibration_error_of, partial_auc_of
+
+_FARTHEST = {1.0: -math.inf, 0.0: math.inf}
+
+
+class ScoreMetric(MetricTable, ABC):
+    """A metric of a number whose reference is one of two classes."""
+
+    kinds = (NumberField,)
+
+    def score_measure(
+        self, name: str, field_name: str, table: FieldTable, aggregate: Aggregate, best: float, worst: float
+    ) -> Measure:
+        """Return the figure of an aggregate of the columns that `score_columns` names."""
+        score, label = score_columns(field_name)
+        check_classes(table)
+
+        def row(comparison: Comparison) -> Row:
+            return {score: comparison.submitted, label: comparison.reference}
+
+        def worst_row(case: CaseForm, references: Values) -> Row:
+            present = references[field_name]
+            return {score: _FARTHEST.get(present, math.nan), label: present}
+
+        return Measure((Metric(name, self.title_of(name), aggregate, best, worst),), row, worst_row)
+
+
+class AreaUnderCurve(ScoreMetric):
+    """Area under the ROC curve: how well a number separates two classes.
+
+    From 0 to 1, higher is better; ties count half. It needs a case of each class. A case without a result is
+    ranked below all others if it is positive, and above them if it is negative.
+
+    Oracle: scikit-learn, `roc_auc_score`. Source: Hanley and McNeil, Radiology 143:29, 1982.
+    """
+
+    metric: Literal["auc"]
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the area. Raises ValueError for a field without classes."""
+        return self.score_measure(name, field_name, table, auc_of(*score_columns(field_name)), 1, 0)
+
+    def title_of(self, name: str) -> str:
+        """Return the title of the figure of that name."""
+        return self.title or "AUC"
+
+
+class PartialAreaUnderCurve(ScoreMetric):
+    """Area under the ROC curve between two specificities, points joined by straight lines.
+
+    From 0 to the difference of the specificities, higher is better. Standardised (McClish), a useless number
+    has 0.5 and a perfect one 1; values below 0.5 are worse than chance. It needs a case of each class. A case
+    without a result is ranked below all others if it is positive, and above them if it is negative.
+
+    Oracle: scikit-learn, `roc_auc_score` with `max_fpr`. Source: McClish, Medical Decision Making 9:190,
+    1989.
+    """
+
+    metric: Literal["partial_auc"]
+    min_specificity: float = key("Smallest specificity.", ge=0, lt=1)
+    max_specificity: float = key("Largest specificity.", 1.0, gt=0, le=1)
+    standardised: bool = key("Whether the area is mapped so that chance is 0.5 and the best 1.", True)
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the area. Raises ValueError for a field without classes and specificities out of order."""
+        low, high = _decimal(self.min_specificity), _decimal(self.max_specificity)
+        if low >= high:
+            raise ValueError(
+                f"expected min_specificity < max_specificity, found {float(low):g} and {float(high):g}"
+            )
+        area = partial_auc_of(*score_columns(field_name), low, high, self.standardised)
+        width, chance = float(high - low), float((1 - low) ** 2 - (1 - high) ** 2) / 2
+        best, worst = (1.0, 0.5 * (1 - chance / (width - chance))) if self.standardised else (width, 0.0)
+        return self.score_measure(name, field_name, table, area, best, worst)
+
+
+class SensitivityAtSpecificity(ScoreMetric):
+    """Highest sensitivity over all thresholds whose specificity is at least a given one.
+
+    From 0 to 1, higher is better. Cases of equal numbers are never separated; specificities are compared
+    exactly. It needs a case of each class. A positive case without a result is detected at no threshold, a
+    negative one is a false positive at every threshold.
+
+    Oracle: scikit-learn, `roc_curve`.
+    """
+
+    metric: Literal["sensitivity_at_specificity"]
+    specificity: float = key("The specificity that is required.", ge=0, le=1)
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the sensitivity. Raises ValueError for a field without classes."""
+        aggregate = sensitivity_at_specificity_of(*score_columns(field_name), _decimal(self.specificity))
+        return self.score_measure(name, field_name, table, aggregate, 1, 0)
+
+
+class SpecificityAtSensitivity(ScoreMetric):
+    """Highest specificity over all thresholds whose sensitivity is at least a given one.
+
+    From 0 to 1, higher is better. Cases of equal numbers are never separated; sensitivities are compared
+    exactly. It needs a case of each class. A negative case without a result is a false positive at every
+    threshold, a positive one is detected at none.
+
+    Oracle: scikit-learn, `roc_curve`.
+    """
+
+    metric: Literal["specificity_at_sensitivity"]
+    sensitivity: float = key("The sensitivity that is required.", ge=0, le=1)
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the specificity: the sensitivity for the absence of the condition."""
+        check_classes(table)
+        negated, absent = f"{field_name}_negated", f"{field_name}_absent"
+        aggregate = sensitivity_at_specificity_of(negated, absent, _decimal(self.sensitivity))
+
+        def row(comparison: Comparison) -> Row:
+            return {negated: -comparison.submitted, absent: 1.0 - comparison.reference}
+
+        def worst_row(case: CaseForm, references: Values) -> Row:
+            return {absent: 1.0 - references[field_name]}
+
+        return Measure((Metric(name, self.title_of(name), aggregate, 1, 0),), row, worst_row)
+
+
+class AveragePrecision(ScoreMetric):
+    """Average precision: precision at every threshold, weighted by the recall that is gained.
+
+    From 0 to 1, higher is better; not interpolated; chance is the share of positive cases. It needs a
+    positive case. A positive case without a result is never found, a negative one comes before all others.
+
+    Oracle: scikit-learn, `average_precision_score`.
+    """
+
+    metric: Literal["average_precision"]
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the average precision. Raises ValueError for a field without classes."""
+        aggregate = average_precision_of(*score_columns(field_name))
+        return self.score_measure(name, field_name, table, aggregate, 1, 0)
+
+
+class CalibrationError(ScoreMetric):
+    """Expected calibration error: mean distance of predicted from observed shares in bins of equal width.
+
+    From 0 to 1, lower is better. Each bin counts with its share of the cases. The field is a probability,
+    with `minimum = 0` and `maximum = 1`. A case without a result counts 1.
+
+    Oracle: arithmetic by hand. Source: Naeini et al., AAAI 2015, p. 2901.
+    """
+
+    metric: Literal["calibration_error"]
+    bins: int = key("Number of bins.", 10, ge=1, le=1000)
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the error. Raises ValueError for a field that is no probability of a class."""
+        check_probability(table)
+        aggregate = calibration_error_of(*score_columns(field_name), self.bins)
+        return self.score_measure(name, field_name, table, aggregate, 0, 1)
+
+
+def score_columns(field_name: str) -> tuple[str, str]:
+    """Return the names of the columns of a number and of its class (1, 0, or NaN: left out)."""
+    return f"{field_name}_score", f"{field_name}_class"
+
+
+def check_probability(table: FieldTable) -> None:
+    """Raise ValueError unless a field is a probability of one of two classes."""
+    check_classes(table)
+    if not isinstance(table, NumberField) or (table.minimum, table.maximum) != (0, 1):
+        raise ValueError("expected a probability: a field with minimum = 0 and maximum = 1")
+
+
+def check_classes(table: FieldTable) -> None:
+    """Raise ValueError for a number whose reference is a number."""
+    if isinstance(table, NumberField) and table.two_classes is None:
+        raise ValueError("expected a field whose reference is a class: positive and negative cells")
+
+
+def _decimal(number: float) -> Fraction:
+    """Return a number as the decimal that it is written as: 0.95 of 20 cases are exactly 19."""
+    return Fraction(repr(float(number)))
+
+
+FIELDS = ()
+METRICS = (
+    AreaUnderCurve,
+    AveragePrecision,
+    CalibrationError,
+    PartialAreaUnderCurve,
+    SensitivityAtSpecificity,
+    SpecificityAtSensitivity,
+)

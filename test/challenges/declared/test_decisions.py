@@ -1,0 +1,189 @@
+"""Decided classes through whole declared phases, against scikit-learn."""
+
+import numpy as np
+import pytest
+from sklearn import metrics as oracle
+
+from evaluation.core.fault import PhaseError
+from test.challenges.declared.scalars import figures, rehearsed, sealed, values
+
+GRADES = ["none", "mild", "severe"]
+ALL_CLASSES = {
+    "accuracy": [],
+    "balanced_accuracy": [],
+    "macro_f1": [],
+    "weighted_f1": [],
+    "matthews_correlation": [],
+    "cohen_kappa": [],
+    "linear": ['metric = "cohen_kappa"', 'disagreement = "linear"'],
+    "quadratic": ['metric = "cohen_kappa"', 'disagreement = "quadratic"'],
+}
+ONE_CLASS = {
+    "sensitivity": [],
+    "specificity": [],
+    "precision": [],
+    "f1": [],
+    "f2": ['metric = "f_beta"', "beta = 2"],
+}
+
+
+def metrics(of_all=(), of_one=()):
+    """Return the tables of all metrics, with further options."""
+    tables = {
+        **{name: [*options, *of_all] for name, options in ALL_CLASSES.items()},
+        **{name: [*options, *of_all, *of_one] for name, options in ONE_CLASS.items()},
+    }
+    lines = [f"{name} = {{ {', '.join(options)} }}" for name, options in tables.items()]
+    return "\n".join(["[tasks.grading.metrics]", *lines, ""])
+
+
+FIELD = """\
+[fields.grade]
+kind = "class"
+classes = ["none", "mild", "severe"]
+excluded = ["ungradable"]
+
+"""
+GRADING = FIELD + metrics(of_one=['of = "severe"'])
+REFERENCE = """\
+reference = "grade"
+positive = ["severe"]
+negative = ["none", "mild"]
+excluded = ["ungradable"]
+
+"""
+DECIDING = f'[fields.grade]\nkind = "decision"\n{REFERENCE}{metrics()}'
+BOUNDED = f'[fields.grade]\nkind = "number"\nminimum = 0\nmaximum = 100\n{REFERENCE}'
+SCORING = BOUNDED + metrics(of_all=["threshold = 40"])
+
+
+@pytest.fixture(scope="module")
+def cases():
+    random = np.random.default_rng(11)
+    grades = np.array([*GRADES, "ungradable"])
+    return {
+        "name": [f"eye{number:02d}" for number in range(80)],
+        "grade": grades[np.r_[random.integers(0, 4, 76), 0, 1, 2, 3]].tolist(),
+    }
+
+
+@pytest.fixture(scope="module")
+def answers(cases):
+    random = np.random.default_rng(12)
+    right = np.array([GRADES.index(grade) if grade in GRADES else 0 for grade in cases["grade"]])
+    return np.where(random.random(80) < 0.6, right, random.integers(0, 3, 80))
+
+
+def expected_values(true, made, of):
+    kappas = {
+        name: oracle.cohen_kappa_score(true, made, weights=weights)
+        for name, weights in (("cohen_kappa", None), ("linear", "linear"), ("quadratic", "quadratic"))
+    }
+    is_one, taken = true == of, made == of
+    return kappas | {
+        "accuracy": oracle.accuracy_score(true, made),
+        "balanced_accuracy": oracle.balanced_accuracy_score(true, made),
+        "macro_f1": oracle.f1_score(true, made, average="macro"),
+        "weighted_f1": oracle.f1_score(true, made, average="weighted"),
+        "matthews_correlation": oracle.matthews_corrcoef(true, made),
+        "sensitivity": oracle.recall_score(is_one, taken),
+        "specificity": oracle.recall_score(~is_one, ~taken),
+        "precision": oracle.precision_score(is_one, taken),
+        "f1": oracle.f1_score(is_one, taken),
+        "f2": oracle.fbeta_score(is_one, taken, beta=2),
+    }
+
+
+@pytest.fixture(scope="module")
+def phases(cases, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("decisions")
+    return {
+        name: sealed(folder / name, tables, cases, 'missing = "worst"\n')
+        for name, tables in (("class", GRADING), ("decision", DECIDING), ("number", SCORING))
+    }
+
+
+def submitted(kind, answers):
+    """Return what a field of a kind holds for class indices, and the indices that are decided."""
+    if kind == "class":
+        return [GRADES[answer] for answer in answers], answers
+    if kind == "decision":
+        return (answers == 2).astype(int), (answers == 2).astype(int)
+    # The threshold itself is positive.
+    return np.array([0.5, 39.9, 40.0])[answers], (answers == 2).astype(int)
+
+
+@pytest.mark.parametrize("kind", ["class", "decision", "number"])
+def test_as_scikit_learn(phases, cases, answers, kind, tmp_path):
+    column, made = submitted(kind, answers)
+    found = values(phases[kind], tmp_path, {"case": cases["name"], "grade": column})
+    entering = np.array(cases["grade"]) != "ungradable"
+    true = np.array([GRADES.index(grade) for grade in np.array(cases["grade"])[entering]])
+    of = 2 if kind == "class" else 1
+    true = true if kind == "class" else (true == 2).astype(int)
+    assert found == pytest.approx(expected_values(true, made[entering], of), abs=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["class", "decision", "number"])
+def test_leaving_cases_out_never_pays(phases, cases, answers, kind, tmp_path):
+    column, _ = submitted(kind, answers)
+    complete = values(phases[kind], tmp_path / "complete", {"case": cases["name"], "grade": column})
+    kept = np.flatnonzero(np.arange(80) % 3)
+    part = {"case": np.array(cases["name"])[kept], "grade": np.array(column)[kept]}
+    incomplete = values(phases[kind], tmp_path / "part", part)
+    assert incomplete.keys() == complete.keys()
+    for name, value in incomplete.items():
+        assert value <= complete[name] + 1e-9, name
+    # By hand: of the cases that enter, those without a result are wrong.
+    true = np.array(cases["grade"])
+    right = np.array([GRADES[answer] for answer in answers]) == true
+    if kind == "class":
+        expected = right[kept].sum() / (true != "ungradable").sum()
+        assert incomplete["accuracy"] == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["class", "decision", "number"])
+def test_a_rehearsal_finds_nothing(phases, kind):
+    result = rehearsed(phases[kind])
+    assert (result.problems, result.untried) == ((), ())
+
+
+def test_intervals_and_shares(phases, cases, answers, tmp_path):
+    column, _ = submitted("class", answers)
+    values(phases["class"], tmp_path, {"case": cases["name"], "grade": column})
+    found = figures(phases["class"], tmp_path)
+    methods = {name: figure["confidence_interval"]["method"] for name, figure in found.items()}
+    assert {name for name, method in methods.items() if method == "Wilson"} == {
+        "accuracy",
+        "sensitivity",
+        "specificity",
+    }
+    assert set(methods.values()) == {"Wilson", "percentile"}
+
+
+@pytest.mark.parametrize(
+    ("tables", "fault"),
+    [
+        (FIELD + metrics(), "f1: of: expected one of none, mild, severe, found none"),
+        (
+            GRADING.replace('of = "severe"', 'of = "Mild"'),
+            "of: expected one of none, mild, severe, found Mild",
+        ),
+        (FIELD + metrics(["threshold = 1"]), "threshold: expected none for a field of kind 'class'"),
+        (BOUNDED + metrics(), "threshold: expected a number for a field of kind 'number'"),
+        (
+            SCORING.replace("maximum = 100\n", ""),
+            "threshold: expected a field with minimum and maximum, and a number between them",
+        ),
+        (GRADING.replace('"mild"', '"None"'), "classes: expected names that differ in more than case"),
+        (
+            GRADING.replace('["ungradable"]', '["mild"]'),
+            "excluded: expected cells that are no class, found 'mild'",
+        ),
+        (GRADING.replace("excluded", "boolean = true\nexcluded"), "boolean: expected two classes, found 3"),
+    ],
+)
+def test_options_that_do_not_fit(cases, tmp_path, tables, fault):
+    with pytest.raises(PhaseError) as caught:
+        sealed(tmp_path / "phase", tables, cases)
+    assert any(fault in problem for problem in caught.value.problems), caught.value.problems

@@ -1,0 +1,126 @@
+"""Probabilities of classes through whole declared phases, against scikit-learn."""
+
+import numpy as np
+import pytest
+from sklearn import metrics as oracle
+
+import evaluation
+from evaluation.core.fault import PhaseError
+from test.challenges.declared.scalars import rehearsed, sealed, values
+
+CLASSES = ["melanoma", "naevus", "other"]
+SKIN = """\
+[fields.lesion]
+kind = "class_probabilities"
+classes = ["melanoma", "naevus", "other"]
+excluded = ["unknown"]
+
+[tasks.diagnosis]
+metrics = ["macro_auc", "brier_score", "accuracy", "cohen_kappa"]
+"""
+BINARY = """\
+[fields.lesion]
+kind = "number"
+minimum = 0
+maximum = 1
+positive = ["melanoma"]
+negative = ["naevus", "other"]
+excluded = ["unknown"]
+
+[tasks.diagnosis]
+metrics = ["brier_score"]
+"""
+
+
+@pytest.fixture(scope="module")
+def cases():
+    random = np.random.default_rng(3)
+    classes = np.array([*CLASSES, "unknown"])
+    return {
+        "name": [f"skin{number:02d}" for number in range(40)],
+        "lesion": classes[np.r_[random.integers(0, 4, 36), 0, 1, 2, 3]].tolist(),
+    }
+
+
+@pytest.fixture(scope="module")
+def shares():
+    return np.round(np.random.default_rng(4).dirichlet(np.ones(3), 40), 4)
+
+
+@pytest.fixture(scope="module")
+def phase(cases, tmp_path_factory):
+    return sealed(tmp_path_factory.mktemp("skin") / "phase", SKIN, cases, 'missing = "worst"\n')
+
+
+def test_as_scikit_learn(phase, cases, shares, tmp_path):
+    found = values(phase, tmp_path, {"case": cases["name"], **dict(zip(CLASSES, shares.T, strict=True))})
+    lesion = np.array(cases["lesion"])
+    entering = lesion != "unknown"
+    true = np.array([CLASSES.index(name) for name in lesion[entering]])
+    share, top = shares[entering], shares[entering].argmax(axis=1)
+    normalised = share / share.sum(axis=1, keepdims=True)  # scikit-learn wants sums of exactly 1
+    assert found == pytest.approx(
+        {
+            "macro_auc": oracle.roc_auc_score(true, normalised, multi_class="ovr"),
+            "brier_score": ((share - np.eye(3)[true]) ** 2).sum(axis=1).mean(),
+            "accuracy": oracle.accuracy_score(true, top),
+            "cohen_kappa": oracle.cohen_kappa_score(true, top),
+        },
+        abs=1e-4,
+    )
+    expected = oracle.brier_score_loss(true, normalised, labels=range(3), scale_by_half=False)
+    assert found["brier_score"] == pytest.approx(expected, abs=1e-3)
+
+
+def test_one_of_two_classes_as_scikit_learn(cases, shares, tmp_path):
+    phase = sealed(tmp_path / "phase", BINARY, cases, 'missing = "worst"\n')
+    found = values(phase, tmp_path / "submission", {"case": cases["name"], "lesion": shares[:, 0]})
+    lesion = np.array(cases["lesion"])
+    entering = lesion != "unknown"
+    expected = oracle.brier_score_loss(lesion[entering] == "melanoma", shares[entering, 0], pos_label=True)
+    assert found["brier_score"] == pytest.approx(expected, abs=1e-6)
+    assert rehearsed(phase).problems == ()
+
+
+def test_nothing_is_the_worst(phase, cases, shares, tmp_path):
+    (one,) = np.flatnonzero(np.array(cases["lesion"]) == "unknown")[:1]
+    row = {name: [shares[one, index]] for index, name in enumerate(CLASSES)}
+    found = values(phase, tmp_path, {"case": [cases["name"][one]], **row})
+    assert {name: found[name] for name in ("macro_auc", "brier_score", "accuracy")} == {
+        "macro_auc": 0,
+        "brier_score": 2,
+        "accuracy": 0,
+    }
+    assert found["cohen_kappa"] < 0
+
+
+def test_a_rehearsal_finds_nothing(phase):
+    result = rehearsed(phase)
+    assert (result.problems, result.untried) == ((), ())
+
+
+def test_probabilities_whose_sum_is_not_one(phase, cases, shares, tmp_path):
+    twice = dict(zip(CLASSES, 2 * shares.T / 3, strict=True))
+    with pytest.raises(evaluation.SubmissionRejected) as caught:
+        values(phase, tmp_path, {"case": cases["name"], **twice})
+    assert "melanoma, naevus, other: expected probabilities whose sum is 1 (within 0.001)" in str(
+        caught.value
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        ("excluded", 'columns = ["p1", "p2"]\nexcluded', "columns: expected one for each of 3 classes"),
+        (
+            '"naevus"',
+            '"nan"',
+            "classes: expected names without spaces at their ends and not NaN, found 'nan'",
+        ),
+        ('"brier_score"', '"auc"', "'auc' scores a number, field 'lesion' is a class_probabilities"),
+    ],
+)
+def test_options_that_do_not_fit(cases, tmp_path, old, new, fault):
+    with pytest.raises(PhaseError) as caught:
+        sealed(tmp_path / "phase", SKIN.replace(old, new), cases)
+    assert any(fault in problem for problem in caught.value.problems), caught.value.problems

@@ -1,0 +1,134 @@
+"""Measured numbers through whole declared phases, against NumPy, SciPy and scikit-learn."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn import metrics as oracle
+
+from evaluation.core.fault import PhaseError
+from evaluation.metrics.intraclass import intraclass_correlations
+from test.challenges.declared.phases import SCREENING
+from test.challenges.declared.scalars import figures, rehearsed, sealed, values
+
+METRICS = (
+    '["mean_absolute_error", "root_mean_squared_error", "normalised_absolute_error", "bias", '
+    '"pearson_correlation", "spearman_correlation", "intraclass_correlation"]'
+)
+AGE = f"""\
+[fields.age]
+kind = "number"
+minimum = 0
+maximum = 120
+unit = "years"
+
+[tasks.age]
+metrics = {METRICS}
+"""
+UNBOUNDED = """\
+[fields.age]
+kind = "number"
+
+[tasks.age.metrics]
+mean_absolute_error = { worst = 20 }
+root_mean_squared_error = { worst = 20 }
+normalised_absolute_error = { worst = 20 }
+bias = { worst = 20 }
+pearson_correlation = {}
+"""
+
+
+@pytest.fixture(scope="module")
+def cases():
+    ages = np.random.default_rng(5).integers(20, 90, 30)
+    return {"name": [f"case{number:02d}" for number in range(30)], "age": ages.tolist()}
+
+
+@pytest.fixture(scope="module")
+def guesses(cases):
+    noise = np.random.default_rng(6).integers(-9, 12, 30)
+    return np.array(cases["age"]) + noise
+
+
+@pytest.fixture(scope="module")
+def phase(cases, tmp_path_factory):
+    return sealed(tmp_path_factory.mktemp("age") / "phase", AGE, cases, 'missing = "worst"\n')
+
+
+def expected_errors(difference, true):
+    mean, deviation = difference.mean(), difference.std(ddof=1)
+    return {
+        "mean_absolute_error": np.abs(difference).mean(),
+        "root_mean_squared_error": np.sqrt((difference**2).mean()),
+        "normalised_absolute_error": np.abs(difference).sum() / np.abs(true).sum(),
+        "bias": mean,
+        "bias_lower_limit": mean - 1.96 * deviation,
+        "bias_upper_limit": mean + 1.96 * deviation,
+    }
+
+
+def test_as_independent_computations(phase, cases, guesses, tmp_path):
+    found = values(phase, tmp_path, {"case": cases["name"], "age": guesses})
+    true = np.array(cases["age"])
+    correlations = {
+        "pearson_correlation": stats.pearsonr(guesses, true).statistic,
+        "spearman_correlation": stats.spearmanr(guesses, true).statistic,
+        # That is tested against published and recorded values.
+        "intraclass_correlation": intraclass_correlations(np.column_stack((guesses, true))).agreement.value,
+    }
+    assert found == pytest.approx(expected_errors(guesses - true, true) | correlations, abs=1e-6)
+    assert found["mean_absolute_error"] == pytest.approx(oracle.mean_absolute_error(true, guesses))
+    expected = oracle.root_mean_squared_error(true, guesses)
+    assert found["root_mean_squared_error"] == pytest.approx(expected, abs=1e-6)
+
+
+def test_a_case_without_a_result_has_the_largest_error(phase, cases, guesses, tmp_path):
+    found = values(phase, tmp_path, {"case": cases["name"][3:], "age": guesses[3:]})
+    true = np.array(cases["age"])
+    difference = np.where(np.arange(30) < 3, 120, guesses - true)
+    expected = expected_errors(difference, true) | dict.fromkeys(
+        ("pearson_correlation", "spearman_correlation", "intraclass_correlation"), -1
+    )
+    assert found == pytest.approx(expected, abs=1e-6)
+
+
+def test_a_larger_error_than_the_worst_counts_as_the_worst(cases, guesses, tmp_path):
+    phase = sealed(tmp_path / "phase", UNBOUNDED, cases, 'missing = "worst"\n')
+    true = np.array(cases["age"])
+    spoilt = np.where(np.arange(30) < 3, 1e6, guesses)
+    found = values(phase, tmp_path / "submission", {"case": cases["name"], "age": spoilt})
+    expected = expected_errors(np.where(np.arange(30) < 3, 20, guesses - true), true)
+    assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-6)
+    result = rehearsed(phase)
+    assert (result.problems, result.untried) == ((), ())
+
+
+def test_a_rehearsal_finds_nothing(phase):
+    result = rehearsed(phase)
+    assert (result.problems, result.untried) == ((), ())
+
+
+def test_intervals_and_units(phase, cases, guesses, tmp_path):
+    values(phase, tmp_path, {"case": cases["name"], "age": guesses})
+    for name, figure in figures(phase, tmp_path).items():
+        interval = figure["confidence_interval"]
+        assert interval["lower"] <= figure["value"] <= interval["upper"], name
+        assert interval["method"] == (
+            "studentised" if name in {"bias", "mean_absolute_error"} else "percentile"
+        )
+
+
+@pytest.mark.parametrize(
+    ("tables", "fault"),
+    [
+        (AGE.replace("maximum = 120\n", ""), "bias: worst: expected the error of a case without a result"),
+        (
+            SCREENING.replace('["auc"]', '["pearson_correlation"]'),
+            "pearson_correlation: expected a field whose reference is a number, without positive cells",
+        ),
+        (UNBOUNDED.replace("bias = { worst = 20 }", "bias = { worst = 0 }"), "bias.worst"),
+    ],
+)
+def test_options_that_do_not_fit(cases, tmp_path, tables, fault):
+    with pytest.raises(PhaseError) as caught:
+        sealed(tmp_path / "phase", tables, cases)
+    assert any(fault in problem for problem in caught.value.problems), caught.value.problems

@@ -1,0 +1,135 @@
+"""Scores of two classes through a whole declared phase, against scikit-learn."""
+
+import numpy as np
+import pytest
+from sklearn import metrics as oracle
+
+from evaluation.core.fault import PhaseError
+from test.challenges.declared.phases import SCREENING
+from test.challenges.declared.scalars import figures, rehearsed, sealed, values
+
+TABLES = f"""{SCREENING.partition("[tasks")[0]}
+[tasks.screening.metrics]
+auc = {{}}
+average_precision = {{}}
+calibration_error = {{ bins = 5 }}
+partial_auc = {{ min_specificity = 0.8 }}
+area = {{ metric = "partial_auc", min_specificity = 0.5, max_specificity = 0.9, standardised = false }}
+sensitivity_at_specificity = {{ specificity = 0.9 }}
+specificity_at_sensitivity = {{ sensitivity = 0.9 }}
+"""
+
+
+@pytest.fixture(scope="module")
+def cases():
+    random = np.random.default_rng(7)
+    return {
+        "name": [f"eye{number:02d}" for number in range(60)],
+        "class": np.array(["RG", "NRG", "U"])[np.r_[random.integers(0, 3, 57), 0, 1, 2]].tolist(),
+    }
+
+
+@pytest.fixture(scope="module")
+def likelihoods(cases):
+    random = np.random.default_rng(8)
+    positive = np.array(cases["class"]) == "RG"
+    return np.round(np.clip(random.normal(0.4 + 0.2 * positive, 0.25), 0, 1), 2)
+
+
+@pytest.fixture(scope="module")
+def phase(cases, tmp_path_factory):
+    return sealed(tmp_path_factory.mktemp("scores") / "phase", TABLES, cases, 'missing = "worst"\n')
+
+
+def expected_values(label, score):
+    rates, sensitivities, _ = oracle.roc_curve(label, score, drop_intermediate=False)
+    bins = np.minimum((score * 5).astype(int), 4)
+    return {
+        "auc": oracle.roc_auc_score(label, score),
+        "average_precision": oracle.average_precision_score(label, score),
+        "calibration_error": sum(
+            abs(score[bins == number].sum() - label[bins == number].sum()) for number in range(5)
+        )
+        / len(label),
+        "partial_auc": oracle.roc_auc_score(label, score, max_fpr=0.2),
+        "area": area_below(rates, sensitivities, 0.5) - area_below(rates, sensitivities, 0.1),
+        "sensitivity_at_specificity": sensitivities[rates <= 0.1 + 1e-12].max(),
+        "specificity_at_sensitivity": 1 - rates[sensitivities >= 0.9 - 1e-12].min(),
+    }
+
+
+def area_below(rates, sensitivities, limit):
+    """Area under the curve up to a false-positive rate, by the trapezoidal rule."""
+    x = np.concatenate((rates[rates <= limit], [limit]))
+    at_limit = np.interp(limit, rates, sensitivities)
+    return oracle.auc(x, np.concatenate((sensitivities[rates <= limit], [at_limit])))
+
+
+def test_as_scikit_learn(phase, cases, likelihoods, tmp_path):
+    found = values(phase, tmp_path, {"case": cases["name"], "likelihood": likelihoods})
+    entering = np.array(cases["class"]) != "U"
+    label = np.array(cases["class"])[entering] == "RG"
+    assert found == pytest.approx(expected_values(label, likelihoods[entering]), abs=1e-6)
+
+
+def test_a_case_without_a_result_has_the_farthest_score(phase, cases, likelihoods, tmp_path):
+    missing = np.arange(60) % 4 == 0
+    kept = np.flatnonzero(~missing)
+    submitted = {"case": np.array(cases["name"])[kept], "likelihood": likelihoods[kept]}
+    found = values(phase, tmp_path, submitted)
+    classes = np.array(cases["class"])
+    entering = classes != "U"
+    label = classes[entering] == "RG"
+    farthest = np.where(classes == "RG", -1.0, 2.0)
+    expected = expected_values(label, np.where(missing, farthest, likelihoods)[entering])
+    # A missing positive is found nowhere, which scikit-learn's curves do not know: at their last threshold.
+    for name in ("auc", "partial_auc", "area", "sensitivity_at_specificity"):
+        assert found[name] == pytest.approx(expected[name], abs=1e-6)
+    answered = entering & ~missing
+    share = (entering & missing).sum() / entering.sum()
+    error = expected_values(classes[answered] == "RG", likelihoods[answered])["calibration_error"]
+    assert found["calibration_error"] == pytest.approx(share + (1 - share) * error, abs=1e-6)
+    # One of the positives without a result keeps the sensitivity below 0.9 at every threshold.
+    assert found["specificity_at_sensitivity"] == 0
+    assert found["average_precision"] < expected["average_precision"]
+
+
+def test_every_figure_has_an_interval_that_holds_it(phase, cases, likelihoods, tmp_path):
+    values(phase, tmp_path, {"case": cases["name"], "likelihood": likelihoods})
+    for name, figure in figures(phase, tmp_path).items():
+        interval = figure["confidence_interval"]
+        assert interval["lower"] <= figure["value"] <= interval["upper"], name
+    methods = {name: f["confidence_interval"]["method"] for name, f in figures(phase, tmp_path).items()}
+    assert methods["specificity_at_sensitivity"] == "Wilson-bootstrap"
+    assert methods["partial_auc"] == "percentile"
+
+
+def test_a_rehearsal_finds_nothing(phase):
+    result = rehearsed(phase)
+    assert (result.problems, result.untried) == ((), ())
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        (
+            "min_specificity = 0.8",
+            "min_specificity = 0.8, max_specificity = 0.8",
+            "expected min_specificity < max",
+        ),
+        ('positive = ["RG"]\n', "", "expected both positive and negative cells, or no cells"),
+        ('["NRG"]', '["NRG", "RG"]', "expected every cell in one list, 'RG' is in several"),
+        ("maximum = 1", "maximum = 2", "expected a probability: a field with minimum = 0 and maximum = 1"),
+        ("maximum = 1", "maximum = 0", "expected minimum < maximum, found 0 and 0"),
+        (
+            'reference = "class"\npositive = ["RG"]\nnegative = ["NRG"]\nexcluded = ["U"]\n',
+            "",
+            "auc: expected a field whose reference is a class: positive and negative cells",
+        ),
+    ],
+)
+def test_options_that_do_not_fit(cases, tmp_path, old, new, fault):
+    assert old in TABLES
+    with pytest.raises(PhaseError) as caught:
+        sealed(tmp_path / "phase", TABLES.replace(old, new), cases)
+    assert any(fault in problem for problem in caught.value.problems), caught.value.problems

@@ -1,0 +1,72 @@
+"""Predictions of survival through a whole declared phase, against recorded values of lifelines."""
+
+import numpy as np
+import pytest
+
+from evaluation.core.fault import PhaseError
+from test.challenges.declared.scalars import figures, rehearsed, sealed, values
+from test.metrics.record_concordance import survival_data
+from test.metrics.test_survival import RECORDED
+
+SURVIVAL = """\
+[fields.survival]
+kind = "survival"
+unit = "months"
+
+[tasks.survival]
+metrics = ["concordance_index"]
+"""
+NAMES = [f"patient{number:02d}" for number in range(60)]
+
+
+def phase_of(folder, seed, tables=SURVIVAL):
+    _, time, event = survival_data(seed)
+    cases = {"name": NAMES, "time": time.tolist(), "event": event.astype(int).tolist()}
+    return sealed(folder, tables, cases, 'missing = "worst"\n')
+
+
+@pytest.mark.parametrize("seed", RECORDED)
+def test_as_lifelines(tmp_path, seed):
+    predicted, _, _ = survival_data(seed)
+    phase = phase_of(tmp_path / "phase", seed)
+    found = values(phase, tmp_path / "times", {"case": NAMES, "survival": predicted})
+    assert found == {"concordance_index": pytest.approx(RECORDED[seed], abs=1e-6)}
+    interval = figures(phase, tmp_path / "times")["concordance_index"]["confidence_interval"]
+    assert interval["lower"] < RECORDED[seed] < interval["upper"]
+
+
+def test_a_risk_has_the_reverse_order(tmp_path):
+    predicted, _, _ = survival_data(0)
+    tables = SURVIVAL.replace('unit = "months"', "risk = true\nminimum = 0\nmaximum = 1")
+    phase = phase_of(tmp_path / "phase", 0, tables)
+    risk = 1 / (1 + np.exp(predicted / 10))
+    found = values(phase, tmp_path / "risks", {"case": NAMES, "survival": risk})
+    assert found == {"concordance_index": pytest.approx(RECORDED[0], abs=1e-6)}
+    assert rehearsed(phase).problems == ()
+
+
+def test_a_case_without_a_result_loses_its_pairs(tmp_path):
+    phase = phase_of(tmp_path / "phase", 1)
+    predicted, time, event = survival_data(1)
+    missing = np.arange(60) % 5 == 0
+    kept = np.flatnonzero(~missing)
+    found = values(phase, tmp_path / "part", {"case": np.array(NAMES)[kept], "survival": predicted[kept]})
+    won = comparable = 0.0
+    for i in range(60):
+        for j in range(60):
+            if event[i] and (time[i] < time[j] or (time[i] == time[j] and not event[j])):
+                comparable += 1
+                if not missing[i] and not missing[j]:
+                    won += (predicted[i] < predicted[j]) + 0.5 * (predicted[i] == predicted[j])
+    assert found == {"concordance_index": pytest.approx(won / comparable, abs=1e-6)}
+    result = rehearsed(phase)
+    assert (result.problems, result.untried) == ((), ())
+
+
+@pytest.mark.parametrize(("column", "cells"), [("time", [-1] * 60), ("event", [2] * 60)])
+def test_a_reference_that_is_none(tmp_path, column, cells):
+    _, time, event = survival_data(0)
+    table = {"name": NAMES, "time": time, "event": event.astype(int), column: cells}
+    with pytest.raises(PhaseError) as caught:
+        sealed(tmp_path / "phase", SURVIVAL, table)
+    assert f"cases.csv, line 2, {column}: expected" in str(caught.value)
