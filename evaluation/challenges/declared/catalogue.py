@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Discriminator
 
-from evaluation.challenges.declared import number
+from evaluation.challenges.declared import landmarks, number, points
 from evaluation.challenges.declared.field_table import FieldTable
 from evaluation.challenges.declared.measure import MetricTable
 
-_MODULES = (number,)
+_MODULES = (
+    landmarks,
+    number,
+    points,
+)
 
 FIELDS: tuple[type[FieldTable], ...] = tuple(table for module in _MODULES for table in module.FIELDS)
 METRICS: tuple[type[MetricTable], ...] = tuple(table for module in _MODULES for table in module.METRICS)
