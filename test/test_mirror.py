@@ -47,6 +47,7 @@ PARTS = {
     "challenges/cysts/benchmark/scans.py": "challenges/cysts/benchmark/test_steps.py",
     "challenges/cysts/benchmark/task_assignment.py": "challenges/cysts/benchmark/test_steps.py",
     "challenges/cysts/scoring.py": "challenges/cysts/test_rules.py",
+    "challenges/declared/list_field.py": "challenges/declared/test_points.py",
     "challenges/edd2020/detection.py": "challenges/edd2020/test_rules.py",
     "challenges/edd2020/detection_metrics.py": "challenges/edd2020/test_rules.py",
     "challenges/edd2020/sets.py": "challenges/edd2020/test_rules.py",

@@ -34,11 +34,10 @@ def write_sample(folder: Path, scans: int = 40, seed: int = 0) -> None:
             # The challenge does not know the diameters of some findings.
             excluded.append([name, *centre, -1 if number else round(random.uniform(3, 9), 3)])
             if random.random() < 0.3:
-                candidates.append(
-                    [name, *(centre + random.normal(0, 1, 3)).round(3), round(random.beta(3, 3), 4)]
-                )
-        for _ in range(random.poisson(6)):
-            candidates.append([name, *_position(random), round(random.beta(2, 4), 4)])
+                near = (centre + random.normal(0, 1, 3)).round(3)
+                candidates.append([name, *near, round(random.beta(3, 3), 4)])
+        false = [_position(random) for _ in range(random.poisson(6))]
+        candidates += [[name, *position, round(random.beta(2, 4), 4)] for position in false]
     _write_csv(phase / "annotations.csv", ["seriesuid", *POSITION, "diameter_mm"], nodules)
     _write_csv(phase / "annotations_excluded.csv", ["seriesuid", *POSITION, "diameter_mm"], excluded)
     _write_csv(submission / "predictions.csv", ["seriesuid", *POSITION, "probability"], candidates)
