@@ -82,6 +82,11 @@ class Kind(ABC):
         """Return the cells of a table row that `read` reads back."""
         raise TypeError(f"{type(self).__name__} does not go into tables (got a {type(value).__name__})")
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The usual names of the columns of a row, in their order; empty for a kind without rows."""
+        return ()
+
     def write_rows(self, value: Any) -> list[tuple[str, ...]]:
         """Return the cells of all rows of a case, which `read` reads back."""
         raise TypeError(f"{type(self).__name__} does not go into rows (got a {type(value).__name__})")

@@ -17,6 +17,7 @@ from evaluation.challenges.declared import (
     scores,
     survival,
 )
+from evaluation.challenges.declared import landmarks, number, points
 from evaluation.challenges.declared.field_table import FieldTable
 from evaluation.challenges.declared.measure import MetricTable
 
@@ -28,6 +29,9 @@ _MODULES = (
     regression,
     scores,
     survival,
+    landmarks,
+    number,
+    points,
 )
 
 FIELDS: tuple[type[FieldTable], ...] = tuple(table for module in _MODULES for table in module.FIELDS)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from evaluation.core.fault import Fault, FormFault
 from evaluation.core.field import Kind
 from evaluation.core.form import CaseForm
-from evaluation.core.source import CellsSource, FileAccess, JsonSource, RowsSource, Source
+from evaluation.core.source import CellsSource, FileAccess, JsonSource, RowsSource, Source, fault_at
 from evaluation.core.variant import Variant
 from evaluation.io.handover import HandoverError, Packed
 from evaluation.io.kinds.annotation_json import (
@@ -38,7 +38,7 @@ class PointSet:
     """The points of a case in their order.
 
     positions: shape (points, axes), x, y and z, in mm or pixels. classes: shape (points,), indices.
-    probabilities: shape (points,), 1 for a point without one. diameters: shape (points,), NaN where unknown.
+    probabilities: shape (points,), 1 for a point without one. diameters: shape (points,), NaN without any.
     """
 
     positions: NDArray[np.float64]
@@ -63,7 +63,8 @@ class Points(Kind):
 
     In a table a point is a row: its coordinates, then class, probability and diameter where there are
     several classes, ``with_probability`` and ``with_diameter``. The diameter is that of a reference object,
-    in the unit of the coordinates; an empty cell or a negative number means that it is unknown.
+    in the unit of the coordinates. An empty cell and a negative number stand for ``unknown_diameter``, and
+    are faults without one.
     """
 
     average_items: ClassVar[int] = 1000
@@ -72,6 +73,7 @@ class Points(Kind):
     space: Space
     attributes: Attributes = NO_ATTRIBUTES
     with_diameter: bool = False
+    unknown_diameter: float | None = None
     single: bool = False
     max_points: int = 10_000
 
@@ -122,14 +124,18 @@ class Points(Kind):
         return (*position, label, probability, self._diameter(row, faults))
 
     def _diameter(self, row: CellsSource, faults: list[Fault]) -> float:
-        if not self.with_diameter or not row.cells[-1]:
+        if not self.with_diameter:
             return float("nan")
+        if not row.cells[-1] and self.unknown_diameter is not None:
+            return self.unknown_diameter
         try:
-            diameter = number_of_cell(row, len(row.cells) - 1, "a diameter, or nothing")
+            diameter = number_of_cell(row, len(row.cells) - 1, "a diameter")
+            if diameter < 0 and self.unknown_diameter is None:
+                raise fault_at(row, "a diameter of at least 0", f"{diameter:.12g}")
         except FormFault as fault:
             faults += fault.faults
             return float("nan")
-        return diameter if diameter >= 0 else float("nan")
+        return self.unknown_diameter if diameter < 0 and self.unknown_diameter is not None else diameter
 
     def _of_annotation(self, found: Annotation, case: CaseForm, faults: list[Fault]) -> tuple[float, ...]:
         position = found.coordinates[0][: self.space.axes]
@@ -174,7 +180,7 @@ class Points(Kind):
             (
                 *(repr(float(number)) for number in position),
                 *self.attributes.cells(label, probability),
-                *(_text_of(diameter),) * self.with_diameter,
+                *(repr(float(diameter)),) * self.with_diameter,
             )
             for position, label, probability, diameter in points
         ]
@@ -238,7 +244,3 @@ def moved_points(reference: PointSet, space: Space, case: CaseForm, variant: Var
 def triple_of(position: NDArray[np.float64]) -> list[float]:
     """Return three coordinates; z is 0 in two dimensions."""
     return [*position.tolist(), 0.0][:_AXES_IN_JSON]
-
-
-def _text_of(diameter: float) -> str:
-    return "" if np.isnan(diameter) else repr(float(diameter))

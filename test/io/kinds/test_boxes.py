@@ -3,7 +3,7 @@ import pytest
 
 from evaluation.core.fault import FormFault, ReadError
 from evaluation.core.form import CaseForm
-from evaluation.core.source import CellsSource, FileSource
+from evaluation.core.source import CellsSource, FileSource, JsonSource
 from evaluation.core.variant import Variant
 from evaluation.io.kinds.boxes import Boxes, BoxList
 
@@ -98,3 +98,34 @@ def test_variants_for_a_rehearsal():
         Variant.EMPTY: [],
         Variant.INVERTED: [[0, 1, 100, 50, 100, 50], [1, 1, 0, 0, 0, 0]],
     }
+
+
+BOX = {"corners": [[1, 1, 0], [9, 1, 0], [9, 5, 0], [1, 5, 0]], "name": "BE", "probability": 0.5}
+OUTSIDE = {**BOX, "corners": [[-1, 1, 0], [9, 1, 0], [9, 60, 0], [-1, 60, 0]]}
+
+
+def in_json(boxes):
+    version = {"major": 1, "minor": 0}
+    return JsonSource({"type": "Multiple 2D bounding boxes", "boxes": boxes, "version": version}, "b.json")
+
+
+@pytest.mark.parametrize(("outside", "corners"), [("clip", [0, 1, 9, 50]), ("keep", [-1, 1, 9, 60])])
+def test_boxes_of_the_platform(outside, corners):
+    kind = BoxList(CLASSES, with_confidence=True, outside=outside)
+    found = kind.read(in_json([OUTSIDE, BOX]), CASE, None)
+    assert found.rows.tolist() == [[0, 0.5, *corners], [0, 0.5, 1, 1, 9, 5]]
+    assert found.outside == 1
+    again = kind.read(JsonSource(kind.write_json(found), "b.json"), CASE, None)
+    assert again.rows.tolist() == found.rows.tolist()
+
+
+def test_faults_of_boxes_of_the_platform():
+    kind = BoxList(CLASSES, with_confidence=True, remedy=" (or else)")
+    with pytest.raises(FormFault) as caught:
+        kind.read(in_json([OUTSIDE, {**BOX, "name": "polyp"}]), CASE, None)
+    assert list(map(str, caught.value.faults)) == [
+        "b.json, boxes[0]: expected x1 from 0 to 100 (or else), found -1",
+        "b.json, boxes[0]: expected y2 from 0 to 50 (or else), found 60",
+        "b.json, boxes[1]: expected as name a class (BE, HGD), found the text 'polyp'",
+    ]
+    assert "the type `Multiple 2D bounding boxes`" in kind.describe_json()

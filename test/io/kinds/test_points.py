@@ -1,8 +1,8 @@
 """Points out of rows, cells and the platform's JSON, their faults, and what is written reads back."""
 
 import math
+from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from evaluation.core.fault import FormFault
@@ -61,9 +61,13 @@ def test_a_case_without_rows_has_no_points():
 
 
 def test_the_diameter_of_a_reference_may_be_unknown():
-    found = NODULES.read(rows(NODULES, "1,2,3,6.5", "1,2,3,", "1,2,3,-1"), CASE, None)
-    assert found.diameters.tolist()[:1] == [6.5]
-    assert np.isnan(found.diameters[1:]).all()
+    lines = ["1,2,3,6.5", "1,2,3,", "1,2,3,-1"]
+    known = replace(NODULES, unknown_diameter=10.0)
+    assert known.read(rows(known, *lines), CASE, None).diameters.tolist() == [6.5, 10, 10]
+    assert faults(NODULES, rows(NODULES, *lines)) == [
+        "points.csv, line 3, diameter: expected a diameter, found nothing",
+        "points.csv, line 4, x, y, z, diameter: expected a diameter of at least 0, found -1",
+    ]
 
 
 def test_points_of_the_platform():
@@ -149,7 +153,7 @@ def test_counts_and_coordinates_are_bounded():
 )
 def test_what_is_written_reads_back(kind):
     axes = kind.space.axes
-    table = [[*[1.25, 2, 3][:axes], 0, 0.1, 4.5], [*[7, 0.1, 1e-7][:axes], 0, 1, math.nan]]
+    table = [[*[1.25, 2, 3][:axes], 0, 0.1, 4.5], [*[7, 0.1, 1e-7][:axes], 0, 1, 2]]
     value = point_set(table, axes)
     written = kind.write_rows(value)
     source = RowsSource(tuple(enumerate(written, start=2)), "points.csv", kind.columns)
@@ -158,7 +162,7 @@ def test_what_is_written_reads_back(kind):
         [*row[: axes + 1], row[axes + 1] if kind.attributes.with_probability else 1, None] for row in table
     ]
     if kind.with_diameter:
-        expected[0][-1] = 4.5
+        expected[0][-1], expected[1][-1] = 4.5, 2
     assert plain(again) == expected
     of_json = plain(kind.read(JsonSource(kind.write_json(value), "p.json"), CASE, None))
     assert of_json == [[*row[:-1], None] for row in expected]

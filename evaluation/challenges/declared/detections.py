@@ -1,0 +1,163 @@
+"""Figures of detections, whatever was detected: sums of hits and misses, and free-response ROC curves.
+
+A case has hits, false predictions and missed objects in each class. A case without a result has all of its
+objects missed and as many false predictions with the highest probability, at least one of each class: so it
+is worse than an empty list, and no case is left out of any sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.challenges.declared.measure import Comparison, Measure
+from evaluation.core.case_table import CaseTable, FloatArray, Row, WeightedCases
+from evaluation.core.challenge import Values
+from evaluation.core.metric import Aggregate, Metric, Strata
+from evaluation.metrics.froc import Candidates, FrocTable
+
+CERTAIN = 2.0
+"""Above every probability: that of the false predictions of a case without a result."""
+
+Share = Literal["f1", "precision", "recall"]
+
+
+@dataclass(frozen=True)
+class Hits:
+    """The detections of one class in one case; what is neither a hit nor false is left out.
+
+    hits, false: probabilities of the predictions. objects: the number of objects in the reference.
+    """
+
+    hits: FloatArray
+    false: FloatArray
+    objects: int
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        """Numbers of hits, of false predictions and of missed objects."""
+        return len(self.hits), len(self.false), self.objects - len(self.hits)
+
+
+def missing_result(objects: int) -> Hits:
+    """Return the detections of a case without a result that has so many objects of a class."""
+    return Hits(np.zeros(0), np.full(max(1, objects), CERTAIN), objects)
+
+
+@dataclass(frozen=True)
+class Detections:
+    """How a case's detections of each class follow from its values.
+
+    ``hits`` returns those of every class, ``objects`` the number of reference objects of every class.
+    ``classes`` names the classes in the figures; empty where there is only one.
+    """
+
+    hits: Callable[[Comparison], Sequence[Hits]]
+    objects: Callable[[Values], Sequence[int]]
+    classes: tuple[str, ...] = ()
+
+    def missing(self, references: Values) -> list[Hits]:
+        """Return the detections of a case without a result."""
+        return [missing_result(count) for count in self.objects(references)]
+
+
+def share_measure(name: str, title: str, share: Share, detections: Detections) -> Measure:
+    """Return F1, precision or recall of the sums over all cases and classes, and that of each class."""
+    keys = [f"{name}_{of}" for of in detections.classes] or [name]
+
+    def columns(found: Sequence[Hits]) -> Row:
+        return {
+            f"{key}_{part}": count
+            for key, hits in zip(keys, found, strict=True)
+            for part, count in zip(_PARTS, hits.counts, strict=True)
+        }
+
+    def metric(of: str, title: str, keys: Sequence[str]) -> Metric:
+        return Metric(of, title, _share_of(share, keys), best=1, worst=0)
+
+    parts = zip(keys, detections.classes, strict=False)
+    return Measure(
+        (metric(name, title, keys), *(metric(key, f"{title}, {of}", [key]) for key, of in parts)),
+        row=lambda comparison: columns(detections.hits(comparison)),
+        worst=lambda case, references: columns(detections.missing(references)),
+    )
+
+
+_PARTS = ("true_positives", "false_positives", "false_negatives")
+
+
+def _share_of(share: Share, keys: Sequence[str]) -> Aggregate:
+    """Return a share of sums; NaN where the reference has no object of weight, 0 where nothing was found."""
+
+    def values(cases: WeightedCases) -> FloatArray:
+        hits, false, missed = (
+            sum((cases.weights @ cases.table[f"{key}_{part}"] for key in keys), np.zeros(len(cases.weights)))
+            for part in _PARTS
+        )
+        if share == "f1":
+            return _ratio(2 * hits, 2 * hits + false + missed, hits + missed)
+        return _ratio(hits, hits + (false if share == "precision" else missed), hits + missed)
+
+    return Aggregate(values, _all_cases)
+
+
+def _ratio(numerator: FloatArray, denominator: FloatArray, objects: FloatArray) -> FloatArray:
+    quotient = np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0)
+    return np.where(objects > 0, quotient, np.nan)
+
+
+def froc_measure(name: str, title: str, rates: Sequence[float], detections: Detections) -> Measure:
+    """Return the mean of the sensitivities at rates of false positives per case, and each of them."""
+    if detections.classes:
+        raise ValueError("expected a field without classes, or with one")
+    columns = [f"{name}_{part}" for part in ("hits", "false", "objects")]
+
+    def row(found: Sequence[Hits]) -> Row:
+        (hits,) = found
+        return dict(zip(columns, (hits.hits, hits.false, hits.objects), strict=True))
+
+    def figure(of: Callable[[FloatArray], FloatArray]) -> Aggregate:
+        return Aggregate(lambda cases: of(_sensitivities(cases, columns, rates)), _all_cases)
+
+    parts = [
+        Metric(
+            f"{name}_at_{rate:g}".replace(".", "_"),
+            f"Sensitivity at {rate:g} false positives per case",
+            figure(lambda values, position=position: values[:, position]),  # type: ignore[misc]
+            best=1,
+            worst=0,
+        )
+        for position, rate in enumerate(rates)
+    ]
+    mean = Metric(name, title, figure(lambda values: values.mean(axis=1)), best=1, worst=0)
+    return Measure(
+        (mean, *parts),
+        row=lambda comparison: row(detections.hits(comparison)),
+        worst=lambda case, references: row(detections.missing(references)),
+    )
+
+
+def _sensitivities(cases: WeightedCases, columns: Sequence[str], rates: Sequence[float]) -> FloatArray:
+    """Return the sensitivity at every rate, shape (resamples, rates)."""
+
+    def curve(table: CaseTable) -> FrocTable:
+        hits, false = (table.objects(column) for column in columns[:2])
+        numbers = [len(of_case) for of_case in (*hits, *false)]
+        case = np.repeat(np.tile(np.arange(len(table)), 2), numbers)
+        is_hit: NDArray[np.bool_] = np.repeat([True, False], [sum(map(len, hits)), sum(map(len, false))])
+        confidence = np.concatenate([*hits, *false, np.zeros(0)])
+        return FrocTable(Candidates(case, confidence, is_hit, table[columns[2]].astype(np.int64)))
+
+    def values(cases: WeightedCases) -> FloatArray:
+        table = cases.table.derive(("froc", *columns), curve)
+        return table.sensitivity_at(cases.weights, rates)
+
+    return cases.derive(("froc", *columns, *rates), values)
+
+
+def _all_cases(table: CaseTable) -> Strata:
+    return np.zeros(len(table), dtype=np.int64)

@@ -1,0 +1,248 @@
+"""Points: what is detected at a position, such as mitoses or nodules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field as Key
+
+from evaluation.challenges.declared.detections import (
+    Detections,
+    Hits,
+    Share,
+    froc_measure,
+    share_measure,
+)
+from evaluation.challenges.declared.field_table import FieldTable
+from evaluation.challenges.declared.list_field import ObjectFieldTable
+from evaluation.challenges.declared.measure import Comparison, Measure, MetricTable
+from evaluation.challenges.declared.table import key
+from evaluation.core.case_table import FloatArray
+from evaluation.core.field import HiddenField, Reference
+from evaluation.io.kinds.points import Points, PointSet
+from evaluation.metrics.point_matching import MatchingRule, match_points
+
+Rate = Annotated[float, Key(gt=0, allow_inf_nan=False)]
+
+
+class PointsField(ObjectFieldTable):
+    """Any number of points in each case, such as the centres of mitoses or nodules.
+
+    In an archive they are rows of a table: x, y and with three axes z, then the class where there are
+    several, and the probability where the phase asks for it. A case without a row has no points. In an
+    algorithm phase they are the platform's `Multiple points`, whose `name` is the class.
+
+    The reference is a csv file in the phase folder with any number of rows for a case: x, y(, z), then the
+    class, and with `diameter` the diameter of the object.
+    """
+
+    kind: Literal["points"]
+    diameter: bool = key("Whether the reference has a last column with the diameter of each object.", False)
+    unknown_diameter: float | None = key(
+        "Diameter of objects whose cell is empty or negative. Default: such cells are faults.", None, ge=0
+    )
+    ignored: str | None = key(
+        "csv file in the phase folder, with the columns of the reference: objects that are neither asked for "
+        "nor false. A prediction that hits one of them does not count. Default: none.",
+        None,
+    )
+
+    def submitted_kind(self) -> Points:
+        """Return the kind of what is submitted."""
+        return Points(self.space, self.attributes(submitted=True))
+
+    def reference_kind(self) -> Points:
+        """Return the kind of the reference."""
+        attributes = self.attributes(submitted=False)
+        return Points(self.space, attributes, self.diameter, self.unknown_diameter)
+
+    def hidden(self, name: str) -> tuple[HiddenField, ...]:
+        """Return the objects that are ignored."""
+        if self.ignored is None:
+            return ()
+        reference = Reference(self.reference_kind(), self.reference_rows(self.ignored))
+        return (HiddenField(_ignored(name), reference),)
+
+
+def _ignored(name: str) -> str:
+    return f"{name}_ignored"
+
+
+class PointMetric(MetricTable):
+    """A metric of points, with the rule that tells hits from false predictions."""
+
+    radius: float | None = key(
+        "Distance within which a prediction can hit an object, in the field's unit. Default: half of the "
+        "object's diameter.",
+        None,
+        gt=0,
+        allow_inf_nan=False,
+    )
+    boundary: Literal["included", "excluded"] = key(
+        "Whether a prediction exactly at that distance can hit the object.", "included"
+    )
+    matching: MatchingRule = key(
+        "Which prediction is the hit of which object. `nearest`: each object, in the order of the reference, "
+        "takes the nearest prediction that is not yet taken. `by_confidence`: each prediction, by falling "
+        "probability, takes the nearest object that is not yet taken. `optimal`: as many pairs as possible, "
+        "of those the nearest ones. `any`: an object is hit by the most probable of the predictions that are "
+        "near, and the others of them do not count.",
+        "nearest",
+    )
+
+    minimum_probability: float = key(
+        "Predictions of a lower probability are left out.", 0.0, ge=0, le=1, allow_inf_nan=False
+    )
+
+    kinds: ClassVar[tuple[type[FieldTable], ...]] = (PointsField,)
+
+    def detections(self, field_name: str, table: FieldTable) -> Detections:
+        """Return how hits follow from points. Raises ValueError for options that do not fit the field."""
+        assert isinstance(table, PointsField)
+        if self.radius is None and not table.diameter:
+            raise ValueError("radius: expected a distance, since the reference has no diameters")
+        if self.matching in ("by_confidence", "any") and not table.probability:
+            raise ValueError(f"matching: {self.matching!r} needs probability = true in field {field_name!r}")
+        count = max(1, len(table.classes))
+        options = (self.matching, self.radius, self.boundary, self.minimum_probability)
+        return Detections(
+            hits=lambda comparison: comparison.derive(
+                ("hits of points", options), partial(self._hits, classes=count)
+            ),
+            objects=lambda references: _numbers(references[field_name], count),
+            classes=table.class_names(),
+        )
+
+    def _hits(self, comparison: Comparison, classes: int) -> Sequence[Hits]:
+        ignored = _ignored(comparison.field)
+        others = comparison.references.get(ignored)
+        submitted, reference = comparison.submitted, comparison.reference
+        return [
+            self._hits_of_class(*(_of_class(points, label) for points in (submitted, reference, others)))
+            for label in range(classes)
+        ]
+
+    def _hits_of_class(self, found: PointSet, true: PointSet, ignored: PointSet) -> Hits:
+        strict = self.boundary == "excluded"
+        found = _chosen(found, found.probabilities >= self.minimum_probability)
+        confidence = found.probabilities
+        matches = match_points(
+            found.positions, true.positions, self._radius(true), self.matching, confidence, strict
+        )
+        is_false = matches.false
+        if len(ignored):
+            near = match_points(
+                found.positions, ignored.positions, self._radius(ignored), "any", confidence, strict
+            )
+            is_false = is_false & near.false
+        hits = matches.hit[matches.hit >= 0]
+        return Hits(confidence[hits], confidence[is_false], len(true))
+
+    def _radius(self, points: PointSet) -> float | FloatArray:
+        return points.diameters / 2 if self.radius is None else self.radius
+
+
+class _ShareOfPoints(PointMetric):
+    """F1, precision or recall of the sums."""
+
+    share: ClassVar[Share]
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the figure over all classes, and of each."""
+        return share_measure(name, self.title_of(name), self.share, self.detections(field_name, table))
+
+
+class PointF1(_ShareOfPoints):
+    """F1 of detected points: hits, false predictions and missed objects summed over all cases.
+
+    From 0 to 1, higher is better; 2 hits / (2 hits + false + missed). With several classes, points hit
+    objects of their own class, and there is a figure for each class beside that of all sums. A phase
+    without any object has no such figure. In a case without a result all objects are missed, and as many
+    predictions are false, at least one.
+
+    Oracle: grand-challenge-metrics, `score_detection`. Source: MIDOG 2021 (Aubreville et al., Medical Image
+    Analysis 84:102699, 2023).
+    """
+
+    metric: Literal["point_f1"]
+    share = "f1"
+
+
+class PointPrecision(_ShareOfPoints):
+    """Precision of detected points: the share of hits among the predictions of all cases.
+
+    From 0 to 1, higher is better; 0 where nothing is predicted. Everything else is as in `point_f1`.
+
+    Oracle: grand-challenge-metrics, `score_detection`.
+    """
+
+    metric: Literal["point_precision"]
+    share = "precision"
+
+
+class PointRecall(_ShareOfPoints):
+    """Recall of detected points: the share of the objects of all cases that are hit.
+
+    From 0 to 1, higher is better. Everything else is as in `point_f1`.
+
+    Oracle: grand-challenge-metrics, `score_detection`.
+    """
+
+    metric: Literal["point_recall"]
+    share = "recall"
+
+
+class Froc(PointMetric):
+    """Free-response ROC: mean sensitivity at given numbers of false positives per case.
+
+    From 0 to 1, higher is better; sensitivity is linear between the points of the curve, and there is a
+    figure for each number of false positives. A phase without any object has no such figure. In a case
+    without a result all objects are missed, and as many predictions of the highest probability are false,
+    at least one.
+
+    Oracle: the plain rules of LUNA16, threshold by threshold. Source: Setio et al., Medical Image Analysis
+    42:1, 2017, section 3.3.
+    """
+
+    metric: Literal["froc"]
+    matching: MatchingRule = key(PointMetric.model_fields["matching"].description or "", "any")
+    false_positives_per_case: list[Rate] = key(
+        "At which numbers of false positives per case the sensitivity is read.",
+        [0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0],
+        min_length=1,
+    )
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the mean and the sensitivity at each rate. Raises ValueError without probabilities."""
+        assert isinstance(table, PointsField)
+        if not table.probability:
+            raise ValueError(f"expected probability = true in field {field_name!r}")
+        detections = self.detections(field_name, table)
+        return froc_measure(name, self.title or "FROC score", self.false_positives_per_case, detections)
+
+
+def _numbers(points: PointSet, classes: int) -> list[int]:
+    numbers: list[int] = np.bincount(points.classes, minlength=classes).tolist()
+    return numbers
+
+
+def _of_class(points: PointSet | None, label: int) -> PointSet:
+    if points is None:
+        return PointSet(np.zeros((0, 3)), np.zeros(0, np.int64), np.zeros(0), np.zeros(0))
+    return _chosen(points, points.classes == label)
+
+
+def _chosen(points: PointSet, chosen: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> PointSet:
+    return PointSet(
+        points.positions[chosen],
+        points.classes[chosen],
+        points.probabilities[chosen],
+        points.diameters[chosen],
+    )
+
+
+FIELDS = (PointsField,)
+METRICS = (PointF1, PointPrecision, PointRecall, Froc)

@@ -1,0 +1,157 @@
+"""Declared landmarks against SciPy's distances, alone and by name."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+
+import evaluation
+from evaluation.core.fault import PhaseError
+from evaluation.organiser.rehearsal import rehearse
+from evaluation.phase.phase import load_phase
+from test.challenges.declared.phases import declared_phase, write_table
+
+METRICS = """\
+[tasks.location.metrics]
+mean_radial_error = { worst = 20 }
+close = { metric = "success_detection_rate", radius = 4 }
+"""
+FOVEA = '[fields.fovea]\nkind = "point"\n' + METRICS
+NAMES = ["nose", "left-ear"]
+FACE = (
+    f'[fields.face]\nkind = "keypoints"\naxes = 2\nunit = "pixels"\nnames = {json.dumps(NAMES)}\n' + METRICS
+)
+COUNT = 12
+
+
+@pytest.fixture(scope="module")
+def points():
+    """Reference and prediction, shape (cases, landmarks, axes)."""
+    random = np.random.default_rng(3)
+    true = random.uniform(30, 60, (COUNT, 2, 3)).round(2)
+    return true, (true + random.normal(0, 3, true.shape)).round(2)
+
+
+def errors(true, found):
+    """Return the distance of every landmark, shape (cases, landmarks)."""
+    return np.array([np.diag(cdist(*of_case)) for of_case in zip(true, found, strict=True)])
+
+
+def names():
+    return [f"c{number:02d}" for number in range(COUNT)]
+
+
+def figures_of(phase, folder):
+    result = evaluation.evaluate(phase, folder / "submission", workers=0).to_dict()
+    return {name: entry["value"] for name, entry in result["aggregates"]["location"].items()}
+
+
+def write_fovea(folder, points, keys="", found=COUNT):
+    true, guess = (side[:, 0] for side in points)
+    columns = {f"fovea_{axis}": true[:, number].tolist() for number, axis in enumerate("xyz")}
+    phase = declared_phase(folder / "phase", FOVEA, {"name": names(), **columns}, keys=keys)
+    evaluation.seal(phase)
+    submitted = {axis: guess[:found, number].tolist() for number, axis in enumerate("xyz")}
+    write_table(folder / "submission" / "predictions.csv", {"case": names()[:found], **submitted})
+    return phase
+
+
+def test_one_point(tmp_path, points):
+    phase = write_fovea(tmp_path, points)
+    distances = errors(*points)[:, 0]
+    assert 0 < (distances <= 4).sum() < COUNT
+    assert figures_of(phase, tmp_path) == pytest.approx(
+        {"mean_radial_error": distances.mean(), "close": (distances <= 4).mean()}, abs=5e-5
+    )
+    assert rehearse(load_phase(phase)).problems == ()
+
+
+def test_a_case_without_a_result(tmp_path, points):
+    phase = write_fovea(tmp_path, points, 'missing = "worst"', found=COUNT - 1)
+    distances = np.append(errors(*points)[:-1, 0], 20)
+    assert figures_of(phase, tmp_path) == pytest.approx(
+        {"mean_radial_error": distances.mean(), "close": (distances <= 4).mean()}, abs=5e-5
+    )
+
+
+def write_face(folder, points, submission="archive"):
+    true = points[0][..., :2]
+    phase = declared_phase(
+        folder / "phase",
+        FACE,
+        {"name": names(), "width": [100] * COUNT, "height": [100] * COUNT},
+        submission=submission,
+    )
+    write_table(phase / "face.csv", rows_of(true))
+    return phase
+
+
+def rows_of(points):
+    flat = points.reshape(-1, 2).tolist()
+    return {
+        "case": [name for name in names() for _ in NAMES],
+        "x": [x for x, _ in flat],
+        "y": [y for _, y in flat],
+        "name": NAMES * COUNT,
+    }
+
+
+def test_named_points(tmp_path, points):
+    phase = write_face(tmp_path, points)
+    evaluation.seal(phase)
+    found = points[1][..., :2].copy()
+    found[0, 0] = (99, 99)
+    write_table(tmp_path / "submission" / "predictions.csv", rows_of(found))
+    distances = np.minimum(errors(points[0][..., :2], found), 20)
+    assert distances[0, 0] == 20
+    close = distances <= 4
+    assert figures_of(phase, tmp_path) == pytest.approx(
+        {
+            "mean_radial_error": distances.mean(),
+            "mean_radial_error_nose": distances[:, 0].mean(),
+            "mean_radial_error_left_ear": distances[:, 1].mean(),
+            "close": close.mean(),
+            "close_nose": close[:, 0].mean(),
+            "close_left_ear": close[:, 1].mean(),
+        },
+        abs=5e-5,
+    )
+    assert rehearse(load_phase(phase)).problems == ()
+
+
+def test_the_reference_has_every_name_once(tmp_path, points):
+    phase = write_face(tmp_path, points)
+    lines = (phase / "face.csv").read_text().splitlines(keepends=True)
+    (phase / "face.csv").write_text("".join(lines[:-1]))
+    with pytest.raises(PhaseError) as error:
+        evaluation.seal(phase)
+    assert error.value.problems == ("face.csv: expected the point 'left-ear' of c11 once, found none",)
+
+
+def test_named_points_of_an_algorithm(tmp_path, points):
+    phase = write_face(tmp_path, points, "algorithm")
+    evaluation.seal(phase)
+    jobs = []
+    for name, of_case in zip(names(), points[1].tolist(), strict=True):
+        value = {
+            "type": "Multiple points",
+            "points": [
+                {"name": of, "point": [x, y, 0]} for of, (x, y, _) in zip(NAMES, of_case, strict=True)
+            ],
+            "version": {"major": 1, "minor": 0},
+        }
+        given = {"slug": "photograph", "relative_path": "images/photograph"}
+        made = {"slug": "face", "relative_path": "face.json"}
+        jobs.append(
+            {
+                "pk": name,
+                "inputs": [{"socket": given, "image": {"name": f"{name}.mha"}}],
+                "outputs": [{"socket": made, "value": value}],
+            }
+        )
+    (tmp_path / "submission").mkdir()
+    (tmp_path / "submission" / "predictions.json").write_text(json.dumps(jobs))
+    distances = errors(points[0][..., :2], points[1][..., :2])
+    figures = figures_of(phase, tmp_path)
+    assert figures["mean_radial_error"] == pytest.approx(distances.mean(), abs=5e-5)
