@@ -8,11 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Discriminator
 
-from evaluation.challenges.declared import number
+from evaluation.challenges.declared import (
+    label_overlap,
+    number,
+)
 from evaluation.challenges.declared.field_table import FieldTable
 from evaluation.challenges.declared.measure import MetricTable
 
-_MODULES = (number,)
+_MODULES = (
+    label_overlap,
+    number,
+)
 
 FIELDS: tuple[type[FieldTable], ...] = tuple(table for module in _MODULES for table in module.FIELDS)
 METRICS: tuple[type[MetricTable], ...] = tuple(table for module in _MODULES for table in module.METRICS)
