@@ -18,6 +18,9 @@ from evaluation.challenges.declared import (
     survival,
 )
 from evaluation.challenges.declared import landmarks, number, points
+    label_overlap,
+    number,
+)
 from evaluation.challenges.declared.field_table import FieldTable
 from evaluation.challenges.declared.measure import MetricTable
 
@@ -32,6 +35,8 @@ _MODULES = (
     landmarks,
     number,
     points,
+    label_overlap,
+    number,
 )
 
 FIELDS: tuple[type[FieldTable], ...] = tuple(table for module in _MODULES for table in module.FIELDS)

@@ -65,9 +65,15 @@ class FileFieldTable(FieldTable):
     is_image: ClassVar[bool] = True
     all_extensions: ClassVar[tuple[str, ...]] = ()
 
-    def file_field(self, name: str, kind: Kind, reference: Kind) -> Field:
-        """Return the field of that name, with the kinds of what is submitted and of its reference."""
-        extensions = tuple(self.extensions or self.all_extensions)
+    def file_field(
+        self, name: str, kind: Kind, reference: Kind, readable: tuple[str, ...] | None = None
+    ) -> Field:
+        """Return the field of that name, with the kinds of what is submitted and of its reference.
+
+        ``readable`` are the extensions of files that can be read, by default all of the kind.
+        """
+        readable = readable or self.all_extensions
+        extensions = tuple(self.extensions or readable)
         folder = self.folder or name
         suffix = self.suffix if self.reference_suffix is None else self.reference_suffix
         return Field(
@@ -76,9 +82,7 @@ class FileFieldTable(FieldTable):
             kind=kind,
             archive=Files(folder, extensions, self.suffix),
             socket=self.socket_of(name),
-            reference=Reference(
-                reference, Files(self.reference_folder or folder, self.all_extensions, suffix)
-            ),
+            reference=Reference(reference, Files(self.reference_folder or folder, readable, suffix)),
         )
 
 

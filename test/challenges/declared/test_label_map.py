@@ -1,0 +1,129 @@
+"""Fields of label maps: archives, algorithms, faults, rehearsal."""
+
+import json
+
+import numpy as np
+import pytest
+import SimpleITK
+from PIL import Image
+
+import evaluation
+from evaluation.core.fault import PhaseError
+from evaluation.core.variant import Variant
+from evaluation.organiser.rehearsal import rehearse
+from evaluation.phase.phase import load_phase
+from test.challenges.declared.images import volume_phase, write_images
+from test.challenges.declared.phases import declared_phase
+
+FIELD = """\
+[fields.map]
+kind = "label_map"
+labels = { 1 = "cup", 2 = "disc" }
+"""
+TASK = '\n[tasks.scans]\nmetrics = ["dice"]\n'
+TWO = f"{FIELD}dimensions = 2\n{TASK}"
+VALUES = np.zeros((1, 4, 5), np.uint8)
+VALUES[0, 1:3, 1:4] = [[1, 2, 2], [2, 1, 0]]
+
+
+def image_phase(folder, tables=TWO, submission="archive", **columns):
+    cases = {"name": ["eye1", "eye2"], "width": [5, 5], "height": [4, 4], **columns}
+    phase = declared_phase(folder / "phase", tables, cases, submission=submission)
+    write_images(phase / "map", {"eye1": VALUES, "eye2": VALUES[:, ::-1]}, ".png", 2)
+    evaluation.seal(phase)
+    return phase
+
+
+def dice_of(phase, submission):
+    return evaluation.evaluate(phase, submission, workers=0).to_dict()["aggregates"]["scans"]["dice"]["value"]
+
+
+@pytest.mark.parametrize("extension", [".png", ".bmp", ".tif", ".mha"])
+def test_images_of_an_archive(tmp_path, extension):
+    phase = image_phase(tmp_path)
+    write_images(tmp_path / "submission/map", {"eye1": VALUES, "eye2": VALUES[:, ::-1]}, extension, 2)
+    assert dice_of(phase, tmp_path / "submission") == 1
+
+
+@pytest.mark.parametrize("file_type", [np.uint8, np.int16, np.float32])
+def test_images_of_an_algorithm(tmp_path, file_type):
+    """One file in the folder of the output socket, with a name that the platform makes."""
+    phase = image_phase(tmp_path, submission="algorithm")
+    jobs = []
+    for number, values in enumerate((VALUES, VALUES[:, ::-1]), start=1):
+        folder = tmp_path / "input" / f"job{number}" / "output/images/map"
+        folder.mkdir(parents=True)
+        image = SimpleITK.GetImageFromArray(values[0].astype(file_type))
+        SimpleITK.WriteImage(image, folder / "0d5ab7ee.mha", useCompression=True)
+        jobs.append(
+            {
+                "pk": f"job{number}",
+                "status": "Succeeded",
+                "inputs": [
+                    {
+                        "image": {"name": f"eye{number}.png"},
+                        "socket": {"slug": "fundus", "relative_path": "images/fundus"},
+                    }
+                ],
+                "outputs": [
+                    {"image": {"name": "x.mha"}, "socket": {"slug": "map", "relative_path": "images/map"}}
+                ],
+            }
+        )
+    (tmp_path / "input/predictions.json").write_text(json.dumps(jobs))
+    assert dice_of(phase, tmp_path / "input") == 1
+
+
+def test_a_phase_of_volumes_is_rehearsed(tmp_path):
+    values = np.zeros((3, 4, 5), np.uint8)
+    values[1, 1:3, 1:4] = 1
+    values[2, 1:3, 1:4] = 2
+    phase = volume_phase(tmp_path, FIELD + TASK, {"scan1": values, "scan2": values[::-1].copy()})
+    rehearsal = rehearse(load_phase(phase))
+    assert rehearsal.problems == ()
+    assert set(rehearsal.figures["scans.dice_cup"]) > set(Variant)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "expected"),
+    [
+        (lambda folder: Image.fromarray(VALUES[0] * 3).save(folder / "eye1.png"), "eye1.png: expected whole"),
+        (lambda folder: Image.fromarray(VALUES[0, :3]).save(folder / "eye1.png"), "eye1.png: expected 5 × 4"),
+        (lambda folder: (folder / "eye2.png").unlink(), "eye2"),
+    ],
+)
+def test_a_reference_is_validated_at_the_seal(tmp_path, spoil, expected):
+    phase = image_phase(tmp_path)
+    spoil(phase / "map")
+    (phase / "manifest.json").unlink(missing_ok=True)
+    with pytest.raises(PhaseError, match=expected):
+        evaluation.seal(phase)
+
+
+FAULTS = {
+    "a label that is no number": ('1 = "cup"', 'one = "cup"', "expected whole numbers, found 'one'"),
+    "a name with a space": ('"cup"', '"the cup"', "'the cup' is not a name of lower-case letters"),
+    "two labels of one name": ('"disc"', '"cup"', "expected names that differ from each other"),
+    "a label that is the background": ("1 =", "0 =", "all different and not the background"),
+    "a label beyond 16 bits": ("2 =", "70000 =", "expected labels from 0 to 65535"),
+    "another number of dimensions": ("dimensions = 2", "dimensions = 4", "input should be 2 or 3"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_faults_of_a_declaration(tmp_path, name):
+    old, new, expected = FAULTS[name]
+    with pytest.raises(PhaseError, match=expected):
+        image_phase(tmp_path, TWO.replace(old, new, 1))
+
+
+def test_areas_have_the_unit_of_the_spacing(tmp_path):
+    tables = TWO.replace("dimensions = 2", "dimensions = 2\nhas_spacing = true")
+    tables = tables.replace('["dice"]', '["volume_difference"]')
+    phase = image_phase(tmp_path, tables, spacing_mm=["0.5 0.25", "0.5 0.25"])
+    write_images(tmp_path / "submission/map", {"eye1": VALUES * 0, "eye2": VALUES[:, ::-1]}, ".png", 2)
+    result = evaluation.evaluate(phase, tmp_path / "submission", workers=0).to_dict()
+    figures = result["aggregates"]["scans"]
+    # Two pixels of the cup and three of the disc, in one of two images.
+    assert figures["volume_difference_cup"]["value"] == pytest.approx(2 * 0.125 / 2)
+    assert figures["volume_difference_disc"]["value"] == pytest.approx(3 * 0.125 / 2, abs=5e-5)
