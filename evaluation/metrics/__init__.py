@@ -53,23 +53,15 @@ if TYPE_CHECKING:
         root_mean_squared_error,
     )
     from evaluation.metrics.plain_froc import froc_curve, froc_sensitivity
-    from evaluation.metrics.plain_lesions import detection_ratio, false_components
-    from evaluation.metrics.plain_partial_roc import partial_auc, specificity_at_sensitivity
-    from evaluation.metrics.plain_points import match_points, mean_radial_error, success_detection_rate
-    from evaluation.metrics.plain_probabilities import brier_score, expected_calibration_error, macro_auc
-    from evaluation.metrics.plain_segmentation import dice, f_beta, jaccard, precision, recall
     from evaluation.metrics.plain_label_distances import (
         label_average_surface_distance,
         label_hausdorff_distance,
     )
     from evaluation.metrics.plain_lesions import detection_ratio, false_components
-    from evaluation.metrics.plain_segmentation import (
-        dice,
-        f_beta,
-        jaccard,
-        precision,
-        recall,
-    )
+    from evaluation.metrics.plain_partial_roc import partial_auc, specificity_at_sensitivity
+    from evaluation.metrics.plain_points import match_points, mean_radial_error, success_detection_rate
+    from evaluation.metrics.plain_probabilities import brier_score, expected_calibration_error, macro_auc
+    from evaluation.metrics.plain_segmentation import dice, f_beta, jaccard, precision, recall
     from evaluation.metrics.plain_surface_dice import label_surface_dice, surface_dice
     from evaluation.metrics.plain_surfaces import (
         average_symmetric_surface_distance,
@@ -108,14 +100,14 @@ __all__ = [
     "hausdorff_distance",
     "intraclass_correlation",
     "jaccard",
+    "label_average_surface_distance",
+    "label_hausdorff_distance",
+    "label_surface_dice",
     "lesion_difference",
     "lesion_f1",
     "macro_auc",
     "match_points",
     "matthews_correlation",
-    "label_average_surface_distance",
-    "label_hausdorff_distance",
-    "label_surface_dice",
     "mean_absolute_error",
     "mean_average_precision",
     "mean_detection_iou",
@@ -158,18 +150,15 @@ _MODULES = {
     "plain_decisions": "f1_score hamming_distance sensitivity specificity",
     "plain_errors": "bias mean_absolute_error normalised_absolute_error root_mean_squared_error",
     "plain_froc": "froc_curve froc_sensitivity",
-    "plain_decisions": "f1_score hamming_distance",
-    "plain_errors": ("bias mean_absolute_error normalised_absolute_error root_mean_squared_error"),
     "plain_label_distances": "label_average_surface_distance label_hausdorff_distance",
     "plain_lesions": "detection_ratio false_components",
     "plain_partial_roc": "partial_auc specificity_at_sensitivity",
     "plain_points": "match_points mean_radial_error success_detection_rate",
     "plain_probabilities": "brier_score expected_calibration_error macro_auc",
     "plain_segmentation": "dice f_beta jaccard precision recall",
+    "plain_surface_dice": "label_surface_dice surface_dice",
     "plain_surfaces": "average_symmetric_surface_distance hausdorff_distance modified_hausdorff_distance",
     "plain_survival": "concordance_index",
-    "plain_surface_dice": "label_surface_dice surface_dice",
-    "plain_surfaces": ("average_symmetric_surface_distance hausdorff_distance modified_hausdorff_distance"),
 }
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from evaluation.metrics.crop import Crop
 from evaluation.metrics.label_overlap import LabelMap
-from evaluation.metrics.label_regions import around, label_regions
+from evaluation.metrics.label_regions import Region, around, label_regions
 from evaluation.metrics.nearest import nearest_distances
 from evaluation.metrics.surface_convention import Directions, Surface
 from evaluation.metrics.surface_elements import element_codes, element_sizes
@@ -92,16 +92,32 @@ def compare_labels(
     Maps are 8-bit, shape (z, y, x) or (y, x); beyond them is background. spacing_mm: size of a voxel along
     every axis. surface: see `SurfaceConvention`.
     """
+    boxes = label_boxes(prediction, reference, labels)
+    return [
+        compare_label(prediction, reference, label, box, spacing_mm, surface)
+        for label, box in enumerate(boxes, 1)
+    ]
+
+
+def label_boxes(prediction: LabelMap, reference: LabelMap, labels: int) -> list[Region | None]:
+    """Return the smallest box around each label 1 … ``labels`` in two maps, None where neither has it."""
     found = zip(label_regions(prediction, labels), label_regions(reference, labels), strict=True)
-    compared = []
-    for label, regions in enumerate(found, 1):
-        if occurring := [region for region in regions if region is not None]:
-            box = around(occurring)
-            masks = prediction[box] == label, reference[box] == label
-            compared.append(compare_surfaces(*masks, spacing_mm, surface))
-        else:
-            compared.append(SurfaceComparison(_NO_DISTANCES, _NO_DISTANCES))
-    return compared
+    occurring = ([region for region in regions if region is not None] for regions in found)
+    return [around(regions) if regions else None for regions in occurring]
+
+
+def compare_label(
+    prediction: LabelMap,
+    reference: LabelMap,
+    label: int,
+    box: Region | None,
+    spacing_mm: Sequence[float],
+    surface: Surface,
+) -> SurfaceComparison:
+    """Return the comparison of the surfaces of one label, given its box (see `label_boxes`)."""
+    if box is None:
+        return SurfaceComparison(_NO_DISTANCES, _NO_DISTANCES)
+    return compare_surfaces(prediction[box] == label, reference[box] == label, spacing_mm, surface)
 
 
 def compare_surfaces(
