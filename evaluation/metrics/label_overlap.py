@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.metrics.label_blocks import LabelBlock, around, positions_within, region_of
 from evaluation.metrics.overlap import OverlapCounts
 
 LabelMap = NDArray[np.uint8]
@@ -53,12 +52,6 @@ def count_label_overlap(prediction: LabelMap, reference: LabelMap, labels: int) 
         prediction=table.sum(axis=1)[1:],
         reference=table.sum(axis=0)[1:],
     )
-
-
-def count_block_overlap(prediction: LabelBlock, reference: LabelBlock, labels: int) -> LabelCounts:
-    """Count as `count_label_overlap` does, for maps given as blocks of one volume."""
-    box = around(region_of(prediction), region_of(reference))
-    return count_label_overlap(positions_within(prediction, box), positions_within(reference, box), labels)
 
 
 def volume_difference(counts: LabelCounts, spacing_mm: Sequence[float]) -> VolumeDifference:

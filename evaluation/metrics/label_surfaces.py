@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.metrics.crop import Crop
-from evaluation.metrics.label_blocks import LabelBlock, around, label_regions, positions_within
+from evaluation.metrics.label_overlap import LabelMap
+from evaluation.metrics.label_regions import Region, around, label_regions
 from evaluation.metrics.nearest import nearest_distances
 from evaluation.metrics.surface_convention import Directions, Surface
 from evaluation.metrics.surface_elements import element_codes, element_sizes
@@ -81,27 +81,43 @@ class SurfaceComparison:
 
 
 def compare_labels(
-    prediction: LabelBlock,
-    reference: LabelBlock,
+    prediction: LabelMap,
+    reference: LabelMap,
     labels: int,
     spacing_mm: Sequence[float],
     surface: Surface,
 ) -> list[SurfaceComparison]:
-    """Return the comparison of the surfaces of each label 1 … ``labels`` in two maps of one volume.
+    """Return the comparison of the surfaces of each label 1 … ``labels`` in two maps of one shape.
 
-    spacing_mm: size of a voxel along every axis, (z, y, x) or (y, x).
+    Maps are 8-bit, shape (z, y, x) or (y, x); beyond them is background. spacing_mm: size of a voxel along
+    every axis. surface: see `SurfaceConvention`.
     """
-    predicted, true = label_regions(prediction, labels), label_regions(reference, labels)
-    compared = []
-    for label, regions in enumerate(zip(predicted, true, strict=True), 1):
-        occurring = [region for region in regions if region is not None]
-        if occurring:
-            box = reduce(around, occurring)
-            first, second = (positions_within(block, box) == label for block in (prediction, reference))
-            compared.append(compare_surfaces(first, second, spacing_mm, surface))
-        else:
-            compared.append(SurfaceComparison(_NO_DISTANCES, _NO_DISTANCES))
-    return compared
+    boxes = label_boxes(prediction, reference, labels)
+    return [
+        compare_label(prediction, reference, label, box, spacing_mm, surface)
+        for label, box in enumerate(boxes, 1)
+    ]
+
+
+def label_boxes(prediction: LabelMap, reference: LabelMap, labels: int) -> list[Region | None]:
+    """Return the smallest box around each label 1 … ``labels`` in two maps, None where neither has it."""
+    found = zip(label_regions(prediction, labels), label_regions(reference, labels), strict=True)
+    occurring = ([region for region in regions if region is not None] for regions in found)
+    return [around(regions) if regions else None for regions in occurring]
+
+
+def compare_label(
+    prediction: LabelMap,
+    reference: LabelMap,
+    label: int,
+    box: Region | None,
+    spacing_mm: Sequence[float],
+    surface: Surface,
+) -> SurfaceComparison:
+    """Return the comparison of the surfaces of one label, given its box (see `label_boxes`)."""
+    if box is None:
+        return SurfaceComparison(_NO_DISTANCES, _NO_DISTANCES)
+    return compare_surfaces(prediction[box] == label, reference[box] == label, spacing_mm, surface)
 
 
 def compare_surfaces(

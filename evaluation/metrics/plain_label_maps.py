@@ -13,7 +13,7 @@ from typing import get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.metrics.label_blocks import CroppedLabels, cropped_labels
+from evaluation.metrics.label_overlap import LabelMap
 from evaluation.metrics.label_surfaces import SurfaceComparison, compare_labels
 from evaluation.metrics.plain_arguments import check_shapes
 from evaluation.metrics.surface_convention import Surface
@@ -37,18 +37,18 @@ def compared_labels(
         raise ValueError(f"labels: expected up to {_MOST_LABELS} different ones, found {list(labels)}")
     if surface not in get_args(Surface):
         raise ValueError(f"surface: expected 'elements' or 'voxels', found {surface!r}")
-    first, second = (_block(values, labels) for values in maps)
+    first, second = (_positions(values, labels) for values in maps)
     return compare_labels(first, second, len(labels), spacing_of(maps[0], spacing_mm).tolist(), surface)
 
 
-def _block(values: NDArray[np.generic], labels: Sequence[int]) -> CroppedLabels:
+def _positions(values: NDArray[np.generic], labels: Sequence[int]) -> LabelMap:
     """Return a map with the labels as 1 … n and all other values as 0."""
     if values.dtype == np.bool_ and list(labels) == [1]:
-        return cropped_labels(values.view(np.uint8))
+        return values.view(np.uint8)
     positions = np.zeros(values.shape, dtype=np.uint8)
     for position, label in enumerate(labels, 1):
         positions[values == label] = position
-    return cropped_labels(positions)
+    return positions
 
 
 def spacing_of(values: NDArray[np.generic], spacing_mm: Sequence[float] | None) -> NDArray[np.float64]:

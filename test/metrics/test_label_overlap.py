@@ -4,8 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import confusion_matrix
 
-from evaluation.metrics.label_blocks import cropped_labels
-from evaluation.metrics.label_overlap import count_block_overlap, count_label_overlap, volume_difference
+from evaluation.metrics.label_overlap import count_label_overlap, volume_difference
 
 
 @given(st.sampled_from([1, 5, 20]), st.integers(0, 2**32 - 1), st.sampled_from([(7,), (5, 6), (3, 4, 5)]))
@@ -17,18 +16,6 @@ def test_counts_as_the_confusion_matrix(labels, seed, shape):
     np.testing.assert_array_equal(counts.intersection, np.diagonal(table)[1:])
     np.testing.assert_array_equal(counts.prediction, table.sum(axis=1)[1:])
     np.testing.assert_array_equal(counts.reference, table.sum(axis=0)[1:])
-
-
-@given(st.integers(0, 2**32 - 1), st.sampled_from([0, 0.1, 0.9]), st.sampled_from([(5, 6), (3, 4, 5)]))
-def test_counts_of_blocks_as_of_whole_maps(seed, share, shape):
-    generator = np.random.default_rng(seed)
-    maps = generator.integers(0, 4, (2, *shape)) * (generator.random((2, *shape)) < share)
-    prediction, reference = maps.astype(np.uint8)
-    found = count_block_overlap(cropped_labels(prediction), cropped_labels(reference), 3)
-    expected = count_label_overlap(prediction, reference, 3)
-    np.testing.assert_array_equal(found.intersection, expected.intersection)
-    np.testing.assert_array_equal(found.prediction, expected.prediction)
-    np.testing.assert_array_equal(found.reference, expected.reference)
 
 
 def test_volume_difference_by_hand():
