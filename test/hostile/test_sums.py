@@ -1,42 +1,55 @@
-"""What no single file is too much for and all together are: boxes, faults and blank lines in every file."""
+"""What no single file is too much for and 300 together are: boxes, faults, words and blank lines in each."""
 
 import shutil
+from argparse import Namespace
 from pathlib import Path
 
 import pytest
 
+from evaluation.challenges.edd2020 import sample
 from evaluation.phase.manifest import scan, seal
-from test.repository import REPOSITORY
 
 from .runs import in_processes
 
-GOOD = REPOSITORY / "test" / "input" / "edd2020"
+FILES = 300
 BOX = b"BE 0.5 1 1 9 9\n"
+ALL_BYTES = "bytes in all files, found more"
 
-FILES = {
+CONTENTS = {
+    "a hundred boxes": (BOX * 100, None),
     "the most boxes of a file": (BOX * 10_000, "boxes or other values in all files, found more"),
     "more boxes than a file may hold": (BOX * 10_001, "10000 lines, found more"),
+    "a thousand faults": (b"BE 0.5 1 1 9 x\n" * 1000, "expected y2 a finite number"),
     "ten thousand faults": (b"BE 0.5 1 1 9 x\n" * 10_000, "1000 faults in a file, found more"),
-    "two million blank lines": (b"\n" * 1_900_000, "100000 lines, blank ones included, found more"),
-    "two megabytes of spaces": (b" " * 1_900_000, None),
+    "a hundred thousand blank lines": (b"\n" * 99_999, None),
+    "two million blank lines": (b"\n" * 1_900_000, ALL_BYTES),
+    "two megabytes of spaces": (b" " * 1_900_000, ALL_BYTES),
+    "two megabytes of commas": (b"," * 1_900_000, "fields (class confidence x1 y1 x2 y2), found 1)"),
+    "a million words in a line": (b"x " * 950_000, "fields (class confidence x1 y1 x2 y2), found 950000)"),
 }
 
 
 @pytest.fixture(scope="module")
-def phase(tmp_path_factory) -> Path:
-    phase = tmp_path_factory.mktemp("edd2020") / "real" / "phase"
-    shutil.copytree(REPOSITORY / "ground-truth" / GOOD.name, phase)
-    seal(phase, scan(phase))
-    return phase
+def written(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("edd2020")
+    options = {"seed": 0, "cases": FILES, "out_of_sample": 1, "width": 160, "height": 128}
+    sample.write(Namespace(output=folder, name="real", boxes_only=True, **options), lambda done: None)
+    (folder / "ground-truth" / "real").rename(folder / "phase")
+    seal(folder / "phase", scan(folder / "phase"))
+    return folder
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_sums_are_limited_and_nothing_is_scored(name, phase, tmp_path):
-    content, told = FILES[name]
-    submission = Path(shutil.copytree(GOOD, tmp_path / "submission"))
-    for path in (submission / "detection_bbox").iterdir():
-        path.write_bytes(content)
-    (done,) = in_processes((phase,), submission, tmp_path)
+@pytest.mark.parametrize("name", CONTENTS)
+def test_sums_are_limited_and_nothing_is_scored(name, written, tmp_path):
+    content, told = CONTENTS[name]
+    submission = Path(shutil.copytree(written / "submissions" / "good", tmp_path / "submission"))
+    files = list((submission / "detection_bbox").iterdir())
+    assert len(files) == FILES
+    files[0].write_bytes(content)
+    for path in files[1:]:
+        path.unlink()
+        path.hardlink_to(files[0])  # half a gigabyte for the evaluation, two megabytes on the disk
+    (done,) = in_processes((written / "phase",), submission, tmp_path)
     if told is None:
         assert (done.status, done.stderr) == (0, b"")
         return

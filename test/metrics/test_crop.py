@@ -36,6 +36,10 @@ def test_crop_is_the_bounding_box_of_what_is_not_background(image, background, f
             cropped.values, view[rows.min() : rows.max() + 1, columns.min() : columns.max() + 1]
         )
         assert np.shares_memory(cropped.values, image)
+        copied = cropped.copy()
+        assert not np.shares_memory(copied.values, image)
+        assert copied.box == cropped.box
+        np.testing.assert_array_equal(copied.values, cropped.values)
     else:
         assert (cropped.values.shape, cropped.top, cropped.left) == ((0, 0), 0, 0)
 

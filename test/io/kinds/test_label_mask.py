@@ -121,6 +121,7 @@ def test_what_a_valid_mask_is():
 def derived(pixels, variant):
     """Return the full image of a variant; its crop must be as tight as that of a mask that was read."""
     mask = STRICT.rehearse(read(STRICT, pixels), CASE, variant)
+    assert mask.values.base is None or variant is Variant.PERFECT  # no whole image is kept for a part of it
     image = np.full(MASK.shape, 255, np.uint8)
     height, width = mask.values.shape
     image[mask.top : mask.top + height, mask.left : mask.left + width] = mask.values

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from evaluation.organiser.attack.attack import attack
+from evaluation.organiser.attack.detections import labels_from_detections
+from evaluation.organiser.attack.oracle import Oracle
 from evaluation.phase.manifest import scan
 from evaluation.phase.phase import load_phase
 from test.phases import loaded_phase, tiny_cases
@@ -95,3 +97,25 @@ def test_four_digits_of_a_subgroup_mean_take_more(tmp_path):
 def test_a_phase_without_labels_of_cases(tmp_path):
     keys = {"tasks": ["fovea"], "score": "fovea.distance"}
     assert attacked(loaded_phase(tmp_path / "phase", tiny_cases(12), keys=keys)) == {}
+
+
+def test_full_masks_are_not_held(tmp_path):
+    """Those of 400 photographs of ADAM would take many gigabytes."""
+
+    class Listening(Oracle):
+        full = 0
+
+        def submit(self, predictions):
+            for case in self.cases:
+                for name, value in predictions[case.name].items():
+                    if value.values.size == case.width * case.height:
+                        assert predictions[case.name][name] is not value
+                        assert value.values.base is None
+                        self.full += 1
+            return super().submit(predictions)
+
+    phase = bundled(tmp_path, "adam-onsite")
+    (task,) = (task for task in phase.tasks if task.name == "disc")
+    oracle = Listening(phase, task, 1)
+    labels_from_detections(task, {"f1": 3}, oracle, {"f1": 0.5e-4})
+    assert oracle.full > 0
