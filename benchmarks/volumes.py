@@ -14,20 +14,17 @@ decoding the same files with SimpleITK on two threads, and against surface-dista
 from __future__ import annotations
 
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 import warnings
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.measure import benchmark_parser, measure, parse_or_run_part, report, run_evaluation
+from benchmarks.measure import benchmark_parser, parse_or_run_part
 
 Positions = NDArray[np.uint8]
 Figures = tuple[float, float, float]

@@ -11,15 +11,14 @@ from pydantic import Discriminator
 from evaluation.challenges.declared import (
     classes,
     decisions,
+    label_overlap,
+    landmarks,
     number,
+    points,
     probabilities,
     regression,
     scores,
     survival,
-)
-from evaluation.challenges.declared import landmarks, number, points
-    label_overlap,
-    number,
 )
 from evaluation.challenges.declared.field_table import FieldTable
 from evaluation.challenges.declared.measure import MetricTable
@@ -27,16 +26,14 @@ from evaluation.challenges.declared.measure import MetricTable
 _MODULES = (
     classes,
     decisions,
+    label_overlap,
+    landmarks,
     number,
+    points,
     probabilities,
     regression,
     scores,
     survival,
-    landmarks,
-    number,
-    points,
-    label_overlap,
-    number,
 )
 
 FIELDS: tuple[type[FieldTable], ...] = tuple(table for module in _MODULES for table in module.FIELDS)
