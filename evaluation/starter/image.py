@@ -1,0 +1,158 @@
+"""The image of a phase, made by the Docker engine from a base image without any phase."""
+
+from __future__ import annotations
+
+import gzip
+import secrets
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import IO
+
+import evaluation
+from evaluation.core.fault import PhaseError
+from evaluation.phase import home
+from evaluation.phase.config import FILE_NAME, read_config
+from evaluation.starter.repository import BASE_IMAGE, PHASE, write_surroundings
+
+_NONCE = ".nonce"
+_PIECE = 1 << 20
+# Without attestations the exported file holds one image and nothing else.
+_ENVIRONMENT = {"BUILDX_NO_DEFAULT_ATTESTATIONS": "1"}
+
+
+def phase_folder_of(folder: Path) -> Path:
+    """Return a phase folder, given itself or its repository. Raises `PhaseError`."""
+    for place in (folder, folder / PHASE):
+        if (place / FILE_NAME).is_file():
+            return place
+    raise PhaseError(f"{folder}: expected {FILE_NAME} or {PHASE}/{FILE_NAME}, found neither")
+
+
+def build_image(folder: Path, base: str | None = None, tell: Callable[[str], None] = lambda line: None) -> str:
+    """Build the image of the phase in a folder and return its name, `evaluation-<phase>`.
+
+    base: the base image, by default that of this version of the package. Besides the base, the image holds the
+    phase, sealed, and the challenge that is programmed beside it. ``tell`` gets the lines of the build. Raises
+    `PhaseError` if no engine answers, the base is missing or the phase has faults.
+    """
+    phase = phase_folder_of(folder)
+    config = read_config(phase)
+    base = base or f"{BASE_IMAGE}:{evaluation.__version__}"
+    image = f"evaluation-{config.name}"
+    _engine("info")
+    if _docker("image", "inspect", base).returncode:
+        raise PhaseError(
+            f"the base image {base} is not on this machine: pull it, or make it with ./build.sh --base in the "
+            "package's repository"
+        )
+    if not (phase / _NONCE).exists():
+        _write_secret(phase / _NONCE, secrets.token_hex(16))
+    with tempfile.TemporaryDirectory() as temporary:
+        context = Path(temporary)
+        shutil.copytree(phase, context / PHASE, ignore=shutil.ignore_patterns("manifest.json", "__pycache__"))
+        if (file := home.find_file(phase)) is not None:
+            shutil.copy(file, context / PHASE / home.FILE_NAME)
+        write_surroundings(context, config.name, config.title)
+        dockerfile = folder / "Dockerfile"
+        if dockerfile.is_file():
+            shutil.copy(dockerfile, context / "Dockerfile")
+        command = ["docker", "build", "--tag", image, "--build-arg", f"BASE={base}", str(context)]
+        with subprocess.Popen(  # noqa: S603
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=_environment()
+        ) as process:
+            assert process.stdout is not None
+            lines = []
+            for line in process.stdout:
+                lines.append(line.rstrip())
+                tell(lines[-1])
+        if process.returncode:
+            raise PhaseError(f"{image} could not be built:", *lines[-20:])
+    return image
+
+
+def export_image(folder: Path, output: Path, image: str) -> list[Path]:
+    """Write what goes to the platform into a folder and return the paths; see `export.sh` for what they are.
+
+    Raises `PhaseError` if the image is missing or does not start.
+    """
+    config = read_config(phase_folder_of(folder))
+    output.mkdir(parents=True, exist_ok=True)
+    written = []
+    for name, arguments in (
+        ("settings.json", ("settings", "ground-truth")),
+        ("form.json", ("form", "ground-truth")),
+        ("format.md", ("form", "ground-truth", "--words")),
+    ):
+        path = output / name
+        path.write_bytes(_engine("run", "--rm", "--network=none", "--read-only", image, *arguments))
+        written.append(path)
+    script = (
+        "cd ground-truth && exec tar --create --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner "
+        "--format=gnu -- *"
+    )
+    run = ["run", "--rm", "--network=none", "--read-only", "--entrypoint=sh", image, "-c", script]
+    for name, command in (
+        (f"ground-truth-{config.name}.tar.gz", run),
+        (f"evaluation-{config.name}.tar.gz", ["save", f"{image}:latest"]),
+    ):
+        written.append(_write_compressed(output / name, ["docker", *command]))
+    return written
+
+
+def _write_compressed(path: Path, command: Sequence[str]) -> Path:
+    """Write what a command prints, compressed; a failed one leaves the last file as it was."""
+    partial = path.with_name(f"{path.name}.partial")
+    try:
+        with (
+            partial.open("wb") as raw,
+            gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=raw, mtime=0) as file,
+            subprocess.Popen(command, stdout=subprocess.PIPE) as process,  # noqa: S603
+        ):
+            assert process.stdout is not None
+            _copy(process.stdout, file)
+        if process.returncode:
+            raise PhaseError(f"{path} could not be written: {command[1]} failed")
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+    return path
+
+
+def _copy(source: IO[bytes], target: gzip.GzipFile) -> None:
+    while piece := source.read(_PIECE):
+        target.write(piece)
+
+
+def _write_secret(path: Path, text: str) -> None:
+    path.touch(mode=0o600)
+    path.write_text(text, encoding="ascii")
+
+
+def _engine(*arguments: str) -> bytes:
+    """Return what the engine's client prints. Raises `PhaseError` if it fails."""
+    done = _docker(*arguments)
+    if done.returncode:
+        lines = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["no message"]
+        raise PhaseError(f"docker {arguments[0]}: {lines[-1]}")
+    return done.stdout
+
+
+def _docker(*arguments: str) -> subprocess.CompletedProcess[bytes]:
+    try:
+        return subprocess.run(  # noqa: S603
+            ["docker", *arguments],  # noqa: S607
+            capture_output=True,
+            env=_environment(),
+            check=False,
+        )
+    except FileNotFoundError:
+        raise PhaseError("docker: not installed; see https://docs.docker.com/engine/install/") from None
+
+
+def _environment() -> dict[str, str]:
+    import os
+
+    return {**os.environ, **_ENVIRONMENT}
