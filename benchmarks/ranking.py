@@ -7,7 +7,8 @@ folder of 600 submissions, with and without results per case. Both sides work on
 give the same p-values and, up to the draws, the same probabilities of first place.
 
 Last, whole processes of `python -m evaluation rank`, imports and files included: wall-clock time, and
-processor time, which other programs on the machine disturb less.
+processor time, which other programs on the machine disturb less. The two of JustRAIGS at full size differ by
+the tests of one pair, a randomisation of the sensitivity among them.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ import pandas as pd
 from scipy.stats import norm, rankdata, wilcoxon
 from sklearn.metrics import roc_auc_score
 
+from benchmarks.measure import evaluate_command, write_sample
 from evaluation.challenges.refuge.rules import CHALLENGE, RefugeOptions
 from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable
@@ -256,6 +258,19 @@ def whole_processes(folder: Path) -> None:
     print(f"  {'600 submissions × 400 cases':52} {wall:8.2f} s {processor:8.2f} s")
 
 
+def justraigs(folder: Path) -> None:
+    """Rank two teams with 9,741 eyes, with the tests and without: the difference is the tests of one pair."""
+    write_sample("justraigs", folder, "eyes-phase2", "--cases", "9741", "--stack", "500", "--name", "eyes")
+    results = folder / "results"
+    for team in ("good", "poor"):
+        command = evaluate_command(folder, "eyes-phase2", f"eyes-phase2/{team}")
+        place = ["--output", str(results / team), "--cases", str(results / team / "cases.json")]
+        subprocess.run([*command, *place], check=True, stdout=subprocess.DEVNULL)
+    for option in ("--no-tests", "--tests"):
+        wall, processor = whole_process([str(results), option, "--output", str(folder / "out")])
+        print(f"  {f'JustRAIGS, 2 teams × 9,741 eyes {option}':52} {wall:8.2f} s {processor:8.2f} s")
+
+
 def main() -> None:
     data = draw(2)
     ours(*data)  # warm up
@@ -281,6 +296,8 @@ def main() -> None:
             print(f"600 submissions, {what}: {seconds:.2f} s (parsing the files alone {floor:.2f} s)")
     with tempfile.TemporaryDirectory() as name:
         whole_processes(Path(name))
+    with tempfile.TemporaryDirectory() as name:
+        justraigs(Path(name))
 
 
 if __name__ == "__main__":
