@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.charts.chart import Chart, Record
+from evaluation.charts.encodings import share, tooltip
 from evaluation.charts.theme import GREY, colour_scale, dash_scale, marks_of
 
 Floats = NDArray[np.float64]
@@ -59,8 +60,8 @@ def roc_chart(
         ],
         "chance": [{"false_positive_rate": end, "sensitivity": end} for end in (0, 1)],
     }
-    x = _rate("false_positive_rate", "1 − specificity")
-    y = _rate("sensitivity", "sensitivity")
+    x = share("false_positive_rate", "1 − specificity")
+    y = share("sensitivity", "sensitivity")
     by_name: Record = {"field": "name", "type": "nominal", "title": None}
     if len(curves) < 2:
         by_name = {**by_name, "legend": None}
@@ -87,7 +88,7 @@ def roc_chart(
             {
                 "data": {"name": "band"},
                 "mark": {"type": "area", "opacity": 0.2, "tooltip": None},
-                "encoding": {"x": x, "y": _rate("lower", "sensitivity"), "y2": {"field": "upper"}},
+                "encoding": {"x": x, "y": share("lower", "sensitivity"), "y2": {"field": "upper"}},
             }
         )
     layers.append(
@@ -106,7 +107,7 @@ def roc_chart(
                 "encoding": {
                     "x": x,
                     "y": y,
-                    "tooltip": _tooltip("name", "false_positive_rate", "sensitivity"),
+                    "tooltip": tooltip("name", numbers=("false_positive_rate", "sensitivity")),
                 },
             },
             {
@@ -121,14 +122,3 @@ def roc_chart(
     if points:
         described += " Diamonds are operating points."
     return Chart(name, title, described, data, {"layer": layers, "height": 340}, follows)
-
-
-def _rate(field: str, title: str) -> Record:
-    return {"field": field, "type": "quantitative", "scale": {"domain": [0, 1]}, "title": title}
-
-
-def _tooltip(name: str, *rates: str) -> list[Record]:
-    return [
-        {"field": name, "type": "nominal"},
-        *({"field": rate, "type": "quantitative", "format": ".3f"} for rate in rates),
-    ]

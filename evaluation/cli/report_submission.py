@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     from evaluation.platform.result_file import write_atomically
     from evaluation.report.render import render_page
     from evaluation.report.results import read_results, results_of
-    from evaluation.report.submission import submission_page
+    from evaluation.report.submission import organiser_page, public_page
     from evaluation.results import SubmissionRejected
 
     if arguments.input is None and arguments.results is None:
@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
         except SubmissionRejected as rejected:
             raise PhaseError(*(str(fault) for fault in rejected.faults)) from None
         results = results_of(phase, evaluated.to_dict(), evaluated.records)
-    html = render_page(submission_page(results, arguments.public))
-    write_atomically(arguments.output, html.encode())
+    page = public_page(results) if arguments.public else organiser_page(results)
+    write_atomically(arguments.output, render_page(page).encode())
     sys.stdout.write(f"{arguments.output}\n")
     return 0

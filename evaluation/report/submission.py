@@ -1,50 +1,58 @@
-"""The report of one submission: which sections and figures it has."""
+"""The report of one submission: which sections it has, for the organiser and for the public."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from evaluation.report.metric_rows import metric_rows
-from evaluation.report.page import Cell, Column, Page, Section, Table
+from evaluation.report.case_rows import cases_section
+from evaluation.report.classification import classification_section
+from evaluation.report.detection import detection_section
+from evaluation.report.overview import facts, metrics_section
+from evaluation.report.page import Page, Section
 from evaluation.report.results import SubmissionResults
+from evaluation.report.run_section import definitions_section, run_times_section, troubles_section
+from evaluation.report.structures import values_section
+from evaluation.report.subgroup_figures import public_subgroups_section, subgroups_section
 
 BANNER = "Holds labels: for the organisers of the challenge alone."
 
 
-def submission_page(results: SubmissionResults, public: bool = False) -> Page:
-    """Return the report of a submission; a public one holds neither labels nor single cases."""
-    published = results.metrics.phase
-    return Page(
-        title=results.phase.config.title or published.name,
-        subtitle=f"Results of a submission to {published.name}",
-        banner="" if public else BANNER,
-        facts=tuple(_facts(results)),
-        sections=(Section("metrics", "Metrics", (_metrics(results),)),),
+def organiser_page(results: SubmissionResults) -> Page:
+    """Return the whole report, with labels and single cases."""
+    return _page(
+        results,
+        BANNER,
+        metrics_section(results),
+        cases_section(results),
+        classification_section(results),
+        values_section(results),
+        detection_section(results),
+        subgroups_section(results),
+        troubles_section(results),
+        run_times_section(results),
+        definitions_section(results),
     )
 
 
-def _facts(results: SubmissionResults) -> Iterator[tuple[str, str]]:
-    published, cases = results.metrics.phase, results.metrics.cases
-    yield "Challenge", results.phase.challenge.title
-    yield "Version of the phase", published.version
-    yield "Seal", published.manifest[:12]
-    yield "Cases", f"{cases.scored} of {cases.expected} scored, {cases.worst} with worst values"
+def public_page(results: SubmissionResults) -> Page:
+    """Return the report of what is published: made of `metrics.json` and of the phase's rules alone.
+
+    Curves, distributions and single cases tell of labels more than the published figures, whose bits
+    `audit` counts; they are left out. So are the run times of single cases.
+    """
+    return _page(
+        results,
+        "",
+        metrics_section(results),
+        public_subgroups_section(results),
+        definitions_section(results),
+    )
 
 
-def _metrics(results: SubmissionResults) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for row in metric_rows(results):
-        interval = row.estimate.confidence_interval
-        rows.append(
-            (
-                row.task_title,
-                row.metric.title,
-                row.estimate.value,
-                interval.lower if interval else None,
-                interval.upper if interval else None,
-                f"{row.metric.better} is better",
-                row.metric.unit,
-            )
-        )
-    columns = ("task", "metric", "value", "lower", "upper", "direction", "unit")
-    return Table("metrics", "All metrics", tuple(Column(title) for title in columns), tuple(rows))
+def _page(results: SubmissionResults, banner: str, *sections: Section | None) -> Page:
+    name = results.metrics.phase.name
+    return Page(
+        title=results.phase.config.title or name,
+        subtitle=f"Results of a submission to {name}",
+        banner=banner,
+        facts=tuple(facts(results)),
+        sections=tuple(section for section in sections if section),
+    )

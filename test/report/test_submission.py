@@ -8,14 +8,14 @@ from evaluation.core.fault import PhaseError
 from evaluation.report.page import Table
 from evaluation.report.render import render_page
 from evaluation.report.results import read_results, results_of
-from evaluation.report.submission import submission_page
+from evaluation.report.submission import organiser_page
 from test.report.browser import WIDTHS, opened
 from test.report.submissions import PHASES
 
 
 @pytest.mark.parametrize("name", PHASES)
 def test_the_report_of_every_bundled_phase_is_drawn(chromium, tmp_path, bundled_phase, name):
-    page = submission_page(bundled_phase(name).results)
+    page = organiser_page(bundled_phase(name).results)
     path = tmp_path / "report.html"
     path.write_text(render_page(page), encoding="utf-8")
     for width in WIDTHS:
@@ -27,7 +27,7 @@ def test_the_report_of_every_bundled_phase_is_drawn(chromium, tmp_path, bundled_
 @pytest.mark.parametrize("name", PHASES)
 def test_the_table_of_metrics_holds_the_published_numbers(bundled_phase, name):
     results = bundled_phase(name).results
-    tables = [block for section in submission_page(results).sections for block in section.blocks]
+    tables = [block for section in organiser_page(results).sections for block in section.blocks]
     metrics = next(table for table in tables if isinstance(table, Table) and table.name == "metrics")
     value = [column.title for column in metrics.columns].index("value")
     published = [
