@@ -34,7 +34,7 @@ def confusion_chart(
                 "color": {
                     "field": "share",
                     "type": "quantitative",
-                    "scale": {"domain": [0, 1], "range": ["#ffffff", BLUE]},
+                    "scale": {"domain": [0, 1], "range": ["#ffffff", BLUE], "interpolate": "rgb"},
                     "legend": None,
                 },
                 "tooltip": tooltip("true", "predicted", "label"),

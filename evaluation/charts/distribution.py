@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.charts.chart import Chart, Record, point_of_case
-from evaluation.charts.encodings import category, quantity, tooltip
+from evaluation.charts.encodings import names_down, quantity, tooltip
 from evaluation.charts.theme import BLUE, GREY
 
 MOST_POINTS = 500
@@ -69,7 +69,7 @@ def distribution_chart(
                 {"name": one.name, "case": case, "value": value, "offset": _offset(number)}
                 for number, (case, value) in enumerate(zip(names, values.tolist(), strict=True))
             ]
-    y = category("name", axis={"labelLimit": 150, "title": None})
+    y = names_down("name")
     x = quantity("value", axis_title, domain)
     numbers = ("median", "first_quartile", "third_quartile", "mean")
     told = [{"field": "cases", "type": "quantitative"}, *tooltip("name", numbers=numbers)]
@@ -124,7 +124,7 @@ def distribution_chart(
         "Boxes hold the middle half of the cases, the mark in them is the median, and lines end at the last "
         "case within 1.5 times the box.",
         data,
-        {"encoding": {"y": y}, "layer": layers, "height": 44 * max(1, len(boxes))},
+        {"encoding": {"y": y}, "layer": layers, "height": 50 * max(1, len(boxes))},
         follows,
         single_cases=bool(points),
     )

@@ -25,6 +25,13 @@ def category(field: str, title: str | None = None, **more: Any) -> dict[str, Any
     return {"field": field, "type": "nominal", "title": title, "sort": None, **more}
 
 
+def names_down(field: str) -> dict[str, Any]:
+    """Return the encoding of names down the left side, in the order of the data; long ones are wrapped."""
+    # A line break takes the place of the first space after 16 characters.
+    lines = "split(replace(datum.label, regexp('(.{16,}?) ', 'g'), '$1\\n'), '\\n')"
+    return category(field, axis={"title": None, "labelExpr": lines, "labelLimit": 170, "labelLineHeight": 13})
+
+
 def tooltip(*names: str, numbers: tuple[str, ...] = (), digits: int = 3) -> list[Record]:
     """Return what is shown beside a mark that is pointed at: names, then numbers."""
     return [

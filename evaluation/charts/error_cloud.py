@@ -59,4 +59,4 @@ def error_cloud_chart(name: str, title: str, errors: Sequence[PointError], follo
         f"the cross, nine tenths within {radii['90 %']:.3g} px (rings)."
     )
     data: dict[str, Sequence[Record]] = {"rings": rings, "origin": [{"x": 0, "y": 0}]}
-    return scatter_chart(name, title, described, points, x_axis, y_axis, layers, data, follows)
+    return scatter_chart(name, title, described, points, x_axis, y_axis, layers, data, follows, square=True)

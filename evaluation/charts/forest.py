@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evaluation.charts.chart import Chart
-from evaluation.charts.encodings import category, quantity, tooltip
+from evaluation.charts.encodings import names_down, quantity, tooltip
 from evaluation.charts.theme import GREY
 
 
@@ -36,7 +36,7 @@ def forest_chart(
         }
         for one in (overall, *subgroups)
     ]
-    y = category("label", axis={"labelLimit": 190, "title": None})
+    y = names_down("label")
     x = quantity("value", metric)
     told = [
         *tooltip("label", numbers=("value", "lower", "upper")),
@@ -70,7 +70,7 @@ def forest_chart(
         title,
         "The metric in each subgroup; the dashed line is its value over all cases, lines are 95 % intervals.",
         {"subgroups": rows, "overall": [{"value": overall.value}]},
-        {"layer": layers, "height": 26 * len(rows)},
+        {"layer": layers, "height": 34 * len(rows)},
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evaluation.charts.chart import Chart
-from evaluation.charts.encodings import category, share, tooltip
+from evaluation.charts.encodings import names_down, share, tooltip
 from evaluation.charts.theme import GREY
 
 
@@ -43,7 +43,7 @@ def metric_intervals_chart(name: str, title: str, metrics: Sequence[MetricInterv
     ]
     if not rows:
         return None
-    y = category("metric", axis={"labelLimit": 190, "title": None})
+    y = names_down("metric")
     x_axis = {"labelExpr": "datum.value === 0 ? 'worst' : datum.value === 1 ? 'best' : ''", "values": _TICKS}
     x = {**share("position", ""), "axis": {**x_axis, "title": None}}
     told = tooltip("metric", numbers=("value", "lower", "upper", "best", "worst"), digits=4)
@@ -65,7 +65,7 @@ def metric_intervals_chart(name: str, title: str, metrics: Sequence[MetricInterv
         "Each metric between its worst and its best possible value; the bar is its 95 % interval. Metrics "
         "without a finite worst value are in the table alone.",
         {"metrics": rows},
-        {"data": {"name": "metrics"}, "encoding": {"y": y}, "layer": layers, "height": 22 * len(rows)},
+        {"data": {"name": "metrics"}, "encoding": {"y": y}, "layer": layers, "height": 40 * len(rows)},
     )
 
 

@@ -15,6 +15,7 @@ from evaluation.charts.theme import BLUE, VERMILION, colour_scale, marks_of, sha
 MOST_POINTS = 1500
 """Above so many points, cells of a grid replace them."""
 _GRID = 40
+_SIDE = 280
 
 
 @dataclass(frozen=True)
@@ -46,12 +47,17 @@ def scatter_chart(
     layers: Sequence[Record] = (),
     data: dict[str, Sequence[Record]] | None = None,
     follows: str = "",
+    square: bool = False,
 ) -> Chart:
-    """Return the chart; further ``layers`` with their ``data`` are drawn below the points."""
+    """Return the chart; further ``layers`` with their ``data`` are drawn below the points.
+
+    ``square``: both axes have the same length, which fits a narrow page too.
+    """
     marks = marks_of(point.group for point in points)
     x, y = (_along(field, axis) for field, axis in (("x", x_axis), ("y", y_axis)))
     tables: dict[str, Sequence[Record]] = dict(data or {})
     grouped = len(marks) > 1
+    sizes = {"width": _SIDE, "height": _SIDE} if square else {"height": 340}
     if len(points) > MOST_POINTS:
         tables["cells"] = _cells(points)
         cells: Record = {
@@ -64,7 +70,7 @@ def scatter_chart(
                 "color": category("group", scale=colour_scale(marks), legend={} if grouped else None),
             },
         }
-        specification = {"layer": [*layers, cells], "height": 340}
+        specification = {"layer": [*layers, cells], **sizes}
         described = f"{description} {_GRID} × {_GRID} cells stand for their cases."
         return Chart(name, title, described, tables, specification, follows)
     tables["points"] = [vars(point) for point in points]
@@ -79,7 +85,7 @@ def scatter_chart(
         "mark": {"type": "point", "filled": True, "cursor": "pointer"},
         "encoding": encoding,
     }
-    specification = {"layer": [*layers, drawn], "height": 340}
+    specification = {"layer": [*layers, drawn], **sizes}
     return Chart(name, title, description, tables, specification, follows, single_cases=True)
 
 

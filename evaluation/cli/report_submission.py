@@ -5,9 +5,14 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from evaluation.cli.arguments import PHASE_HELP, add_workers
 from evaluation.core.fault import PhaseError
+
+if TYPE_CHECKING:
+    from evaluation.report.page import Page
+    from evaluation.report.results import SubmissionResults
 
 SUMMARY = "Write the results of one submission as one HTML file, for the organiser."
 
@@ -28,6 +33,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="metrics.json and cases.json of an earlier evaluation, which is then not repeated",
     )
     parser.add_argument(
+        "--images",
+        type=Path,
+        metavar="FOLDER",
+        help="original images, named as the cases, to be drawn below the overlays",
+    )
+    parser.add_argument(
         "--public", action="store_true", help="leave out labels, what tells of them, and every single case"
     )
     add_workers(parser)
@@ -41,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     from evaluation.platform.result_file import write_atomically
     from evaluation.report.render import render_page
     from evaluation.report.results import read_results, results_of
-    from evaluation.report.submission import organiser_page, public_page
+    from evaluation.report.submission import public_page
     from evaluation.results import SubmissionRejected
 
     if arguments.input is None and arguments.results is None:
@@ -56,7 +67,28 @@ def run(arguments: argparse.Namespace) -> int:
         except SubmissionRejected as rejected:
             raise PhaseError(*(str(fault) for fault in rejected.faults)) from None
         results = results_of(phase, evaluated.to_dict(), evaluated.records)
-    page = public_page(results) if arguments.public else organiser_page(results)
+    page = public_page(results) if arguments.public else _organiser_page(results, arguments)
     write_atomically(arguments.output, render_page(page).encode())
     sys.stdout.write(f"{arguments.output}\n")
     return 0
+
+
+def _organiser_page(results: SubmissionResults, arguments: argparse.Namespace) -> Page:
+    from evaluation.isolated import run_isolated
+    from evaluation.platform import machine
+    from evaluation.report.case_images import Request
+    from evaluation.report.pictures import chosen_cases
+    from evaluation.report.submission import organiser_page
+
+    if arguments.input is None:
+        return organiser_page(results)
+    chosen = chosen_cases(results, [task.name for task in results.tasks])
+    request = Request(
+        str(results.phase.folder),
+        str(arguments.input),
+        {task: tuple(cases) for task, cases in chosen.items()},
+        None if arguments.images is None else str(arguments.images),
+        machine.worker_count(arguments.workers),
+    )
+    values = run_isolated("evaluation.report.case_images:read_cases", {"request": request})
+    return organiser_page(results, values, chosen)

@@ -37,7 +37,7 @@ def cases_section(results: SubmissionResults) -> Section:
         row += [", ".join(case.worst) or None, case.failure] if troubled else []
         rows.append(tuple(row))
     note = (
-        "A column's title sorts. A click on a case marks it in figures and pictures, and a click on a point of a "
+        "A column's title sorts. A click on a case marks it in figures and pictures, one on a point of a "
         "figure chooses its case here. Escape clears the choice."
     )
     return Section("cases", "Cases", (CaseTable("cases", "All cases", tuple(columns), rows, note),))

@@ -18,6 +18,7 @@ from evaluation.core.challenge import Task
 from evaluation.io.kinds.boxes import BoxList
 from evaluation.metrics.box_matching import match_boxes
 from evaluation.metrics.froc import Candidates, FrocTable
+from evaluation.phase.phase import Phase
 from evaluation.report.classification import identifier
 from evaluation.report.page import Figure, Section
 from evaluation.report.results import SubmissionResults
@@ -72,14 +73,14 @@ def case_hits(predicted: Floats, reference: Floats, threshold: float, inclusive:
     return BoxHits(hit, found, len(predicted) - found, len(reference) - found)
 
 
-def inclusive_corners(results: SubmissionResults) -> bool:
+def inclusive_corners(phase: Phase) -> bool:
     """Return whether both corners of a box belong to it, as the phase chose."""
-    return bool(getattr(results.phase.options, "inclusive_corners", False))
+    return bool(getattr(phase.options, "inclusive_corners", False))
 
 
 def _charts(results: SubmissionResults) -> Iterator[Chart]:
     for task, table, classes in box_tasks(results):
-        rules = DetectionRules(classes, (HIT,), inclusive_corners(results), THRESHOLDS)
+        rules = DetectionRules(classes, (HIT,), inclusive_corners(results.phase), THRESHOLDS)
         for threshold in THRESHOLDS:
             curves = list(_precision_recall(rules, table, threshold))
             if curves:

@@ -73,7 +73,7 @@ def definitions_section(results: SubmissionResults) -> Section:
         Text(
             (
                 _MISSING[phase.missing],
-                f"Intervals are of 95 %; a bootstrap draws {results.resampling.resamples} resamples of the cases "
+                f"Intervals hold 95 %; a bootstrap draws {results.resampling.resamples} samples of the cases "
                 f"with the seed {results.resampling.seed}.",
                 f"Full seal of the phase: {published.manifest}",
             )

@@ -37,13 +37,11 @@ def _charts(results: SubmissionResults, task: Task) -> Iterator[Chart]:
     for number, (scale, group) in enumerate(groupby(metrics, key=lambda found: _scale(found[0]))):
         members = list(group)
         unit, *ends = scale
-        domain = (min(ends), max(ends)) if all(map(math.isfinite, ends)) else None
         yield distribution_chart(
             identifier(f"{task.name}-distribution-{number + 1}"),
             f"Distribution over the cases. {task.title}",
             [Distribution(metric.title, table[column], table.names) for metric, column in members],
-            unit or ("share" if domain == (0, 1) else "value"),
-            domain,
+            unit or ("share" if sorted(ends) == [0, 1] else "value"),
         )
         for metric, column in members:
             if not math.isfinite(metric.worst) and metric.ordered:
