@@ -27,9 +27,9 @@ def category(field: str, title: str | None = None, **more: Any) -> dict[str, Any
 
 def names_down(field: str) -> dict[str, Any]:
     """Return the encoding of names down the left side, in the order of the data; long ones are wrapped."""
-    # A line break takes the place of the first space after 16 characters.
-    lines = "split(replace(datum.label, regexp('(.{16,}?) ', 'g'), '$1\\n'), '\\n')"
-    return category(field, axis={"title": None, "labelExpr": lines, "labelLimit": 170, "labelLineHeight": 13})
+    # A line break takes the place of the first space after 20 characters.
+    lines = "split(replace(datum.label, regexp('(.{20,}?) ', 'g'), '$1\\n'), '\\n')"
+    return category(field, axis={"title": None, "labelExpr": lines, "labelLimit": 190, "labelLineHeight": 13})
 
 
 def tooltip(*names: str, numbers: tuple[str, ...] = (), digits: int = 3) -> list[Record]:

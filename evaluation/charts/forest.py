@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evaluation.charts.chart import Chart
+from evaluation.charts.chart import Chart, Record
 from evaluation.charts.encodings import names_down, quantity, tooltip
 from evaluation.charts.theme import GREY
 
@@ -42,7 +42,7 @@ def forest_chart(
         *tooltip("label", numbers=("value", "lower", "upper")),
         {"field": "cases", "type": "quantitative"},
     ]
-    layers = [
+    layers: list[Record] = [
         {
             "data": {"name": "overall"},
             "mark": {"type": "rule", "color": GREY, "strokeDash": [4, 3], "tooltip": None},
@@ -50,28 +50,29 @@ def forest_chart(
         },
         {
             "data": {"name": "subgroups"},
-            "transform": [{"filter": "isValid(datum.lower)"}],
-            "mark": {"type": "rule", "strokeWidth": 2},
-            "encoding": {
-                "x": {**quantity("lower", metric)},
-                "x2": {"field": "upper"},
-                "y": y,
-                "tooltip": told,
-            },
-        },
-        {
-            "data": {"name": "subgroups"},
             "mark": {"type": "square", "size": 70, "opacity": 1},
             "encoding": {"x": x, "y": y, "tooltip": told},
         },
     ]
-    return Chart(
-        name,
-        title,
-        "The metric in each subgroup; the dashed line is its value over all cases, lines are 95 % intervals.",
-        {"subgroups": rows, "overall": [{"value": overall.value}]},
-        {"layer": layers, "height": 34 * len(rows)},
-    )
+    data: dict[str, Sequence[Record]] = {"subgroups": rows, "overall": [{"value": overall.value}]}
+    described = "The metric in each subgroup; the dashed line is its value over all cases."
+    if intervals := [row for row in rows if row["lower"] is not None]:
+        described += " Lines are 95 % intervals."
+        data["intervals"] = intervals
+        layers.insert(
+            1,
+            {
+                "data": {"name": "intervals"},
+                "mark": {"type": "rule", "strokeWidth": 2},
+                "encoding": {
+                    "x": quantity("lower", metric),
+                    "x2": {"field": "upper"},
+                    "y": y,
+                    "tooltip": told,
+                },
+            },
+        )
+    return Chart(name, title, described, data, {"layer": layers, "height": 34 * len(rows)})
 
 
 def _label(one: SubgroupValue) -> str:

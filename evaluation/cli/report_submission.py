@@ -39,6 +39,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="original images, named as the cases, to be drawn below the overlays",
     )
     parser.add_argument(
+        "--figures",
+        type=Path,
+        metavar="FOLDER",
+        help="also write every figure there as SVG, PDF, PNG, CSV and Vega-Lite",
+    )
+    parser.add_argument(
         "--public", action="store_true", help="leave out labels, what tells of them, and every single case"
     )
     add_workers(parser)
@@ -50,6 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     from evaluation.phase.named import phase_folder
     from evaluation.phase.phase import load_phase
     from evaluation.platform.result_file import write_atomically
+    from evaluation.report.figure_files import write_figures
     from evaluation.report.render import render_page
     from evaluation.report.results import read_results, results_of
     from evaluation.report.submission import public_page
@@ -69,6 +76,8 @@ def run(arguments: argparse.Namespace) -> int:
         results = results_of(phase, evaluated.to_dict(), evaluated.records)
     page = public_page(results) if arguments.public else _organiser_page(results, arguments)
     write_atomically(arguments.output, render_page(page).encode())
+    if arguments.figures is not None:
+        write_figures(page.charts(), arguments.figures)
     sys.stdout.write(f"{arguments.output}\n")
     return 0
 
@@ -82,7 +91,7 @@ def _organiser_page(results: SubmissionResults, arguments: argparse.Namespace) -
 
     if arguments.input is None:
         return organiser_page(results)
-    chosen = chosen_cases(results, [task.name for task in results.tasks])
+    chosen = chosen_cases(results)
     request = Request(
         str(results.phase.folder),
         str(arguments.input),

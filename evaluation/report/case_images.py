@@ -120,7 +120,7 @@ class _Reader:
 
     def __init__(self, request: Request, folder: Path) -> None:
         self.phase: Phase = load_phase(Path(request.phase))
-        self._fields = {field.name: field for field in fields_of(self.phase.tasks) if _is_read(field)}
+        self._fields = {field.name: field for field in fields_of(self.phase.tasks) if is_shown(field)}
         index = index_submission(folder, self.phase.form, self.phase.tasks)
         if index.faults:
             raise PhaseError(*map(str, index.faults))
@@ -202,7 +202,8 @@ def _read_portion(positions: Sequence[int]) -> list[CaseValues]:
     return [_readers[0].read(position) for position in positions]
 
 
-def _is_read(field: Field) -> bool:
+def is_shown(field: Field) -> bool:
+    """Return whether values of a field can be drawn."""
     kind = field.kind
     return has_regions(kind) or isinstance(kind, ConfidenceVolume | BoxList | PointInImage)
 

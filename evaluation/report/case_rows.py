@@ -60,7 +60,7 @@ def _numbers(table: Values) -> list[str]:
     """Return the columns that hold one number for each case."""
     found = dict.fromkeys(name for row in table.rows for name in row)
     return [
-        name for name in found if all(isinstance(row.get(name, math.nan), int | float) for row in table.rows)
+        name for name in found if all(isinstance(row.get(name), int | float | None) for row in table.rows)
     ]
 
 
@@ -76,10 +76,10 @@ def _values(table: Values, position: int | None, columns: list[str]) -> list[Cel
     if position is None:
         return [None] * len(columns)
     row = table.rows[position]
-    return [_cell(row.get(column, math.nan)) for column in columns]
+    return [_cell(row.get(column)) for column in columns]
 
 
-def _cell(value: float) -> Cell:
-    if math.isnan(value):
+def _cell(value: float | None) -> Cell:
+    if value is None or math.isnan(value):
         return None
     return value if math.isfinite(value) else "missing"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from evaluation.core.challenge import Task
 from evaluation.core.metric import Metric
 from evaluation.metrics.ratio import ratio_or_nan
-from evaluation.report.case_images import CaseImage, CaseValues
+from evaluation.report.case_images import CaseImage, CaseValues, is_shown
 from evaluation.report.detection import HIT, case_hits, inclusive_corners
 from evaluation.report.overlays import AGREEMENT, FALSE, LEGEND, MISSED
 from evaluation.report.page import Gallery, Picture, Section, shown
@@ -33,12 +33,12 @@ _NOTES: Mapping[str, str] = {
 }
 
 
-def chosen_cases(results: SubmissionResults, tasks: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Return the cases to be shown of each of these tasks, with what each is: "worst", "median", "best".
+def chosen_cases(results: SubmissionResults) -> dict[str, dict[str, str]]:
+    """Return the cases to be shown of each task that can be drawn, with what each is, such as "worst".
 
     At most twelve cases are shown in all, three or four of a task; those without a submitted value are not.
     """
-    shown_tasks = [task for task in results.tasks if task.name in tasks]
+    shown_tasks = [task for task in results.tasks if any(is_shown(field) for field in task.fields)]
     count = 4 if 4 * len(shown_tasks) <= MOST_PICTURES else 3
     absent = {(task, case.name) for case in results.cases for task in case.worst}
     chosen: dict[str, dict[str, str]] = {}

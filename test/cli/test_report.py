@@ -27,7 +27,10 @@ def scored(tmp_path):
 def test_a_submission_and_its_results_give_the_same_bytes(scored, tmp_path):
     phase, submission, results = scored
     written = []
-    for name, given in (("a.html", ["--input", str(submission)]), ("b.html", ["--results", str(results)])):
+    for name, given in (
+        ("a.html", ["--input", str(submission)]),
+        ("b.html", ["--input", str(submission), "--results", str(results)]),
+    ):
         arguments = [
             "report",
             "submission",
@@ -61,3 +64,27 @@ def test_without_the_extra_the_command_says_what_to_install(scored, tmp_path, ca
     arguments = ["report", "submission", "--ground-truth", str(phase), "--results", str(results)]
     assert main([*arguments, "--output", str(tmp_path / "report.html")]) == 1
     assert "jinja2" in capsys.readouterr().err
+
+
+def test_every_figure_is_also_a_file(scored, tmp_path):
+    phase, _, results = scored
+    arguments = ["report", "submission", "--ground-truth", str(phase), "--results", str(results), "--public"]
+    assert (
+        main([*arguments, "--output", str(tmp_path / "r.html"), "--figures", str(tmp_path / "figures")]) == 0
+    )
+    assert sorted(path.name for path in (tmp_path / "figures").iterdir()) == [
+        f"metric-intervals.{ending}" for ending in ("csv", "pdf", "png", "svg", "vl.json")
+    ]
+
+
+def test_something_to_report_on_is_required(scored, tmp_path, capsys):
+    arguments = [
+        "report",
+        "submission",
+        "--ground-truth",
+        str(scored[0]),
+        "--output",
+        str(tmp_path / "r.html"),
+    ]
+    assert main(arguments) == 1
+    assert "--input or --results" in capsys.readouterr().err
