@@ -84,7 +84,9 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
     sources = (path.relative_to(REPOSITORY).as_posix() for path in (REPOSITORY / "evaluation").rglob("*.py"))
-    assert names == {"evaluation/py.typed", *sources}
+    templates = (path.name for path in (REPOSITORY / "evaluation" / "report" / "templates").iterdir())
+    others = {"evaluation/py.typed", *(f"evaluation/report/templates/{name}" for name in templates)}
+    assert names == {*others, *sources}
 
 
 def test_it_is_the_installed_package_that_runs(programs, tmp_path):

@@ -127,6 +127,16 @@ COMMANDS = {
         "Print the main figures of a metrics.json as a table.",
         (_SEAL, _EVALUATE, "python -m evaluation summary output/refuge-onsite/metrics.json"),
     ),
+    "report": Command(
+        "report_command",
+        "Write figures and tables of a submission as one HTML file.",
+        (
+            _SEAL,
+            "python -m evaluation report submission --ground-truth refuge-onsite "
+            "--input test/input/refuge-onsite --output output/report.html",
+        ),
+        "no report was written",
+    ),
     "schema": Command(
         "schema_command",
         "Print the JSON schema of metrics.json, leaderboard.json or phase.toml.",

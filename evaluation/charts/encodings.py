@@ -1,0 +1,40 @@
+"""Encodings that several charts share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evaluation.charts.chart import Record
+
+
+def quantity(
+    field: str, title: str, domain: tuple[float, float] | None = None, **more: Any
+) -> dict[str, Any]:
+    """Return the encoding of a number along an axis; without a domain, the scale need not hold zero."""
+    scale = {"zero": False} if domain is None else {"domain": list(domain)}
+    return {"field": field, "type": "quantitative", "title": title, "scale": scale, **more}
+
+
+def share(field: str, title: str) -> dict[str, Any]:
+    """Return the encoding of a number between 0 and 1 along an axis."""
+    return quantity(field, title, (0, 1))
+
+
+def category(field: str, title: str | None = None, **more: Any) -> dict[str, Any]:
+    """Return the encoding of a name, in the order of the data."""
+    return {"field": field, "type": "nominal", "title": title, "sort": None, **more}
+
+
+def names_down(field: str) -> dict[str, Any]:
+    """Return the encoding of names down the left side, in the order of the data; long ones are wrapped."""
+    # A line break takes the place of the first space after 20 characters.
+    lines = "split(replace(datum.label, regexp('(.{20,}?) ', 'g'), '$1\\n'), '\\n')"
+    return category(field, axis={"title": None, "labelExpr": lines, "labelLimit": 190, "labelLineHeight": 13})
+
+
+def tooltip(*names: str, numbers: tuple[str, ...] = (), digits: int = 3) -> list[Record]:
+    """Return what is shown beside a mark that is pointed at: names, then numbers."""
+    return [
+        *({"field": name, "type": "nominal"} for name in names),
+        *({"field": name, "type": "quantitative", "format": f".{digits}f"} for name in numbers),
+    ]

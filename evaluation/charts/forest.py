@@ -1,0 +1,80 @@
+"""Forest plot of subgroups: a metric in each subgroup beside that of all cases."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evaluation.charts.chart import Chart, Record
+from evaluation.charts.encodings import names_down, quantity, tooltip
+from evaluation.charts.theme import GREY
+
+
+@dataclass(frozen=True)
+class SubgroupValue:
+    """The value of a metric in a subgroup; its number of cases and 95 % interval where they are known."""
+
+    column: str
+    group: str
+    value: float
+    cases: int | None = None
+    lower: float | None = None
+    upper: float | None = None
+
+
+def forest_chart(
+    name: str, title: str, metric: str, overall: SubgroupValue, subgroups: Sequence[SubgroupValue]
+) -> Chart:
+    """Return the chart of a metric; the dashed line is its value over all cases."""
+    rows = [
+        {
+            "label": _label(one),
+            "value": one.value,
+            "lower": one.lower,
+            "upper": one.upper,
+            "cases": one.cases,
+        }
+        for one in (overall, *subgroups)
+    ]
+    y = names_down("label")
+    x = quantity("value", metric)
+    told = [
+        *tooltip("label", numbers=("value", "lower", "upper")),
+        {"field": "cases", "type": "quantitative"},
+    ]
+    layers: list[Record] = [
+        {
+            "data": {"name": "overall"},
+            "mark": {"type": "rule", "color": GREY, "strokeDash": [4, 3], "tooltip": None},
+            "encoding": {"x": x},
+        },
+        {
+            "data": {"name": "subgroups"},
+            "mark": {"type": "square", "size": 70, "opacity": 1},
+            "encoding": {"x": x, "y": y, "tooltip": told},
+        },
+    ]
+    data: dict[str, Sequence[Record]] = {"subgroups": rows, "overall": [{"value": overall.value}]}
+    described = "The metric in each subgroup; the dashed line is its value over all cases."
+    if intervals := [row for row in rows if row["lower"] is not None]:
+        described += " Lines are 95 % intervals."
+        data["intervals"] = intervals
+        layers.insert(
+            1,
+            {
+                "data": {"name": "intervals"},
+                "mark": {"type": "rule", "strokeWidth": 2},
+                "encoding": {
+                    "x": quantity("lower", metric),
+                    "x2": {"field": "upper"},
+                    "y": y,
+                    "tooltip": told,
+                },
+            },
+        )
+    return Chart(name, title, described, data, {"layer": layers, "height": 34 * len(rows)})
+
+
+def _label(one: SubgroupValue) -> str:
+    name = f"{one.column}: {one.group}" if one.column else one.group
+    return name if one.cases is None else f"{name} (n = {one.cases})"

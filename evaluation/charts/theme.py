@@ -1,0 +1,100 @@
+"""Colours of all figures, and the light and dark configuration of Vega-Lite that they share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+ThemeName = Literal["light", "dark"]
+
+BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#E69F00", "#009E73", "#CC79A7"
+SKY, VERMILION, YELLOW = "#56B4E9", "#D55E00", "#F0E442"
+GREY = "#767676"
+"""For what is no data of its own: diagonals, zero lines, bands. Readable on white and on black."""
+
+OKABE_ITO = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, YELLOW)
+"""Seven colours that the colour-blind can tell apart (Okabe and Ito 2008), without their black."""
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
+_DASHES = ((1, 0), (6, 3), (2, 2), (8, 2, 2, 2), (12, 3))
+_FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', Arial, sans-serif"
+
+
+@dataclass(frozen=True)
+class Marks:
+    """How one team or class is drawn: colour, shape of its points, dashes of its lines (lengths in pixels).
+
+    No two of the first 35 agree in all three, so that none is told by its colour alone.
+    """
+
+    colour: str
+    shape: str
+    dash: tuple[int, ...]
+
+
+def marks_of(names: Iterable[str]) -> dict[str, Marks]:
+    """Return the marks of each name; they depend on the set of names, not on their order.
+
+    A team so keeps its marks in all figures that are given the same teams, whatever its place in each.
+    """
+    return {
+        name: Marks(
+            OKABE_ITO[position % len(OKABE_ITO)],
+            SHAPES[(position + position // len(OKABE_ITO)) % len(SHAPES)],
+            _DASHES[position // len(OKABE_ITO) % len(_DASHES)],
+        )
+        for position, name in enumerate(sorted(set(names)))
+    }
+
+
+def colour_scale(marks: Mapping[str, Marks]) -> dict[str, Any]:
+    """Return the Vega-Lite scale of the colours by name."""
+    return {"domain": list(marks), "range": [mark.colour for mark in marks.values()]}
+
+
+def shape_scale(marks: Mapping[str, Marks]) -> dict[str, Any]:
+    """Return the Vega-Lite scale of the shapes by name."""
+    return {"domain": list(marks), "range": [mark.shape for mark in marks.values()]}
+
+
+def dash_scale(marks: Mapping[str, Marks]) -> dict[str, Any]:
+    """Return the Vega-Lite scale of the dashes by name."""
+    return {"domain": list(marks), "range": [list(mark.dash) for mark in marks.values()]}
+
+
+def theme(name: ThemeName) -> dict[str, Any]:
+    """Return the Vega-Lite configuration of a theme, with its background."""
+    text, faint, background = {
+        "light": ("#1a1a1a", "#d9d9d9", "#ffffff"),
+        "dark": ("#ececec", "#444444", "#16181b"),
+    }[name]
+    labels = {"labelColor": text, "titleColor": text, "labelFont": _FONT, "titleFont": _FONT}
+    return {
+        "background": background,
+        "font": _FONT,
+        "view": {"stroke": faint},
+        "axis": {
+            **labels,
+            "domainColor": GREY,
+            "tickColor": GREY,
+            "gridColor": faint,
+            "labelFontSize": 12,
+            "titleFontSize": 13,
+            "titleFontWeight": "normal",
+            "labelLimit": 170,
+        },
+        "legend": {
+            **labels,
+            "orient": "bottom",
+            "labelFontSize": 12,
+            "titleFontSize": 12,
+            "labelLimit": 260,
+            "columns": 2,
+        },
+        "header": {**labels, "labelFontSize": 12, "titleFontSize": 13},
+        "title": {"color": text, "font": _FONT},
+        "text": {"color": text, "font": _FONT},
+        "mark": {"color": BLUE, "tooltip": True},
+        "rule": {"color": GREY},
+        "range": {"category": list(OKABE_ITO), "symbol": list(SHAPES)},
+    }

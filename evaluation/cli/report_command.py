@@ -1,0 +1,22 @@
+"""`report`: self-contained HTML pages of a submission or of a leaderboard."""
+
+from __future__ import annotations
+
+import argparse
+
+from evaluation.cli import report_submission
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the kinds of reports and their arguments."""
+    kinds = parser.add_subparsers(dest="kind", required=True, metavar="KIND")
+    for name, module in {"submission": report_submission}.items():
+        kind = kinds.add_parser(name, help=module.SUMMARY, description=module.SUMMARY)
+        module.add_arguments(kind)
+        kind.set_defaults(run=module.run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the report. Raises `PhaseError`, and `ModuleNotFoundError` without the extra."""
+    status: int = arguments.run(arguments)
+    return status

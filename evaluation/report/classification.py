@@ -1,0 +1,224 @@
+"""The section of classification tasks: curves, calibration, confusion matrices, decision curves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.charts.calibration import CalibrationBin, calibration_chart
+from evaluation.charts.chart import Chart
+from evaluation.charts.confusion_matrix import confusion_chart
+from evaluation.charts.curve_points import (
+    point_at_threshold,
+    point_on_curve,
+    precision_band,
+    precision_recall_curve,
+    roc_band,
+    roc_curve,
+)
+from evaluation.charts.decision_curve import decision_curve_chart
+from evaluation.charts.precision_recall import precision_recall_chart
+from evaluation.charts.roc import OperatingPoint, roc_chart
+from evaluation.core.challenge import Task
+from evaluation.core.metric import Curve as CurveColumns
+from evaluation.core.resampling import Resampling, units_of
+from evaluation.metrics.intervals import bootstrap_weights, wilson_interval
+from evaluation.metrics.probabilities import brier_score, expected_calibration_error
+from evaluation.metrics.roc import RocTable, roc_table
+from evaluation.report.graders import grader_points
+from evaluation.report.page import Figure, Section
+from evaluation.report.results import SubmissionResults
+
+Floats = NDArray[np.float64]
+_BINS = 10
+_THRESHOLD = 0.5
+_LARGEST_BAND = 20_000_000
+"""Resamples times cases above which a curve has no band."""
+
+
+@dataclass(frozen=True)
+class Scored:
+    """The scores of a task whose cases have a label, and what the labels are; shape (cases,)."""
+
+    task: Task
+    columns: CurveColumns
+    names: tuple[str, ...]
+    table: RocTable
+
+    @property
+    def identifier(self) -> str:
+        """The start of the names of its figures."""
+        return identifier(f"{self.task.name}-{self.columns.label}")
+
+    @property
+    def probabilities(self) -> Floats | None:
+        """The scores if they can be probabilities, with NaN for missing ones; otherwise None."""
+        scores = np.where(np.isfinite(self.table.score), self.table.score, np.nan)
+        given = scores[~np.isnan(scores)]
+        return scores if given.size and given.min() >= 0 and given.max() <= 1 else None
+
+
+def classification_section(results: SubmissionResults) -> Section | None:
+    """Return the section, None without a task that has scores or decisions."""
+    charts = [chart for task in results.tasks for chart in _charts(results, task)]
+    figures = tuple(Figure(chart) for chart in charts)
+    return Section("classification", "Classification", figures) if figures else None
+
+
+def identifier(text: str) -> str:
+    """Return a text as the name of a figure: lower-case letters, digits and hyphens."""
+    return re.sub(r"[^a-z0-9]+", "-", text.casefold()).strip("-")
+
+
+def _charts(results: SubmissionResults, task: Task) -> Iterator[Chart]:
+    for scored in _scored(results, task):
+        yield from _curves(results, scored)
+        yield from _of_probabilities(scored)
+    yield from _decisions(results, task)
+
+
+def _scored(results: SubmissionResults, task: Task) -> Iterator[Scored]:
+    """Yield the scores of a task by pairs of columns, those with both classes."""
+    table = results.tables[task.name]
+    pairs = dict.fromkeys(
+        (curve.score, curve.label) for metric in task.metrics if (curve := metric.aggregate.curve)
+    )
+    for score, label in pairs:
+        labels = table[label]
+        entering = ~np.isnan(labels)
+        if {0.0, 1.0} <= set(labels[entering].tolist()):
+            names = tuple(name for name, enters in zip(table.names, entering.tolist(), strict=True) if enters)
+            found = roc_table(table[score][entering], labels[entering] > 0)
+            yield Scored(task, CurveColumns(score, label, is_area=True), names, found)
+
+
+def _curves(results: SubmissionResults, scored: Scored) -> Iterator[Chart]:
+    title = f"{scored.task.title}: {scored.columns.score} for {scored.columns.label}".replace("_", " ")
+    table, weights = scored.table, _weights(results.resampling, scored)
+    points = [
+        *_operating_points(results, scored),
+        *grader_points(results, scored.columns.label, scored.names, table),
+    ]
+    band = roc_band(table, weights) if weights else None
+    yield roc_chart(
+        f"{scored.identifier}-roc", f"ROC. {title}", [roc_curve("submission", table)], band, points
+    )
+    yield precision_recall_chart(
+        f"{scored.identifier}-precision-recall",
+        f"Precision and recall. {title}",
+        [precision_recall_curve("submission", table)],
+        precision_band(table, weights) if weights else None,
+        float(table.positive.mean()),
+    )
+
+
+def _weights(resampling: Resampling, scored: Scored) -> list[Floats]:
+    """Return the blocks of bootstrap weights as the intervals of the phase draw them; none if it has none."""
+    resamples = resampling.resamples
+    if not resamples or resamples * len(scored.names) > _LARGEST_BAND:
+        return []
+    units = units_of(resampling.clusters, scored.names)
+    strata = scored.table.positive.astype(np.int64)
+    return list(bootstrap_weights(strata, units, resampling.seed, resamples))
+
+
+def _operating_points(results: SubmissionResults, scored: Scored) -> Iterator[OperatingPoint]:
+    for metric in scored.task.metrics:
+        curve = metric.aggregate.curve
+        estimate = results.estimates[scored.task.name].get(metric.name)
+        same = curve and (curve.score, curve.label) == (scored.columns.score, scored.columns.label)
+        if estimate and curve and same and not curve.is_area:
+            yield point_on_curve(metric.title, scored.table, estimate.value)
+    for task in results.tasks:
+        values = results.estimates[task.name]
+        if {"sensitivity", "specificity"} <= values.keys():
+            at = OperatingPoint(task.title, 1 - values["specificity"].value, values["sensitivity"].value)
+            yield at
+    if scored.probabilities is not None:
+        yield point_at_threshold(f"threshold {_THRESHOLD:g}", scored.table, _THRESHOLD)
+
+
+def _of_probabilities(scored: Scored) -> Iterator[Chart]:
+    probabilities, positive = scored.probabilities, scored.table.positive.astype(np.float64)
+    if probabilities is None:
+        return
+    answered = ~np.isnan(probabilities)
+    weights = np.ones((1, positive.size))
+    yield calibration_chart(
+        f"{scored.identifier}-calibration",
+        f"Calibration. {scored.task.title}",
+        list(_calibration_bins(probabilities[answered], positive[answered])),
+        float(expected_calibration_error(probabilities, positive, weights, _BINS)[0]),
+        float(brier_score(probabilities, positive, weights)[0]),
+    )
+    # A missing probability is the wrong decision at every threshold.
+    decided = np.where(answered, probabilities, 1 - positive)
+    yield decision_curve_chart(
+        f"{scored.identifier}-decision-curve", f"Decision curve. {scored.task.title}", decided, positive
+    )
+    yield confusion_chart(
+        f"{scored.identifier}-confusion",
+        f"Confusion matrix. {scored.task.title}",
+        _counts(decided >= _THRESHOLD, positive > 0),
+        _classes(scored.columns.label),
+        f"Called positive from a probability of {_THRESHOLD:g} on.",
+    )
+
+
+def _calibration_bins(probabilities: Floats, positive: Floats) -> Iterator[CalibrationBin]:
+    of_bin = np.minimum((probabilities * _BINS).astype(np.int64), _BINS - 1)
+    for position in range(_BINS):
+        members = of_bin == position
+        count = int(members.sum())
+        if count:
+            interval = wilson_interval(float(positive[members].sum()), count)
+            predicted, observed = float(probabilities[members].mean()), float(positive[members].mean())
+            yield CalibrationBin(count, predicted, observed, interval.lower, interval.upper)
+
+
+def _decisions(results: SubmissionResults, task: Task) -> Iterator[Chart]:
+    """Yield the confusion matrices of decisions, one for each pair of columns."""
+    table = results.tables[task.name]
+    for metric in task.metrics:
+        decision = metric.aggregate.decision
+        if decision is None or metric.name not in results.estimates[task.name]:
+            continue
+        predicted, present = table[decision.predicted], table[decision.present]
+        entering = ~np.isnan(present)
+        yield confusion_chart(
+            identifier(f"{task.name}-{metric.name}-confusion"),
+            f"Confusion matrix. {metric.title}",
+            _counts(predicted[entering] > 0, present[entering] > 0),
+            _classes(decision.present),
+            f"Decisions of {task.title}.",
+        )
+    sides = [metric.aggregate.share_column for metric in task.metrics[:2]]
+    if [metric.name for metric in task.metrics] == ["sensitivity", "specificity"] and all(sides):
+        right, wrong = [], []
+        for column in sides:
+            values = table[str(column)]
+            right.append(int(np.nansum(values)))
+            wrong.append(int(np.nansum(1 - values)))
+        yield confusion_chart(
+            identifier(f"{task.name}-confusion"),
+            f"Confusion matrix. {task.title}",
+            np.array([[right[1], wrong[1]], [wrong[0], right[0]]]),
+            ("negative", "positive"),
+            "Decisions as submitted.",
+        )
+
+
+def _counts(called: NDArray[np.bool_], positive: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return the numbers of cases by true and predicted class, negative first."""
+    return np.array(
+        [[int((called[positive == true] == say).sum()) for say in (False, True)] for true in (False, True)]
+    )
+
+
+def _classes(label: str) -> tuple[str, str]:
+    name = label.replace("_", " ")
+    return f"no {name}", name

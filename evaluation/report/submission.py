@@ -1,0 +1,73 @@
+"""The report of one submission: which sections it has, for the organiser and for the public."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from evaluation.report.case_images import CaseValues
+from evaluation.report.case_rows import cases_section
+from evaluation.report.classification import classification_section
+from evaluation.report.detection import detection_section
+from evaluation.report.overview import facts, metrics_section
+from evaluation.report.page import Page, Section
+from evaluation.report.pictures import pictures_section
+from evaluation.report.results import SubmissionResults
+from evaluation.report.run_section import definitions_section, run_times_section, troubles_section
+from evaluation.report.size_figures import sizes_section
+from evaluation.report.structures import values_section
+from evaluation.report.subgroup_figures import public_subgroups_section, subgroups_section
+
+BANNER = "Holds labels: for the organisers of the challenge alone."
+
+
+def organiser_page(
+    results: SubmissionResults,
+    values: Sequence[CaseValues] = (),
+    chosen: Mapping[str, Mapping[str, str]] | None = None,
+) -> Page:
+    """Return the whole report, with labels and single cases.
+
+    ``values`` are what was read of the submission's files, if they are at hand; ``chosen`` says by task and
+    case which pictures are among them.
+    """
+    return _page(
+        results,
+        BANNER,
+        metrics_section(results),
+        cases_section(results),
+        classification_section(results),
+        values_section(results),
+        sizes_section(results, values),
+        detection_section(results),
+        pictures_section(results, chosen or {}, values),
+        subgroups_section(results),
+        troubles_section(results),
+        run_times_section(results),
+        definitions_section(results),
+    )
+
+
+def public_page(results: SubmissionResults) -> Page:
+    """Return the report of what is published: made of `metrics.json` and of the phase's rules alone.
+
+    Curves, distributions and single cases tell of labels more than the published figures, whose bits
+    `audit` counts; they are left out. So are the run times of single cases.
+    """
+    return _page(
+        results,
+        "",
+        metrics_section(results),
+        public_subgroups_section(results),
+        definitions_section(results),
+    )
+
+
+def _page(results: SubmissionResults, banner: str, *sections: Section | None) -> Page:
+    name = results.metrics.phase.name
+    return Page(
+        title=results.phase.config.title or name,
+        subtitle=f"Results of a submission to {name}",
+        banner=banner,
+        facts=tuple(facts(results)),
+        sections=tuple(section for section in sections if section),
+    )

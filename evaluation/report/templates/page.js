@@ -1,0 +1,260 @@
+"use strict";
+(() => {
+  const settings = JSON.parse(document.getElementById("settings").textContent);
+  const root = document.documentElement;
+  const prefersDark = matchMedia("(prefers-color-scheme: dark)");
+  const views = new Map(); // of Vega, by the name of the figure
+  let chosenTheme = null;
+  let chosenCase = "";
+
+  const contentOf = (element) => JSON.parse(element.querySelector(":scope > script").textContent);
+  const say = (text) => { document.getElementById("status").textContent = text; };
+
+  // --- Figures ---------------------------------------------------------------------------------------------
+
+  const complete = (specification, theme, sizes) => ({ config: settings.themes[theme], ...sizes, ...specification });
+
+  async function draw(figure) {
+    const name = figure.dataset.chart;
+    try {
+      views.get(name)?.finalize();
+      const specification = complete(contentOf(figure), root.dataset.theme, {
+        width: "container", autosize: { type: "fit-x", contains: "padding" },
+      });
+      const drawing = figure.querySelector(".drawing");
+      const result = await vegaEmbed(drawing, specification, { mode: "vega-lite", renderer: "svg", actions: false });
+      views.set(name, result);
+      if (settings.selectedCase in result.view.getState().signals) {
+        result.view.addEventListener("click", (_event, item) => {
+          const name = item?.datum?.case ?? item?.datum?.datum?.case;
+          if (typeof name === "string") choose(name, true);
+        });
+        if (chosenCase) await result.view.signal(settings.selectedCase, chosenCase).runAsync();
+      }
+      figure.dataset.state = "drawn";
+    } catch (error) {
+      figure.dataset.state = "failed";
+      console.error(`figure ${name}: ${error}`);
+    }
+  }
+
+  async function drawAll() {
+    for (const figure of document.querySelectorAll("figure.chart")) await draw(figure);
+    root.dataset.state = "drawn";
+  }
+
+  function setTheme(theme) {
+    root.dataset.theme = theme;
+    const button = document.getElementById("theme");
+    button.textContent = theme === "dark" ? "Light" : "Dark";
+    return drawAll();
+  }
+
+  // --- Downloads -------------------------------------------------------------------------------------------
+
+  function save(name, content, type) {
+    const link = document.createElement("a");
+    link.href = content.startsWith("data:") ? content : URL.createObjectURL(new Blob([content], { type }));
+    link.download = name;
+    link.click();
+    if (!content.startsWith("data:")) setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  }
+
+  const csvCell = (value) => {
+    if (value === null || value === undefined) return "";
+    let text = String(value);
+    // A spreadsheet would run such a text as a formula.
+    if (typeof value === "string" && /^[=+\-@\t\r]/.test(text)) text = `'${text}`;
+    return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+
+  function csvOf(datasets) {
+    const names = Object.keys(datasets);
+    const columns = [...new Set(names.flatMap((name) => datasets[name].flatMap((row) => Object.keys(row))))];
+    const lines = [["table", ...columns]];
+    for (const name of names) {
+      for (const row of datasets[name]) lines.push([name, ...columns.map((column) => row[column])]);
+    }
+    return lines.map((line) => line.map(csvCell).join(",") + "\r\n").join("");
+  }
+
+  async function download(figure, format) {
+    const name = figure.dataset.chart;
+    const { view } = views.get(name);
+    if (format === "SVG") save(`${name}.svg`, await view.toSVG(), "image/svg+xml");
+    if (format === "PNG") save(`${name}.png`, await view.toImageURL("png", 3), "image/png");
+    if (format === "CSV") save(`${name}.csv`, csvOf(contentOf(figure).datasets), "text/csv");
+    if (format === "Vega-Lite") {
+      const sizes = { width: 480, autosize: { type: "fit-x", contains: "padding" } };
+      const specification = { $schema: settings.schema, ...complete(contentOf(figure), "light", sizes) };
+      save(`${name}.vl.json`, JSON.stringify(specification, null, 1), "application/json");
+    }
+  }
+
+  // --- Tables ----------------------------------------------------------------------------------------------
+
+  const compare = (first, second) => {
+    if (first === second) return 0;
+    if (first === null) return 1;
+    if (second === null) return -1;
+    if (typeof first === "number" && typeof second === "number") return first - second;
+    return String(first).localeCompare(String(second), "en", { numeric: true });
+  };
+
+  // Sorts rows by a column; what is missing comes last either way.
+  function sorted(rows, valueOf, descending) {
+    const sign = descending ? -1 : 1;
+    return [...rows].sort((a, b) => {
+      const [first, second] = [valueOf(a), valueOf(b)];
+      return first === null || second === null ? compare(first, second) : sign * compare(first, second);
+    });
+  }
+
+  function turn(heads, head) {
+    const descending = head.getAttribute("aria-sort") === "ascending";
+    for (const other of heads) other.removeAttribute("aria-sort");
+    head.setAttribute("aria-sort", descending ? "descending" : "ascending");
+    return descending;
+  }
+
+  function makeSortable(table) {
+    const heads = [...table.tHead.rows[0].cells];
+    const body = table.tBodies[0];
+    const valueOf = (position) => (row) => {
+      const cell = row.cells[position];
+      if (cell.dataset.value !== undefined) return Number(cell.dataset.value);
+      return cell.textContent === "–" ? null : cell.textContent;
+    };
+    heads.forEach((head, position) => {
+      const cells = [...body.rows].map((row) => row.cells[position]);
+      if (cells.some((cell) => cell.dataset.value !== undefined)) {
+        for (const cell of [head, ...cells]) cell.classList.add("number");
+      }
+      head.firstElementChild.addEventListener("click", () => {
+        body.append(...sorted(body.rows, valueOf(position), turn(heads, head)));
+      });
+    });
+  }
+
+  const AT_FIRST = 100;
+  const shown = (cell, digits) => {
+    if (cell === null) return "–";
+    if (typeof cell !== "number") return cell;
+    return (digits === null ? String(cell) : cell.toFixed(digits)).replace("-", "−");
+  };
+
+  function makeCases(block) {
+    const { columns, rows } = contentOf(block);
+    const table = block.querySelector("table");
+    const [filter, more, count] = ["input", "[data-action=more]", ".count"].map((one) => block.querySelector(one));
+    const texts = new Map(rows.map((row) => [row, row.map((cell, i) => shown(cell, columns[i][1])).join("\n").toLowerCase()]));
+    const numeric = columns.map((_column, position) => rows.some((row) => typeof row[position] === "number"));
+    let ordered = rows;
+    let limit = AT_FIRST;
+    const head = table.tHead.insertRow();
+    const heads = columns.map(([title], position) => {
+      const cell = document.createElement("th");
+      cell.scope = "col";
+      if (numeric[position]) cell.classList.add("number");
+      const button = document.createElement("button");
+      button.type = "button";
+      button.textContent = title;
+      button.addEventListener("click", () => {
+        ordered = sorted(rows, (row) => row[position], turn(heads, cell));
+        fill();
+      });
+      cell.append(button);
+      head.append(cell);
+      return cell;
+    });
+
+    function fill() {
+      const wanted = filter.value.trim().toLowerCase().split(/\s+/);
+      const matching = ordered.filter((row) => wanted.every((word) => texts.get(row).includes(word)));
+      const visible = matching.slice(0, limit);
+      const chosen = matching.find((row) => row[0] === chosenCase);
+      if (chosen && !visible.includes(chosen)) visible.push(chosen);
+      table.tBodies[0].replaceChildren(...visible.map(rowOf));
+      count.textContent = `${matching.length} of ${rows.length} cases`;
+      more.hidden = visible.length === matching.length;
+    }
+
+    function rowOf(row) {
+      const line = document.createElement("tr");
+      line.dataset.case = row[0];
+      line.setAttribute("aria-selected", String(row[0] === chosenCase));
+      row.forEach((cell, position) => {
+        const place = line.insertCell();
+        if (position) {
+          place.textContent = shown(cell, columns[position][1]);
+          if (numeric[position]) place.classList.add("number");
+          return;
+        }
+        const button = document.createElement("button");
+        button.type = "button";
+        button.textContent = cell;
+        button.addEventListener("click", () => choose(cell === chosenCase ? "" : cell, false));
+        place.append(button);
+      });
+      return line;
+    }
+
+    filter.addEventListener("input", fill);
+    more.addEventListener("click", () => { limit = Infinity; fill(); });
+    addEventListener("beforeprint", () => { limit = Infinity; fill(); });
+    block.querySelector("[data-action=clear]").addEventListener("click", () => choose("", false));
+    document.addEventListener("case", ({ detail }) => {
+      if (detail.show && !rows.some((row) => row[0] === chosenCase && texts.get(row).includes(filter.value.trim().toLowerCase()))) {
+        filter.value = "";
+      }
+      fill();
+      const line = [...table.tBodies[0].rows].find((row) => row.dataset.case === chosenCase);
+      if (detail.show && line) {
+        block.scrollIntoView({ block: "nearest" });
+        line.scrollIntoView({ block: "nearest" });
+        line.querySelector("button").focus({ preventScroll: true });
+      }
+    });
+    fill();
+  }
+
+  // Chooses a case everywhere: in tables, figures and pictures; "show" also brings its row into sight.
+  function choose(name, show) {
+    chosenCase = name;
+    for (const { view } of views.values()) {
+      if (settings.selectedCase in view.getState().signals) view.signal(settings.selectedCase, name).runAsync();
+    }
+    for (const picture of document.querySelectorAll(".picture")) {
+      picture.toggleAttribute("data-chosen", name !== "" && picture.dataset.case === name);
+    }
+    document.dispatchEvent(new CustomEvent("case", { detail: { show } }));
+    say(name ? `Case ${name} is chosen.` : "No case is chosen.");
+  }
+
+  // --- Start -----------------------------------------------------------------------------------------------
+
+  for (const table of document.querySelectorAll("table.sortable")) makeSortable(table);
+  for (const block of document.querySelectorAll(".cases")) makeCases(block);
+  for (const figure of document.querySelectorAll("figure.chart")) {
+    for (const button of figure.querySelectorAll("[data-format]")) {
+      button.addEventListener("click", () => download(figure, button.dataset.format));
+    }
+  }
+  document.getElementById("theme").addEventListener("click", () => {
+    chosenTheme = root.dataset.theme === "dark" ? "light" : "dark";
+    setTheme(chosenTheme);
+  });
+  addEventListener("keydown", (event) => { if (event.key === "Escape" && chosenCase) choose("", false); });
+  prefersDark.addEventListener("change", () => { if (!chosenTheme) setTheme(prefersDark.matches ? "dark" : "light"); });
+
+  const links = new Map([...document.querySelectorAll("nav a")].map((link) => [link.hash.slice(1), link]));
+  const inSight = new IntersectionObserver((entries) => {
+    for (const entry of entries) links.get(entry.target.id)?.toggleAttribute("data-in-sight", entry.isIntersecting);
+    const current = [...links.values()].find((link) => link.hasAttribute("data-in-sight"));
+    for (const link of links.values()) link.removeAttribute("aria-current");
+    current?.setAttribute("aria-current", "true");
+  });
+  for (const section of document.querySelectorAll("main > section")) inSight.observe(section);
+
+  setTheme(prefersDark.matches ? "dark" : "light");
+})();

@@ -1,0 +1,83 @@
+"""One example of every chart, with data that can be checked by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evaluation.charts.bland_altman import Pair, bland_altman_chart
+from evaluation.charts.calibration import CalibrationBin, calibration_chart
+from evaluation.charts.chart import Chart
+from evaluation.charts.confusion_matrix import confusion_chart
+from evaluation.charts.cumulative import cumulative_chart
+from evaluation.charts.decision_curve import decision_curve_chart
+from evaluation.charts.distribution import Distribution, distribution_chart
+from evaluation.charts.error_cloud import PointError, error_cloud_chart
+from evaluation.charts.forest import SubgroupValue, forest_chart
+from evaluation.charts.froc import FrocLine, froc_chart
+from evaluation.charts.histogram import histogram_chart
+from evaluation.charts.metric_intervals import MetricInterval, metric_intervals_chart
+from evaluation.charts.precision_recall import PrecisionBand, PrecisionRecallCurve, precision_recall_chart
+from evaluation.charts.roc import Band, Curve, OperatingPoint, roc_chart
+from evaluation.charts.scatter import Axis, CasePoint, scatter_chart
+
+ENDS = np.array([0.0, 1.0])
+
+
+def examples() -> dict[str, Chart]:
+    """Return the example charts by name."""
+    intervals = metric_intervals_chart(
+        "metric-intervals",
+        "Metrics",
+        [
+            MetricInterval("AUC", 0.75, 0.5, 1.0, best=1, worst=0),
+            MetricInterval("Error", 1.0, None, None, 0, 4),
+        ],
+    )
+    assert intervals is not None
+    charts = (
+        intervals,
+        roc_chart(
+            "roc",
+            "ROC",
+            [Curve("one", ENDS, ENDS), Curve("two", ENDS, np.array([0.5, 1.0]))],
+            Band(ENDS, np.array([0.0, 0.9]), np.array([0.2, 1.0])),
+            [OperatingPoint("reader", 0.1, 0.6)],
+        ),
+        precision_recall_chart(
+            "precision-recall",
+            "Precision and recall",
+            [PrecisionRecallCurve("one", ENDS, np.array([1.0, 0.5]))],
+            PrecisionBand(ENDS, np.array([0.8, 0.4]), np.array([1.0, 0.6])),
+            prevalence=0.3,
+        ),
+        calibration_chart("calibration", "Calibration", [CalibrationBin(5, 0.1, 0.2, 0.0, 0.6)], 0.1, 0.05),
+        confusion_chart("confusion", "Confusion", np.array([[3, 1], [0, 2]]), ("no", "yes"), "Decisions."),
+        decision_curve_chart("decision-curve", "Decision curve", np.array([0.2, 0.8]), np.array([0.0, 1.0])),
+        distribution_chart(
+            "distribution",
+            "Distribution",
+            [Distribution("Dice", np.array([1.0, 2.0, 3.0, 4.0, 100.0, np.nan]), list("abcdef"))],
+            "share",
+        ),
+        scatter_chart(
+            "scatter",
+            "Scatter",
+            "Two groups.",
+            [CasePoint("a", 1, 0.5, "cup"), CasePoint("b", 10, 0.7, "disc")],
+            Axis("size", logarithmic=True),
+            Axis("Dice", (0, 1)),
+        ),
+        bland_altman_chart("bland-altman", "Agreement", [Pair("a", 3, 1), Pair("b", 2, 2)], "mm"),
+        froc_chart("froc", "FROC", [FrocLine("polyp", ENDS, np.array([0.5, 1.0]))], 0.5),
+        cumulative_chart("cumulative", "Errors", np.array([3.0, 1.0, np.nan, 2.0]), "px"),
+        error_cloud_chart("error-cloud", "Errors", [PointError("a", 3, 4), PointError("b", 0, 0)]),
+        forest_chart(
+            "forest",
+            "Subgroups",
+            "AUC",
+            SubgroupValue("", "all cases", 0.8),
+            [SubgroupValue("age", "below 50", 0.7, 12, 0.6, 0.9)],
+        ),
+        histogram_chart("histogram", "Run times", "Seconds.", np.array([1.0, 2.0, 2.0, 6.0]), "seconds"),
+    )
+    return {chart.name: chart for chart in charts}

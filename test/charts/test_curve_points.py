@@ -1,0 +1,98 @@
+"""Points of curves, against scikit-learn; bands, against a plain bootstrap."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn import metrics
+
+from evaluation.charts.curve_points import (
+    point_at_threshold,
+    point_on_curve,
+    precision_band,
+    precision_recall_curve,
+    roc_band,
+    roc_curve,
+    thinned,
+)
+from evaluation.metrics.intervals import bootstrap_weights
+from evaluation.metrics.roc import roc_table
+
+GENERATOR = np.random.default_rng(7)
+LABELS = np.repeat([True, False], [20, 40])
+SCORES = np.round(GENERATOR.normal(LABELS * 1.0, 1.0), 1)
+TABLE = roc_table(SCORES, LABELS)
+
+
+def test_the_roc_curve_is_that_of_scikit_learn():
+    curve = roc_curve("s", TABLE)
+    x, y, _ = metrics.roc_curve(LABELS, SCORES)
+    assert metrics.auc(curve.false_positive_rate, curve.sensitivity) == pytest.approx(
+        metrics.auc(x, y), abs=1e-12
+    )
+    points = set(zip(x.tolist(), y.tolist(), strict=True))
+    assert set(zip(curve.false_positive_rate.tolist(), curve.sensitivity.tolist(), strict=True)) <= points
+
+
+def test_the_precision_recall_curve_is_that_of_scikit_learn():
+    curve = precision_recall_curve("s", TABLE)
+    precision, recall, _ = metrics.precision_recall_curve(LABELS, SCORES)
+    points = {(round(x, 12), round(y, 12)) for x, y in zip(recall.tolist(), precision.tolist(), strict=True)}
+    found = {(round(x, 12), round(y, 12)) for x, y in zip(curve.recall, curve.precision, strict=True)}
+    assert found <= points
+    assert len(found) > 15
+
+
+def test_the_roc_band_holds_95_percent_of_resampled_curves():
+    weights = np.vstack(list(bootstrap_weights(LABELS.astype(int), None, 3, 200)))
+    band = roc_band(TABLE, [weights[:50], weights[50:]])
+    at = 15  # a false-positive rate of 0.3
+    sensitivities = []
+    for row in weights.astype(int):
+        x, y, _ = metrics.roc_curve(np.repeat(LABELS, row), np.repeat(SCORES, row), drop_intermediate=False)
+        sensitivities.append(y[x <= 0.3 + 1e-12].max())
+    assert band.false_positive_rate[at] == pytest.approx(0.3)
+    assert (band.lower[at], band.upper[at]) == pytest.approx(
+        tuple(np.quantile(sensitivities, (0.025, 0.975)))
+    )
+
+
+def test_the_precision_band_is_taken_where_a_recall_is_first_reached():
+    weights = np.ones((3, len(LABELS)))
+    band = precision_band(TABLE, [weights])
+    precision, recall, _ = metrics.precision_recall_curve(LABELS, SCORES)
+    half = int(np.flatnonzero(recall >= 0.5 - 1e-12)[-1])  # scikit-learn's recall falls
+    assert band.lower[24] == band.upper[24] == pytest.approx(precision[half])
+    assert band.recall[24] == 0.5
+
+
+def test_operating_points():
+    table = roc_table([0.1, 0.4, 0.6, 0.9], [False, True, False, True])
+    assert vars(point_at_threshold("t", table, 0.5)) == {
+        "name": "t",
+        "false_positive_rate": 0.5,
+        "sensitivity": 0.5,
+    }
+    assert point_on_curve("s", table, 1.0).false_positive_rate == 0.5
+    assert point_on_curve("s", table, 0.5).false_positive_rate == 0.0
+
+
+def test_a_missing_likelihood_is_never_called_right():
+    table = roc_table([-np.inf, 0.9, np.inf, 0.1], [True, True, False, False])
+    at = point_at_threshold("t", table, 0.5)
+    assert (at.false_positive_rate, at.sensitivity) == (0.5, 0.5)
+    assert roc_curve("s", table).sensitivity.max() == 0.5
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=60))
+def test_a_thinned_curve_keeps_its_ends_and_its_area(points):
+    x, y = (np.sort(np.array(column)) for column in zip(*points, strict=True))
+    kept = thinned(x, y)
+    assert kept[0] == 0
+    assert kept[-1] == x.size - 1
+    assert np.trapezoid(y[kept], x[kept]) == pytest.approx(np.trapezoid(y, x), abs=0.005)
+
+
+def test_a_long_curve_becomes_short():
+    x = np.linspace(0, 1, 9741)
+    assert len(thinned(x, np.sqrt(x))) < 600

@@ -1,0 +1,108 @@
+"""Every chart: its specification is the checked-in one, Vega draws it, and its data are right.
+
+After an intended change, `python -m test.charts.test_specifications` writes the specifications anew.
+"""
+
+import json
+import math
+import sys
+
+import pytest
+
+from evaluation.charts.chart import layered
+from test.charts.drawing import drawn
+from test.charts.examples import examples
+from test.repository import REPOSITORY
+
+FOLDER = REPOSITORY / "test" / "charts" / "specifications"
+EXAMPLES = examples()
+
+
+def rounded(value):
+    """Return a specification with floats that are the same on every machine."""
+    if isinstance(value, float):
+        return float(f"{value:.9g}")
+    if isinstance(value, dict):
+        return {key: rounded(item) for key, item in value.items()}
+    return [rounded(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_specification_is_the_one_that_is_checked_in(name):
+    expected = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    assert rounded(json.loads(json.dumps(layered(EXAMPLES[name])))) == expected
+
+
+def test_no_specification_is_left_over():
+    assert {path.stem for path in FOLDER.iterdir()} == set(EXAMPLES)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_every_chart_is_drawn_with_marks_for_its_data(name):
+    svg = drawn(EXAMPLES[name])
+    assert svg.count("<path") + svg.count("<text") > 10
+    assert "NaN" not in svg
+    assert "undefined" not in svg
+
+
+def rows(name, table):
+    return EXAMPLES[name].data[table]
+
+
+def test_a_metric_stands_between_its_worst_and_its_best():
+    positions = [(row["metric"], row["position"]) for row in rows("metric-intervals", "metrics")]
+    assert positions == [("AUC", 0.75), ("Error", 0.75)]  # an error of 1 between 4 (worst) and 0
+
+
+def test_counts_of_a_confusion_matrix_are_shares_of_the_true_class():
+    assert [row["label"] for row in rows("confusion", "cells")] == [
+        "3 (75%)",
+        "1 (25%)",
+        "0 (0%)",
+        "2 (100%)",
+    ]
+
+
+def test_whiskers_end_at_the_last_case_within_one_and_a_half_boxes():
+    # Of 1, 2, 3, 4, 100 the quartiles are 2 and 4, so the upper fence is 4 + 1.5 · 2 = 7.
+    (box,) = rows("distribution", "boxes")
+    assert (box["low"], box["first_quartile"], box["median"], box["third_quartile"], box["high"]) == (
+        1,
+        2,
+        3,
+        4,
+        4,
+    )
+    assert (box["cases"], box["mean"]) == (5, 22)
+    assert [row["case"] for row in rows("distribution", "points")] == list("abcde")
+
+
+def test_limits_of_agreement_are_1_96_deviations_around_the_bias():
+    # Differences 2 and 0: mean 1, standard deviation √2.
+    values = [row["y"] for row in rows("bland-altman", "lines")]
+    assert values == pytest.approx([1, 1 - 1.96 * math.sqrt(2), 1 + 1.96 * math.sqrt(2)])
+    assert [(row["x"], row["y"]) for row in rows("bland-altman", "points")] == [(2, 2), (2, 0)]
+
+
+def test_the_cumulative_share_rises_by_one_case_at_each_error():
+    steps = [(row["error"], row["share"]) for row in rows("cumulative", "curve")]
+    assert steps == [(0, 0), (1, pytest.approx(1 / 3)), (2, pytest.approx(2 / 3)), (3, 1)]
+
+
+def test_rings_hold_half_and_nine_tenths_of_the_errors():
+    radius = {row["ring"]: math.hypot(row["x"], row["y"]) for row in rows("error-cloud", "rings")}
+    assert radius == {"50 %": pytest.approx(2.5), "90 %": pytest.approx(4.5)}  # of distances 5 and 0
+
+
+def test_a_histogram_counts_each_case_once():
+    assert [row["cases"] for row in rows("histogram", "bins")] == [1, 2, 0, 0, 1]
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    for example, example_chart in EXAMPLES.items():
+        text = json.dumps(
+            rounded(json.loads(json.dumps(layered(example_chart)))), indent=1, ensure_ascii=False
+        )
+        (FOLDER / f"{example}.json").write_text(f"{text}\n", encoding="utf-8")
+    sys.stdout.write(f"{FOLDER}: {len(EXAMPLES)} specifications\n")

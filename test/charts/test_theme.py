@@ -1,0 +1,50 @@
+"""Colours: the palette, and that a team keeps its marks."""
+
+from itertools import combinations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation.charts.theme import OKABE_ITO, colour_scale, dash_scale, marks_of, shape_scale, theme
+
+NAMES = [f"team {number}" for number in range(35)]
+
+
+def test_the_colours_are_those_of_okabe_and_ito():
+    # Okabe and Ito 2008, "Color Universal Design": the table of RGB values, without black.
+    published = {(0, 114, 178), (213, 94, 0), (0, 158, 115), (230, 159, 0)}
+    published |= {(204, 121, 167), (86, 180, 233), (240, 228, 66)}
+    assert {tuple(bytes.fromhex(colour[1:])) for colour in OKABE_ITO} == published
+
+
+@given(st.permutations(NAMES[:20]))
+def test_marks_do_not_depend_on_the_order_of_the_names(names):
+    assert marks_of(names) == marks_of(NAMES[:20])
+
+
+def test_no_two_of_35_look_the_same():
+    marks = list(marks_of(NAMES).values())
+    assert all(first != second for first, second in combinations(marks, 2))
+    # nor by shape and colour, as points have no dashes
+    assert len({(mark.colour, mark.shape) for mark in marks}) == 35
+
+
+def test_scales_give_each_name_its_own():
+    marks = marks_of(["b", "a"])
+    assert colour_scale(marks) == {"domain": ["a", "b"], "range": [marks["a"].colour, marks["b"].colour]}
+    assert shape_scale(marks)["range"] == ["circle", "square"]
+    assert dash_scale(marks)["range"] == [[1, 0], [1, 0]]
+
+
+def _luminance(colour: str) -> float:
+    channels = (int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5))
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_text_has_enough_contrast_in_both_themes():
+    # WCAG 2.2, 1.4.6: at least 7 : 1.
+    for name in ("light", "dark"):
+        config = theme(name)
+        low, high = sorted((_luminance(config["background"]), _luminance(config["text"]["color"])))
+        assert (high + 0.05) / (low + 0.05) >= 7

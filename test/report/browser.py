@@ -1,0 +1,92 @@
+"""Chromium, Debian's package, which opens reports without a network."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+EXECUTABLE = shutil.which("chromium") or shutil.which("chromium-browser")
+WIDTHS = (390, 1440)
+
+
+def require_browser() -> str:
+    """Return the browser's path; skip where there is none, but with EVALUATION_REQUIRE_BROWSER=1 fail."""
+    if EXECUTABLE is None:
+        if os.environ.get("EVALUATION_REQUIRE_BROWSER") == "1":
+            pytest.fail("EVALUATION_REQUIRE_BROWSER=1, but chromium is not installed")
+        pytest.skip("chromium is not installed")
+    return EXECUTABLE
+
+
+class OpenPage:
+    """A report in the browser: Playwright's page, and what went wrong on it."""
+
+    def __init__(self, page: Any) -> None:
+        self.page = page
+        self.errors: list[str] = []
+        self.requests: list[str] = []
+        page.on("console", self._console)
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("dialog", lambda dialog: (self.errors.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+        page.on("request", lambda request: self.requests.append(request.url))
+
+    def _console(self, message: Any) -> None:
+        if message.type in ("error", "warning"):
+            self.errors.append(message.text)
+
+    def open(self, path: Path) -> None:
+        """Open a file and wait until all its figures are drawn or have failed."""
+        self.page.goto(path.resolve().as_uri())
+        self.page.wait_for_selector("html[data-state=drawn]", state="attached", timeout=60_000)
+
+    def states(self) -> dict[str, str]:
+        """Return the state of every figure by name: drawn, failed or waiting."""
+        found: dict[str, str] = self.page.eval_on_selector_all(
+            "figure.chart",
+            "all => Object.fromEntries(all.map(one => [one.dataset.chart, one.dataset.state]))",
+        )
+        return found
+
+    def overflow(self) -> int:
+        """Return by how many pixels the page is wider than the window."""
+        wider: int = self.page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        return wider
+
+    def problems(self, figures: int) -> list[str]:
+        """Return what is wrong with an opened report of so many figures."""
+        states = self.states()
+        found = [f"{name}: {state}" for name, state in states.items() if state != "drawn"]
+        found += [] if len(states) == figures else [f"{len(states)} figures, expected {figures}"]
+        found += [
+            f"requested {url}" for url in self.requests if not url.startswith(("file:", "data:", "blob:"))
+        ]
+        return found + self.errors
+
+
+@contextmanager
+def browser() -> Iterator[Any]:
+    """Start the browser with name resolution off; skip where there is none."""
+    executable = require_browser()
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        arguments = ["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND", "--disable-gpu"]
+        started = playwright.chromium.launch(executable_path=executable, args=arguments)
+        try:
+            yield started
+        finally:
+            started.close()
+
+
+def opened(started: Any, path: Path, width: int = 1440, **options: Any) -> OpenPage:
+    """Open a report in a window of its own."""
+    context = started.new_context(viewport={"width": width, "height": 900}, offline=True, **options)
+    page = OpenPage(context.new_page())
+    page.open(path)
+    return page

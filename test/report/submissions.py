@@ -1,0 +1,35 @@
+"""The reports of the bundled submissions."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import evaluation
+from evaluation.phase.phase import load_phase
+from evaluation.report.results import SubmissionResults, results_of
+from test.repository import REPOSITORY
+
+PHASES = tuple(sorted(path.parent.name for path in (REPOSITORY / "ground-truth").glob("*/phase.toml")))
+
+
+@dataclass(frozen=True)
+class Bundled:
+    """A sealed copy of a bundled phase, its submission, and the submission's results."""
+
+    phase: Path
+    submission: Path
+    results: SubmissionResults
+
+
+@cache
+def bundled(name: str, folder: Path) -> Bundled:
+    """Return a bundled phase, sealed in a folder, with its submission scored."""
+    phase = folder / name
+    shutil.copytree(REPOSITORY / "ground-truth" / name, phase)
+    evaluation.seal(phase)
+    submission = REPOSITORY / "test" / "input" / name
+    scored = evaluation.evaluate(phase, submission)
+    return Bundled(phase, submission, results_of(load_phase(phase), scored.to_dict(), scored.records))

@@ -1,0 +1,98 @@
+"""What is read of a submission for its figures, against what was scored."""
+
+import base64
+import io
+
+import pytest
+from PIL import Image
+
+from evaluation.core.fault import PhaseError
+from evaluation.report.case_images import Request, read_cases
+from evaluation.report.pictures import chosen_cases
+from test.phases import refuge_phase, refuge_submission
+
+
+def read(bundled, **changes):
+    chosen = chosen_cases(bundled.results)
+    pictures = {task: tuple(cases) for task, cases in chosen.items()}
+    arguments = {"pictures": pictures, "images": None, "workers": 0, **changes}
+    return chosen, read_cases(
+        Request(str(bundled.phase), str(bundled.submission), **arguments), lambda done: None
+    )
+
+
+def test_sizes_give_the_dice_that_was_scored(bundled_phase):
+    bundled = bundled_phase("refuge-onsite")
+    _, values = read(bundled)
+    table = bundled.results.tables["segmentation"]
+    assert [value.name for value in values] == list(table.names)
+    for structure, column in (("optic cup", "dice_cup"), ("optic disc", "dice_disc")):
+        found = [size.dice for value in values for size in value.sizes if size.structure == structure]
+        assert found == pytest.approx(table[column].tolist())
+
+
+def test_ratios_give_the_error_that_was_scored(bundled_phase):
+    bundled = bundled_phase("refuge-offline")
+    _, values = read(bundled)
+    errors = [abs(ratio.predicted - ratio.reference) for value in values for ratio in value.ratios]
+    table = bundled.results.tables["segmentation"]
+    assert errors == pytest.approx(table["vertical_cup_to_disc_ratio_error"].tolist())
+
+
+def test_volumes_give_the_error_that_was_scored(bundled_phase):
+    bundled = bundled_phase("cysts")
+    _, values = read(bundled)
+    errors = [abs(size.predicted - size.reference) for value in values for size in value.sizes]
+    table = bundled.results.tables["cysts"]
+    names = [value.name for value in values if value.sizes]
+    scored = dict(zip(table.names, table["volume_error_mm3"].tolist(), strict=True))
+    assert errors == pytest.approx([scored[name] for name in names], abs=1e-9)
+
+
+def test_locations_give_the_distance_that_was_scored(bundled_phase):
+    bundled = bundled_phase("adam-online")
+    _, values = read(bundled)
+    table = bundled.results.tables["fovea"]
+    scored = dict(zip(table.names, table["distance"].tolist(), strict=True))
+    found = {value.name: value.locations["fovea"] for value in values if value.locations}
+    assert len(found) > 30
+    for name, at in found.items():
+        (px, py), (rx, ry) = at.predicted, at.reference
+        assert ((px - rx) ** 2 + (py - ry) ** 2) ** 0.5 == pytest.approx(scored[name])
+
+
+@pytest.mark.parametrize("name", ["refuge-onsite", "cysts", "edd2020", "adam-onsite"])
+def test_every_chosen_case_has_a_picture(bundled_phase, name):
+    chosen, values = read(bundled_phase(name))
+    pictures = {value.name: value.pictures for value in values}
+    drawn = [(task, case) for task, cases in chosen.items() for case in cases if task in pictures[case]]
+    assert len(drawn) >= 4
+    for task, case in drawn:
+        head, _, data = pictures[case][task].source.partition(",")
+        assert head == "data:image/png;base64"
+        with Image.open(io.BytesIO(base64.b64decode(data))) as picture:
+            assert 50 < picture.width < 1000
+
+
+def test_photographs_are_drawn_below(bundled_phase, tmp_path):
+    bundled = bundled_phase("refuge-onsite")
+    for case in bundled.results.phase.cases.forms:
+        Image.new("RGB", (case.width, case.height), (90, 40, 10)).save(tmp_path / f"{case.name}.png")
+    chosen, values = read(bundled, images=str(tmp_path))
+    case = next(iter(chosen["segmentation"]))
+    source = next(value for value in values if value.name == case).pictures["segmentation"].source
+    assert source.startswith("data:image/jpeg;base64,")
+
+
+def test_several_processes_read_the_same(bundled_phase):
+    bundled = bundled_phase("refuge-onsite")
+    assert read(bundled, workers=2) == read(bundled)
+
+
+def test_another_submission_is_a_fault(tmp_path):
+    phase = refuge_phase(tmp_path / "phase", 4)
+    submission = refuge_submission(tmp_path / "submission", 4)
+    (submission / "segmentation" / "V0001.png").unlink()
+    request = Request(str(phase), str(submission), {}, None, 0)
+    with pytest.raises(PhaseError, match="V0001"):
+        read_cases(request, lambda done: None)
