@@ -61,33 +61,25 @@ import numpy, PIL.BmpImagePlugin, PIL.PngImagePlugin, PIL.TiffImagePlugin, pydan
 import grand_challenge_metrics, pandas, scipy.ndimage, scipy.stats, SimpleITK, sklearn.isotonic, sklearn.metrics" \
  && python -B /opt/evaluation/image_files.py times "$SOURCE_DATE_EPOCH" --and-remove-itself
 
-# --- The phase: the package and the reference, checked, sealed and rehearsed ----------------------------------------
-FROM system AS phase
+# --- The package ----------------------------------------------------------------------------------------------------
+FROM system AS package
 
 ARG SOURCE_DATE_EPOCH=1735689600
 WORKDIR /opt/evaluation
 COPY scripts/image_files.py image_files.py
 COPY evaluation evaluation
 RUN python -B image_files.py times "$SOURCE_DATE_EPOCH" \
- && /opt/evaluation/venv/bin/python -m compileall -q --invalidation-mode timestamp evaluation
-
-ARG PHASE
-RUN test -n "$PHASE" || { echo 'Dockerfile: which phase? Add --build-arg PHASE=refuge-onsite' >&2; exit 2; }
-COPY ground-truth/$PHASE ground-truth
-RUN export PYTHONDONTWRITEBYTECODE=1 \
- && /opt/evaluation/venv/bin/python -m evaluation seal ground-truth \
- && /opt/evaluation/venv/bin/python -m evaluation rehearse ground-truth \
- && mkdir -p /phase/opt/evaluation \
- && mv evaluation ground-truth /phase/opt/evaluation/ \
- && rm -f /phase/opt/evaluation/ground-truth/.nonce \
- && chmod -R u=rwX,go=rX /phase \
+ && /opt/evaluation/venv/bin/python -m compileall -q --invalidation-mode timestamp evaluation \
+ && mkdir -p /package/opt/evaluation \
+ && cp -a evaluation /package/opt/evaluation/ \
+ && chmod -R u=rwX,go=rX /package \
  && python -B image_files.py times "$SOURCE_DATE_EPOCH"
 
-# --- The image ------------------------------------------------------------------------------------------------------
-FROM --platform=linux/amd64 scratch
+# --- The package without any phase: what the image of a phase in another folder starts from (./build.sh --base) ------
+FROM --platform=linux/amd64 scratch AS base
 
 COPY --from=system / /
-COPY --from=phase /phase /
+COPY --from=package /package /
 
 # PYTHONSAFEPATH: the working folder is not searched for modules, only /opt/evaluation is.
 # One thread per process: the work is spread over processes, and each is held to its share of memory and threads.
@@ -110,3 +102,24 @@ LABEL org.grand-challenge.api-method="exec" \
 WORKDIR /opt/evaluation
 USER evaluation
 ENTRYPOINT ["/opt/evaluation/venv/bin/python", "-m", "evaluation"]
+
+# --- The phase: the reference, checked, sealed and rehearsed --------------------------------------------------------
+FROM package AS phase
+
+ARG SOURCE_DATE_EPOCH=1735689600
+ARG PHASE
+RUN test -n "$PHASE" || { echo 'Dockerfile: which phase? Add --build-arg PHASE=refuge-onsite' >&2; exit 2; }
+COPY ground-truth/$PHASE ground-truth
+RUN export PYTHONDONTWRITEBYTECODE=1 \
+ && /opt/evaluation/venv/bin/python -m evaluation seal ground-truth \
+ && /opt/evaluation/venv/bin/python -m evaluation rehearse ground-truth \
+ && mkdir -p /phase/opt/evaluation \
+ && mv ground-truth /phase/opt/evaluation/ \
+ && rm -f /phase/opt/evaluation/ground-truth/.nonce \
+ && chmod -R u=rwX,go=rX /phase \
+ && python -B image_files.py times "$SOURCE_DATE_EPOCH"
+
+# --- The image ------------------------------------------------------------------------------------------------------
+FROM base
+
+COPY --from=phase /phase /

@@ -2,6 +2,12 @@
 # Builds the image evaluation-<phase>, which holds the phase's reference, sealed.
 #
 #   ./build.sh PHASE [arguments for docker build…]
+#   ./build.sh FOLDER
+#   ./build.sh --base [arguments for docker build…]
+#
+# PHASE is a name below ground-truth/. FOLDER is a phase folder anywhere else, or a repository with one in phase/, as
+# `evaluation new` writes it (a path with a slash). --base builds the image that such a phase starts from: the package
+# without any phase, evaluation-base:VERSION.
 #
 # The base image is pinned with --build-arg BASE=python@sha256:…; two builds of one phase have equal layers. The random
 # number of the seal is kept in ground-truth/<phase>/.nonce: keep that file as secret as the labels.
@@ -14,6 +20,22 @@ source "$(dirname "${BASH_SOURCE[0]}")/scripts/environment.sh"
 [[ $# -ge 1 ]] || fail "which phase? Usage: ./build.sh PHASE [arguments for docker build…]"
 phase=$1
 shift
+
+version=$(sed -n 's/^__version__ = "\(.*\)"$/\1/p' evaluation/__init__.py)
+build_base() { docker build --target base --tag "evaluation-base:$version" "$@" . || fail "the base image could not be built"; }
+
+if [[ $phase == --base ]]; then
+  require_engine
+  build_base "$@"
+  echo "evaluation-base:$version"
+  exit
+fi
+if [[ $phase == */* ]]; then
+  require_engine
+  build_base --quiet >/dev/null
+  local_environment requirements.txt
+  exec .venv/bin/python -m evaluation build "$(absolute "$phase")"
+fi
 require_phase "$phase"
 require_engine
 

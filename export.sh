@@ -10,6 +10,9 @@
 #   provenance.json               what it was built of: base image by digest, seal, commit, layers (in-toto, SLSA 1)
 #
 #   ./export.sh PHASE [arguments for docker build…]
+#   ./export.sh FOLDER
+#
+# For a phase folder elsewhere (a path with a slash), `evaluation export` writes the first five into FOLDER/export/.
 #
 # The image is built first; what has not changed since the last build is reused as it is.
 set -euo pipefail
@@ -17,6 +20,10 @@ source "$(dirname "${BASH_SOURCE[0]}")/scripts/environment.sh"
 
 [[ $# -ge 1 ]] || fail "which phase? Usage: ./export.sh PHASE [arguments for docker build…]"
 phase=$1
+if [[ $phase == */* ]]; then
+  ./build.sh "$phase" >/dev/null
+  exec .venv/bin/python -m evaluation export "$(absolute "$phase")"
+fi
 ./build.sh "$@"
 
 # Level 9 takes three times as long as level 6 for 1 MB in 176. What pigz writes does not depend on the processors.

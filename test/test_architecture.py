@@ -25,7 +25,7 @@ FLOORS = (
     ("charts",),
     ("summary",),
     ("evaluate",),
-    ("annotators", "organiser"),
+    ("annotators", "organiser", "starter"),
     ("results", "isolated"),
     ("jobs",),
     ("library",),

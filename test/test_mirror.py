@@ -132,6 +132,8 @@ PARTS = {
     "phase/declaration.py": "challenges/declared/test_rules.py",
     "phase/scheme_table.py": "ranking/test_scheme_file.py",
     "phase/validation.py": "phase/test_config.py",
+    "starter/image.py": "container/test_own_image.py",
+    "starter/samples.py": "starter/test_repository.py",
     "io/kinds/packed_crop.py": "io/kinds/test_packed.py",
 }
 # Declarations without a branch, in every test of what is made of them.

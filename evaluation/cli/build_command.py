@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a phase folder, or the repository with one in phase/ (default: the current folder)",
     )
     parser.add_argument(
-        "--base", metavar="IMAGE", help="the image with the package (default: evaluation-base of this version)"
+        "--base", metavar="IMAGE", help="image with the package (default: evaluation-base of this version)"
     )
 
 

@@ -83,6 +83,34 @@ COMMANDS = {
         "Write a synthetic phase and submissions of known quality.",
         (_SAMPLE,),
     ),
+    "new": Command(
+        "new_command",
+        "Write a repository of one's own: a declared phase, a synthetic sample, what makes the image.",
+        (
+            "python -m evaluation new output/lesions --like segmentation",
+            "python -m evaluation seal output/lesions/phase",
+            "python -m evaluation evaluate --ground-truth output/lesions/phase "
+            "--input output/lesions/submission --output output/lesions/output",
+        ),
+        "nothing was written",
+    ),
+    "build": Command(
+        "build_command",
+        "Build the image of a phase in a folder of one's own.",
+        (
+            "python -m evaluation new output/lesions --like segmentation",
+            "python -m evaluation build output/lesions  # needs Docker and ./build.sh --base",
+        ),
+        "no image was made",
+    ),
+    "export": Command(
+        "export_command",
+        "Write what goes to the platform, of a phase in a folder of one's own.",
+        (
+            "python -m evaluation new output/lesions --like segmentation",
+            "python -m evaluation export output/lesions  # needs Docker and ./build.sh --base",
+        ),
+    ),
     "rank": Command(
         "rank_command",
         "Make a leaderboard of many teams' results, with its uncertainty.",

@@ -34,5 +34,5 @@ def run(arguments: argparse.Namespace) -> int:
     from evaluation.starter.repository import write_repository
 
     write_repository(arguments.folder, arguments.like)
-    sys.stdout.write(f"{arguments.folder}: read README.md there; the first command is: evaluation seal phase\n")
+    sys.stdout.write(f"{arguments.folder}: read README.md there; first of all: evaluation seal phase\n")
     return 0

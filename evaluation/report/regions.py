@@ -14,7 +14,8 @@ from evaluation.core.field import Field, Kind
 from evaluation.core.form import CaseForm
 from evaluation.io.kinds.label_mask import LabelMask
 from evaluation.io.kinds.multilabel_mask import MultilabelMask
-from evaluation.io.kinds.volume import ConfidenceVolume, StoredVolume, geometry_of
+from evaluation.io.kinds.volume import ConfidenceVolume, StoredVolume
+from evaluation.io.volumes.case_geometry import geometry_of
 from evaluation.metrics.crop import Crop
 from evaluation.metrics.cup_to_disc import VerticalDiameter, vertical_cup_to_disc_ratio, vertical_diameter
 from evaluation.metrics.overlap import overlap_of, region_of

@@ -31,12 +31,14 @@ def phase_folder_of(folder: Path) -> Path:
     raise PhaseError(f"{folder}: expected {FILE_NAME} or {PHASE}/{FILE_NAME}, found neither")
 
 
-def build_image(folder: Path, base: str | None = None, tell: Callable[[str], None] = lambda line: None) -> str:
+def build_image(
+    folder: Path, base: str | None = None, tell: Callable[[str], None] = lambda line: None
+) -> str:
     """Build the image of the phase in a folder and return its name, `evaluation-<phase>`.
 
-    base: the base image, by default that of this version of the package. Besides the base, the image holds the
-    phase, sealed, and the challenge that is programmed beside it. ``tell`` gets the lines of the build. Raises
-    `PhaseError` if no engine answers, the base is missing or the phase has faults.
+    base: the base image, by default that of this version of the package. Besides the base, the image holds
+    the phase, sealed, and the challenge that is programmed beside it. ``tell`` gets the lines of the build.
+    Raises `PhaseError` if no engine answers, the base is missing or the phase has faults.
     """
     phase = phase_folder_of(folder)
     config = read_config(phase)
@@ -45,8 +47,8 @@ def build_image(folder: Path, base: str | None = None, tell: Callable[[str], Non
     _engine("info")
     if _docker("image", "inspect", base).returncode:
         raise PhaseError(
-            f"the base image {base} is not on this machine: pull it, or make it with ./build.sh --base in the "
-            "package's repository"
+            f"the base image {base} is not on this machine: pull it, or make it with ./build.sh --base in "
+            "the package's repository"
         )
     if not (phase / _NONCE).exists():
         _write_secret(phase / _NONCE, secrets.token_hex(16))

@@ -60,7 +60,7 @@ def require_empty(folder: Path) -> None:
 
 
 def phase_name(folder: Path) -> str:
-    """Return the name of the phase in a repository of that folder. Raises `PhaseError` if none can be made."""
+    """Return the name of the phase in a repository of that folder. Raises `PhaseError` if it has none."""
     name = re.sub(r"[^a-z0-9]+", "-", folder.resolve().name.lower()).strip("-")[:64]
     if not name:
         raise PhaseError(f"{folder}: expected a name with letters or digits")

@@ -39,7 +39,7 @@ def _write_table(path: Path, header: Row, rows: Sequence[Row]) -> None:
         writer.writerows(rows)
 
 
-def _write_columns(path: Path, columns: Mapping[str, Sequence[object]]) -> None:
+def _write_columns(path: Path, columns: Mapping[str, Any]) -> None:
     _write_table(path, tuple(columns), list(zip(*columns.values(), strict=True)))
 
 
@@ -66,7 +66,7 @@ def _segmentation(phase: Path, submission: Path, random: np.random.Generator) ->
 
 
 def _ct_segmentation(phase: Path, submission: Path, random: np.random.Generator) -> None:
-    import SimpleITK as sitk
+    import SimpleITK
 
     organs = np.array([((12, 28, 20), (7, 16, 12)), ((11, 26, 50), (5, 8, 7)), ((10, 44, 36), (3, 5, 12))])
     for name in _names():
@@ -76,10 +76,10 @@ def _ct_segmentation(phase: Path, submission: Path, random: np.random.Generator)
             for label, (centre, radii) in enumerate(organs, start=1):
                 moved = centre + shift + random.normal(0, deviation, 3)
                 volume[_disc(_VOLUME, moved, radii)] = label
-            image = sitk.GetImageFromArray(volume)
+            image = SimpleITK.GetImageFromArray(volume)
             image.SetSpacing(_SPACING_MM)
             folder.mkdir(parents=True, exist_ok=True)
-            sitk.WriteImage(image, str(folder / f"{name}.nii.gz"), useCompression=True)
+            SimpleITK.WriteImage(image, str(folder / f"{name}.nii.gz"), useCompression=True)
     depth, height, width = _VOLUME
     spacing = " ".join(map(str, _SPACING_MM))
     header = ("name", "width", "height", "depth", "spacing_mm", "origin_mm", "direction")
@@ -150,7 +150,8 @@ def _detection(phase: Path, submission: Path, random: np.random.Generator) -> No
                 moved = (corner + random.integers(-3, 4, 2)).clip(0)
                 end = np.minimum(moved + size, (width, height))
                 found.append((name, *moved.tolist(), *end.tolist(), label, round(random.uniform(0.3, 1), 3)))
-    _write_table(phase / "cases.csv", ("name", "width", "height"), [(name, width, height) for name in _names()])
+    sizes = [(name, width, height) for name in _names()]
+    _write_table(phase / "cases.csv", ("name", "width", "height"), sizes)
     corners = ("case", "x1", "y1", "x2", "y2", "class")
     _write_table(phase / "polyps.csv", corners, true)
     _write_table(submission / _TABLE, (*corners, "probability"), found)

@@ -1,0 +1,63 @@
+"""A new repository: what is written works at once, whatever the challenge is like."""
+
+import re
+import tomllib
+
+import pytest
+
+import evaluation
+from evaluation.core.fault import PhaseError
+from evaluation.starter.repository import phase_name, write_repository
+from evaluation.starter.samples import KINDS
+
+
+@pytest.mark.parametrize("like", KINDS)
+def test_the_sample_is_sealed_checked_and_scored(tmp_path, like):
+    folder = tmp_path / "mine"
+    write_repository(folder, like)
+    evaluation.seal(folder / "phase")
+    assert evaluation.check(folder / "phase", folder / "submission").passed
+    result = evaluation.evaluate(folder / "phase", folder / "submission", workers=0).to_dict()
+    assert result["cases"]["worst"] == 0
+    # A submission of middling quality: better than nothing, and not perfect.
+    config = tomllib.loads((folder / "phase" / "phase.toml").read_text(encoding="utf-8"))
+    task, metric = config["ranking"]["metrics"][0].split(".")
+    value = result["aggregates"][task][metric]["value"]
+    assert 0.2 < value < 0.99 or (like == "regression" and 2 < value < 10)
+
+
+@pytest.mark.parametrize("like", ["classification", "detection"])
+def test_the_same_files_each_time(tmp_path, like):
+    contents = []
+    for place in ("one", "two"):
+        folder = tmp_path / place / "mine"
+        write_repository(folder, like)
+        files = sorted(path for path in folder.rglob("*") if path.is_file())
+        contents.append({path.relative_to(folder): path.read_bytes() for path in files})
+    assert contents[0] == contents[1]
+
+
+def test_nothing_is_overwritten(tmp_path):
+    (tmp_path / "notes.txt").write_text("mine", encoding="utf-8")
+    with pytest.raises(PhaseError, match="expected a new or empty folder, found one with content"):
+        write_repository(tmp_path, "points")
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+
+
+def test_what_surrounds_the_phase_names_it(tmp_path):
+    folder = tmp_path / "Brain Tumours 2027"
+    write_repository(folder, "survival")
+    assert 'name = "brain-tumours-2027"' in (folder / "phase" / "phase.toml").read_text(encoding="utf-8")
+    dockerfile = (folder / "Dockerfile").read_text(encoding="utf-8")
+    assert f"ARG BASE=evaluation-base:{evaluation.__version__}\n" in dockerfile
+    assert "FROM $BASE AS phase" in dockerfile
+    workflow = (folder / ".github" / "workflows" / "evaluate.yml").read_text(encoding="utf-8")
+    assert f"pip install challenge-evaluation=={evaluation.__version__}" in workflow
+    for text in (dockerfile, workflow, (folder / "README.md").read_text(encoding="utf-8")):
+        assert not re.search(r"\$(name|title|version|base)\b", text)
+
+
+def test_a_folder_without_a_name(tmp_path):
+    assert phase_name(tmp_path / "A_b c") == "a-b-c"
+    with pytest.raises(PhaseError, match="expected a name with letters or digits"):
+        phase_name(tmp_path / "---")
