@@ -11,15 +11,17 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from benchmarks.measure import (
+    Contest,
     benchmark_parser,
     evaluate_command,
-    measure,
+    organiser_contests,
     parse_or_run_part,
-    report,
+    rows_of,
     write_sample,
 )
 
@@ -29,20 +31,24 @@ _NAME = "cysts-full"
 def main() -> None:
     """Make the sample, time the commands and print the table."""
     parser = benchmark_parser(__doc__, cases=26, runs=3)
-    if (arguments := parse_or_run_part(parser, _PARTS)) is None:
-        return
+    if (arguments := parse_or_run_part(parser, _PARTS)) is not None:
+        rows_of(contests(arguments.cases), arguments.runs)
+
+
+def contests(cases: int = 26) -> Iterator[Contest]:
+    """Yield the contest, and those of the organiser's commands for the same phase."""
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        write_sample("cysts", folder, _NAME, "--name", _NAME, "--cases", str(arguments.cases))
-        evaluate = evaluate_command(folder, _NAME)
+        write_sample("cysts", folder, _NAME, "--name", _NAME, "--cases", str(cases))
         part = [sys.executable, "-m", "benchmarks.cysts", "--folder", temporary, "--only"]
         commands = {
-            "evaluate (2 workers, distances, intervals)": evaluate,
+            "evaluate (2 workers, distances, intervals)": evaluate_command(folder, _NAME),
             "floor: read with SimpleITK, two threads": [*part, "read"],
             "rival: plain NumPy and SciPy, one process": [*part, "plain"],
         }
-        print(f"{arguments.cases} volumes at real sizes, compressed .mha: a float map, confidence and level")
-        report(measure(commands, arguments.runs), "evaluate (2 workers, distances, intervals)")
+        title = f"cysts, {cases} volumes at real sizes"
+        yield Contest(f"{title}, compressed .mha: a float map, confidence and level", commands)
+        yield from organiser_contests(title, folder, _NAME)
 
 
 def _files(folder: Path) -> list[tuple[Path, Path, Path]]:

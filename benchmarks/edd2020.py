@@ -1,31 +1,30 @@
 """Detection of 10,000 images: this package against pycocotools and faster-coco-eval, in one run.
 
-    python -m benchmarks.edd2020 [--images 10000] [--repeats 3]
+    python -m benchmarks.edd2020 [--cases 10000] [--runs 5]
 
 The rivals' rules differ (they match with any free box and sample the curve at 101 recalls), so only their
-time is compared: from files (two JSON files for them, a text file per image and set for us, each verified
-against the seal) and from what is in memory to AP at 11 thresholds. They have one process.
+time is compared: whole processes from files (two JSON files for them, a text file per image and set for us,
+each verified against the seal), and from what is in memory to AP at 11 thresholds. They have one process.
 """
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import io
 import json
 import statistics
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.measure import Contest, Row, benchmark_parser, parse_or_run_part, rows_of
 from evaluation.challenges.edd2020.rules import CHALLENGE, Edd2020Options
-from evaluation.evaluate import Rejection, evaluate
 from evaluation.io.box_lines import BoxFormat, read_box_lines
 from evaluation.io.kinds.boxes import Boxes, BoxList
 from evaluation.io.pixels import Size
@@ -33,7 +32,6 @@ from evaluation.io.tables import write_csv
 from evaluation.metrics.box_matching import match_boxes
 from evaluation.metrics.detection import DetectionTable
 from evaluation.phase.manifest import scan, seal
-from evaluation.phase.phase import load_phase
 
 _WIDTH, _HEIGHT = 640, 512
 _CLASSES = Edd2020Options().classes
@@ -42,17 +40,63 @@ Rows = NDArray[np.float64]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--images", type=int, default=10_000)
-    parser.add_argument("--repeats", type=int, default=3)
-    arguments = parser.parse_args()
-    references, predictions = draw(arguments.images, np.random.Generator(np.random.PCG64(0)))
-    boxes = sum(map(len, references)), sum(map(len, predictions))
-    print(f"{arguments.images} images, {boxes[0]} reference boxes, {boxes[1]} detections, 11 thresholds")
-    with tempfile.TemporaryDirectory() as folder:
-        measure(Path(folder), references, predictions, arguments.repeats)
+    """Write the files, time the commands and the computation in memory, and print the tables."""
+    parser = benchmark_parser(__doc__, cases=10_000, runs=5)
+    if (arguments := parse_or_run_part(parser, _PARTS)) is not None:
+        rows_of(contests(arguments.cases), arguments.runs)
+        rows_in_memory(arguments.cases, arguments.runs)
+
+
+def contests(cases: int = 10_000) -> Iterator[Contest]:
+    """Yield the contest of whole processes, from files."""
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        references, predictions = draw(cases, np.random.Generator(np.random.PCG64(0)))
+        phase, submission = write_phase_folder(folder, references, predictions)
+        write_coco(folder, references, predictions)
+        part = [sys.executable, "-m", "benchmarks.edd2020", "--folder", temporary, "--only"]
+        evaluate = [
+            *(sys.executable, "-m", "evaluation", "evaluate", "--output", temporary),
+            *("--input", str(submission), "--ground-truth", str(phase), "--workers"),
+        ]
+        commands = {
+            "evaluate (2 workers)": [*evaluate, "2"],
+            "evaluate (1 worker)": [*evaluate, "1"],
+            "evaluate (one process, no isolation)": [*evaluate, "0"],
+            "floor: read the files": [*part, "read"],
+            "floor: read and parse the files": [*part, "parse"],
+            "rival: faster-coco-eval, from JSON": [*part, "faster-coco-eval"],
+            "rival: pycocotools, from JSON": [*part, "pycocotools"],
+        }
+        boxes = sum(map(len, references)), sum(map(len, predictions))
+        title = f"EDD2020, {cases} text files a side, {boxes[0]} reference boxes, {boxes[1]} detections"
+        yield Contest(title, commands)
+
+
+def rows_in_memory(cases: int = 10_000, runs: int = 5) -> list[Row]:
+    """Print and return the rows of the computation alone, from arrays or loaded boxes to AP."""
+    references, predictions = draw(cases, np.random.Generator(np.random.PCG64(0)))
+    with tempfile.TemporaryDirectory() as temporary:
+        files = write_coco(Path(temporary), references, predictions)
+        ours, faster, slower = (list[float]() for _ in range(3))
+        for _ in range(runs):  # in turn, so that a change of the machine's speed meets all
+            started = time.perf_counter()
+            from_arrays(references, predictions)
+            ours.append(time.perf_counter() - started)
+            faster.append(_rival_in_memory(files, *_faster()))
+            slower.append(_rival_in_memory(files, *_pycocotools()))
+    title = f"EDD2020, {cases} images in memory, from boxes to AP"
+    median = statistics.median(ours)
+    rows = [Row(title, "this package, from arrays", median)]
+    for name, seconds in (
+        ("rival: faster-coco-eval, loaded", faster),
+        ("rival: pycocotools, loaded", slower),
+    ):
+        rows.append(Row(title, name, statistics.median(seconds), statistics.median(seconds) / median))
+    print(f"\n{title}")
+    for row in rows:
+        print(f"{row.name:<44} {row.seconds:>8.3f} {1 / (row.ratio or 1):>10.2f}")
+    return rows
 
 
 def draw(images: int, rng: np.random.Generator) -> tuple[list[Rows], list[Rows]]:
@@ -77,60 +121,7 @@ def _boxes(number: int, rng: np.random.Generator) -> Rows:
     return np.column_stack((rng.integers(0, 5, number), np.ones(number), first, second)).astype(np.float64)
 
 
-def measure(folder: Path, references: list[Rows], predictions: list[Rows], repeats: int) -> None:
-    """Print times of every part, and ratios to the rivals."""
-    from faster_coco_eval import COCO as FasterCOCO  # noqa: N811
-    from faster_coco_eval import COCOeval_faster
-    from pycocotools.coco import COCO
-    from pycocotools.cocoeval import COCOeval
-
-    phase_folder, submission = write_phase_folder(folder, references, predictions)
-    json_files = write_coco(folder, references, predictions)
-    texts = read_texts(phase_folder, submission)
-    ours, serial, theirs, faster, in_memory, curves, parsing = (list[float]() for _ in range(7))
-    for _ in range(repeats):  # in turn, so that a change of the machine's speed meets all
-        for times, workers in ((ours, 2), (serial, 0)):
-            with timed(times):
-                result = evaluate(load_phase(phase_folder), submission, workers)
-                if isinstance(result, Rejection):
-                    raise SystemExit(str(next(iter(result.faults))))
-                metrics = result.metrics
-        with timed(in_memory):
-            value = from_arrays(references, predictions, curves)
-        with timed(parsing):
-            parse_all(texts)
-        for times, coco, evaluator in ((theirs, COCO, COCOeval), (faster, FasterCOCO, COCOeval_faster)):
-            times.append(rival(json_files, coco, evaluator))
-    if abs(metrics.aggregates["detection"]["map_d"].value - value) > 1e-9:
-        raise SystemExit("the figures from files and from arrays differ")
-    rival_memory = [rival_in_memory(json_files, FasterCOCO, COCOeval_faster) for _ in range(repeats)]
-    slower_memory = [rival_in_memory(json_files, COCO, COCOeval) for _ in range(repeats)]
-    show("this package, text files to metrics, 2 workers", ours)
-    show("this package, text files to metrics, one process", serial)
-    show("  of which parsing of text", parsing)
-    show("pycocotools, JSON files to AP", theirs, serial)
-    show("faster-coco-eval, JSON files to AP", faster, serial)
-    show("this package, arrays to AP", in_memory)
-    show("  of which curves", curves)
-    show("pycocotools, loaded to AP", slower_memory, in_memory)
-    show("faster-coco-eval, loaded to AP", rival_memory, in_memory)
-
-
-def show(what: str, seconds: list[float], ours: list[float] | None = None) -> None:
-    """Print the median of some runs, and how many times longer than ours it is."""
-    ratio = f"   {statistics.median(seconds) / statistics.median(ours):6.2f} × ours" if ours else ""
-    print(f"{what:<58} {statistics.median(seconds):7.3f} s ({min(seconds):.3f} to {max(seconds):.3f}){ratio}")
-
-
-@contextmanager
-def timed(times: list[float]) -> Iterator[None]:
-    """Append the seconds that the block takes."""
-    start = time.perf_counter()
-    yield
-    times.append(time.perf_counter() - start)
-
-
-def from_arrays(references: list[Rows], predictions: list[Rows], curves: list[float]) -> float:
+def from_arrays(references: list[Rows], predictions: list[Rows]) -> float:
     """Return mAP_d from one array of boxes per image."""
     reference, predicted = np.concatenate(references), np.concatenate(predictions)
     reference_images = np.repeat(np.arange(len(references)), [len(rows) for rows in references])
@@ -141,27 +132,28 @@ def from_arrays(references: list[Rows], predictions: list[Rows], curves: list[fl
         predicted[:, 2:], images * len(_CLASSES) + classes, predicted[:, 1], reference[:, 2:], groups, True
     )
     counts = np.bincount(groups, minlength=len(references) * len(_CLASSES)).reshape(-1, len(_CLASSES))
-    with timed(curves):
-        table = DetectionTable(images, classes, predicted[:, 1], matches, counts, _THRESHOLDS)
-        precision = table.average_precision(np.ones((1, len(references))))
+    table = DetectionTable(images, classes, predicted[:, 1], matches, counts, _THRESHOLDS)
+    precision = table.average_precision(np.ones((1, len(references))))
     return float(precision.mean())
 
 
-def read_texts(phase: Path, submission: Path) -> dict[bool, list[memoryview]]:
-    """Return the bytes of all files, those with confidences and those without."""
-    return {
-        with_confidence: [memoryview(path.read_bytes()) for path in (folder / "detection_bbox").iterdir()]
-        for with_confidence, folder in ((True, submission), (False, phase))
-    }
+def _texts(folder: Path) -> Iterator[tuple[bool, bytes]]:
+    """Yield the content of all files, and whether it holds confidences."""
+    for with_confidence, name in ((True, "submission"), (False, "phase")):
+        for path in (folder / name / "detection_bbox").iterdir():
+            yield with_confidence, path.read_bytes()
 
 
-def parse_all(texts: dict[bool, list[memoryview]]) -> None:
-    """Parse the text of all files."""
+def _read(folder: Path) -> None:
+    for _ in _texts(folder):
+        pass
+
+
+def _parse(folder: Path) -> None:
     classes = {name: index for index, name in enumerate(_CLASSES)}
-    for with_confidence, files in texts.items():
-        form = BoxFormat(classes, with_confidence)
-        for data in files:
-            read_box_lines(data, form, Size(_WIDTH, _HEIGHT), 10_000)
+    forms = {with_confidence: BoxFormat(classes, with_confidence) for with_confidence in (True, False)}
+    for with_confidence, data in _texts(folder):
+        read_box_lines(memoryview(data), forms[with_confidence], Size(_WIDTH, _HEIGHT), 10_000)
 
 
 def write_phase_folder(folder: Path, references: list[Rows], predictions: list[Rows]) -> tuple[Path, Path]:
@@ -215,14 +207,28 @@ def write_coco(folder: Path, references: list[Rows], predictions: list[Rows]) ->
     return paths
 
 
-def rival(files: tuple[Path, Path], coco: Callable[..., Any], evaluator: Callable[..., Any]) -> float:
-    """Return the seconds from JSON files to AP."""
-    start = time.perf_counter()
-    _accumulate(*_load(files, coco), evaluator)
-    return time.perf_counter() - start
+Rival = tuple[Callable[..., Any], Callable[..., Any]]
 
 
-def rival_in_memory(
+def _faster() -> Rival:
+    from faster_coco_eval import COCO, COCOeval_faster
+
+    return COCO, COCOeval_faster
+
+
+def _pycocotools() -> Rival:
+    from pycocotools.coco import COCO
+    from pycocotools.cocoeval import COCOeval
+
+    return COCO, COCOeval
+
+
+def _from_json(folder: Path, rival: Callable[[], Rival]) -> None:
+    coco, evaluator = rival()
+    _accumulate(*_load((folder / "truth.json", folder / "results.json"), coco), evaluator)
+
+
+def _rival_in_memory(
     files: tuple[Path, Path], coco: Callable[..., Any], evaluator: Callable[..., Any]
 ) -> float:
     """Return the seconds from loaded boxes to AP."""
@@ -247,6 +253,13 @@ def _accumulate(truth: Any, results: Any, evaluator: Callable[..., Any]) -> None
         evaluation.evaluate()
         evaluation.accumulate()
 
+
+_PARTS: dict[str, Callable[[Path], None]] = {
+    "read": _read,
+    "parse": _parse,
+    "faster-coco-eval": lambda folder: _from_json(folder, _faster),
+    "pycocotools": lambda folder: _from_json(folder, _pycocotools),
+}
 
 if __name__ == "__main__":
     main()

@@ -1,10 +1,10 @@
 """JustRAIGS at full size: 9,741 eyes, whole process from start to metrics.json.
 
-    python -m benchmarks.justraigs [--cases 9741] [--runs 5] [--stack 500]
+    python -m benchmarks.justraigs [--cases 9741] [--runs 5] [--stacks 500 1]
 
-Against a floor, reading and parsing the same JSON files in plain Python, and a rival: a plain evaluator of
-the kind that organisers write (a dictionary an eye, scikit-learn, no check, no interval). With ``--stack 1``
-there are three small files an eye.
+Against floors (starting Python, reading the same JSON files, and parsing them in plain Python), and a rival:
+a plain evaluator of the kind that organisers write (a dictionary an eye, scikit-learn, no check, no
+interval). In stacks of 1 there are three small files an eye.
 """
 
 from __future__ import annotations
@@ -13,42 +13,47 @@ import csv
 import json
 import sys
 import tempfile
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.measure import (
+    Contest,
     benchmark_parser,
     evaluate_command,
-    measure,
     parse_or_run_part,
-    report,
+    rows_of,
     write_sample,
 )
 
 _NAME = "justraigs-full"
 _PHASE = f"{_NAME}-phase2"
+_STACKS = (500, 1)
 
 
 def main() -> None:
-    """Make the sample, time the commands and print the table."""
+    """Make the samples, time the commands and print the tables."""
     parser = benchmark_parser(__doc__, cases=9741, runs=5)
-    parser.add_argument("--stack", type=int, default=500)
-    if (arguments := parse_or_run_part(parser, _PARTS)) is None:
-        return
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = Path(temporary)
-        options = ("--cases", str(arguments.cases), "--stack", str(arguments.stack), "--name", _NAME)
-        write_sample("justraigs", folder, _PHASE, *options)
-        evaluate = evaluate_command(folder, _PHASE, f"{_PHASE}/good")
-        part = [sys.executable, "-m", "benchmarks.justraigs", "--folder", temporary, "--only"]
-        commands = {
-            "evaluate (2 workers, intervals)": evaluate,
-            "floor: start Python": [sys.executable, "-c", "pass"],
-            "floor: read the files": [*part, "read"],
-            "floor: read and parse the JSON": [*part, "parse"],
-            "rival: plain Python and scikit-learn": [*part, "plain"],
-        }
-        print(f"{arguments.cases} eyes in stacks of up to {arguments.stack}")
-        report(measure(commands, arguments.runs), "evaluate (2 workers, intervals)")
+    parser.add_argument("--stacks", type=int, nargs="+", default=_STACKS)
+    if (arguments := parse_or_run_part(parser, _PARTS)) is not None:
+        rows_of(contests(arguments.cases, arguments.stacks), arguments.runs)
+
+
+def contests(cases: int = 9741, stacks: Sequence[int] = _STACKS) -> Iterator[Contest]:
+    """Yield a contest for each size of a stack."""
+    for stack in stacks:
+        with tempfile.TemporaryDirectory() as temporary:
+            folder = Path(temporary)
+            options = ("--cases", str(cases), "--stack", str(stack), "--name", _NAME)
+            write_sample("justraigs", folder, _PHASE, *options)
+            part = [sys.executable, "-m", "benchmarks.justraigs", "--folder", temporary, "--only"]
+            commands = {
+                "evaluate (2 workers, intervals)": evaluate_command(folder, _PHASE, f"{_PHASE}/good"),
+                "floor: start Python": [sys.executable, "-c", "pass"],
+                "floor: read the files": [*part, "read"],
+                "floor: read and parse the JSON": [*part, "parse"],
+                "rival: plain Python and scikit-learn": [*part, "plain"],
+            }
+            yield Contest(f"JustRAIGS, {cases} eyes in stacks of up to {stack}", commands)
 
 
 def _submission(folder: Path) -> Path:

@@ -10,7 +10,7 @@ import struct
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,6 +27,39 @@ class Measurement:
 
     seconds: float
     peak_megabytes: float
+
+
+@dataclass(frozen=True)
+class Contest:
+    """Commands that are run in turn: ours first, then floors and rivals, whose names say so."""
+
+    title: str
+    commands: Mapping[str, list[str]]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the table of all benchmarks; ``ratio`` is its time divided by ours, None for our own."""
+
+    title: str
+    name: str
+    seconds: float
+    ratio: float | None = None
+    peak_megabytes: float | None = None
+
+
+def rows_of(contests: Iterable[Contest], runs: int) -> list[Row]:
+    """Run contests, print their tables and return their rows."""
+    rows = []
+    for contest in contests:
+        measured = measure(contest.commands, runs)
+        ours = next(iter(contest.commands))
+        print(f"\n{contest.title}")
+        report(measured, ours)
+        for name, figures in measured.items():
+            ratio = None if name == ours else figures.seconds / measured[ours].seconds
+            rows.append(Row(contest.title, name, figures.seconds, ratio, figures.peak_megabytes))
+    return rows
 
 
 def benchmark_parser(description: str | None, cases: int, runs: int) -> argparse.ArgumentParser:
@@ -73,6 +106,16 @@ def evaluate_command(folder: Path, phase: str, submission: str = "good") -> list
     ]
 
 
+def organiser_contests(title: str, folder: Path, phase: str, submission: str = "good") -> Iterator[Contest]:
+    """Yield contests of `seal` and `rehearse`, for which an organiser waits, with one evaluation."""
+    for command in ("seal", "rehearse"):
+        commands = {
+            command: [sys.executable, "-m", "evaluation", command, str(folder / "ground-truth" / phase)],
+            "floor: one evaluation": evaluate_command(folder, phase, submission),
+        }
+        yield Contest(f"{command}, {title}", commands)
+
+
 def measure(commands: Mapping[str, list[str]], runs: int) -> dict[str, Measurement]:
     """Return the measurement of every command, run in turn after a warm-up round that looks at memory."""
     memory = {name: _peak_megabytes(command) for name, command in commands.items()}
@@ -95,7 +138,7 @@ def report(measured: Mapping[str, Measurement], ours: str) -> None:
     print(f"{'':<44} {'seconds':>8} {'ours / it':>10} {'peak MB':>8}")
     for name, figures in measured.items():
         ratio = measured[ours].seconds / figures.seconds
-        print(f"{name:<44} {figures.seconds:>8.2f} {ratio:>10.2f} {figures.peak_megabytes:>8.0f}")
+        print(f"{name:<44} {figures.seconds:>8.2f} {ratio:>10.2f} {figures.peak_megabytes:>8.0f}", flush=True)
 
 
 def _seconds_to_first_open(command: list[str], folder: Path) -> float:

@@ -21,6 +21,8 @@ def run() -> int:
     # Workers are processes; threads of linear algebra would only cost start-up time and memory.
     for library in ("OPENBLAS", "OMP", "MKL"):
         os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+    # Plug-ins of pydantic are for other programs; looking for them reads the metadata of every package.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a Windows log cannot hold every character

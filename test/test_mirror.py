@@ -116,7 +116,6 @@ PARTS = {
     "ranking/stability.py": "ranking/test_leaderboard.py",
     "ranking/tables/long_form.py": "ranking/tables/test_results.py",
     "ranking/tables/values.py": "ranking/tables/test_results.py",
-    "workers/batches.py": "workers/test_reports.py",
     "workers/case_reader.py": "workers/test_reading.py",
     "workers/case_scorer.py": "workers/test_scoring.py",
     "workers/pool.py": "workers/test_scoring.py",

@@ -10,6 +10,7 @@ from evaluation.annotators.annotations import ANNOTATORS, AnnotatorsFolder
 from evaluation.annotators.submissions import OpenSubmission, open_submissions
 from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable
+from evaluation.core.challenge import fields_of
 from evaluation.core.fault import PhaseError
 from evaluation.core.outcome import CaseJob, Scored, organisers_problems
 from evaluation.evaluate import scorer_setup
@@ -65,7 +66,7 @@ def _scores(
     root = annotator.index.root
     reading = ReaderSetup(replace(annotator.form, cases=()), root, setup.memory_bytes, home=setup.home)
     settings = PoolSettings(workers, _CASE_SECONDS)
-    batches = list(batches_of(root, phase.cases.forms, sources, workers))
+    batches = list(batches_of(root, phase.cases.forms, sources, fields_of(phase.tasks), workers))
     read = read_batches(batches, reading, settings, machine.held_memory())
     if read.faults:
         raise PhaseError(*annotator.described(read.faults))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import time
 import traceback
 from pathlib import Path
@@ -23,6 +24,8 @@ INPUT = Path("/input")
 OUTPUT = Path("/output")
 BAKED = Path("/opt/evaluation/ground-truth")
 UPLOADED = Path("/opt/ml/input/data/ground_truth")
+
+_CHALLENGE = re.compile(rb'^challenge *= *["\']([a-z][a-z0-9_]*)["\']', re.MULTILINE)
 
 _ORGANISERS = (
     "The evaluation stopped because of a fault of the organisers' or of the platform, not of your submission."
@@ -72,7 +75,8 @@ def run(arguments: argparse.Namespace) -> int:
             from evaluation.workers.processes import collect_rarely, warm_up
 
             if arguments.workers != 0:
-                warm_up(images=_holds_folders(_reference_folder(arguments.ground_truth)))
+                reference = _reference_folder(arguments.ground_truth)
+                warm_up(_holds_folders(reference), _challenge_of(reference))
             collect_rarely()
         else:
             streams.tell_organiser([machine.NO_ISOLATION])
@@ -154,6 +158,16 @@ def _reference_folder(given: str | None) -> Path:
 def _holds_folders(phase: Path) -> bool:
     """Return whether a reference has files beside its tables; only such a phase has images to decode."""
     return phase.is_dir() and any(entry.is_dir() for entry in phase.iterdir())
+
+
+def _challenge_of(phase: Path) -> str | None:
+    """Return the challenge that a phase seems to name, before its configuration is read."""
+    try:
+        content = (phase / "phase.toml").read_bytes()
+    except OSError:
+        return None
+    found = _CHALLENGE.search(content)
+    return found and found.group(1).decode("ascii")
 
 
 def _require_same_phase(baked: Path, uploaded: Path) -> None:

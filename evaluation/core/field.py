@@ -30,6 +30,16 @@ class Kind(ABC):
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> Any:
         """Return the value at a source. Raises `FormFault` with every fault of that value."""
 
+    def read_all(
+        self, sources: Sequence[Source], cases: Sequence[CaseForm], files: FileAccess
+    ) -> list[Any] | None:
+        """Return the values at the sources of several cases, exactly as `read` would return each.
+
+        None where a kind has no way to do so, or where one of them might have a fault; so does an exception.
+        Each is then read by itself.
+        """
+        return None
+
     @abstractmethod
     def describe(self) -> str:
         """Return a description of a valid value for participants."""
@@ -94,6 +104,41 @@ class Kind(ABC):
     def write_json(self, value: Any) -> Any:
         """Return the JSON value that `read` reads back."""
         raise TypeError(f"{type(self).__name__} does not go into JSON (got a {type(value).__name__})")
+
+
+class ColumnKind(Kind):
+    """A kind of small values: those of many cases go to another process together, as arrays.
+
+    An item of a value (`Kind.items`) takes about ``item_bytes`` there.
+    """
+
+    item_bytes: ClassVar[int]
+
+    def read_all(
+        self, sources: Sequence[Source], cases: Sequence[CaseForm], files: FileAccess
+    ) -> list[Any] | None:
+        """Return the values, read one after the other."""
+        return [self.read(source, case, files) for source, case in zip(sources, cases, strict=True)]
+
+    @abstractmethod
+    def pack_all(self, values: Sequence[Any]) -> Any:
+        """Return the values of several cases as numbers, texts and arrays, for another process."""
+
+    @abstractmethod
+    def unpack_all(self, packed: Any, count: int) -> list[Any]:
+        """Return the values of so many cases that `pack_all` packed, as safe as those of `Kind.unpack`.
+
+        Raises `ValueError`.
+        """
+
+    def pack(self, value: Any) -> Any:
+        """Return one value packed."""
+        return self.pack_all((value,))
+
+    def unpack(self, packed: Any, case: CaseForm) -> Any:
+        """Return one value unpacked. Raises `ValueError`."""
+        (value,) = self.unpack_all(packed, 1)
+        return value
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,9 @@ percentile        any other metric: the percentiles of its bootstrap values
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -32,6 +33,9 @@ from evaluation.metrics.intervals import (
 )
 from evaluation.metrics.studentised import studentised_intervals
 
+_THREADS = 2
+_MANY_DRAWS = 1_000_000
+
 
 @dataclass(frozen=True)
 class MethodInterval:
@@ -39,6 +43,9 @@ class MethodInterval:
 
     interval: Interval
     method: IntervalMethod
+
+
+_Found = dict[str, tuple[MethodInterval, ...]]
 
 
 @dataclass(frozen=True)
@@ -78,39 +85,54 @@ def intervals(
     """
     groups, missing = groups_of(metrics, tables[0], resampling)
     found: dict[str, tuple[MethodInterval, ...]] = {}
-    for group in groups:
-        methods = {
-            name: resampling.methods.get(name) or default_method(metric, group.units is not None)
-            for name, metric in group.metrics.items()
-        }
-        group_tables = [group.entering(table) for table in tables]
-        by_method: dict[IntervalMethod, dict[str, Metric]] = defaultdict(dict)
-        for name, metric in group.metrics.items():
-            by_method[methods[name]][name] = metric
-        chosen = {
-            **{
-                name: _areas(metric, group_tables, group)
-                for name, metric in by_method["logit-DeLong"].items()
-            },
-            **{
-                name: [_share(metric, table) for table in group_tables]
-                for name, metric in by_method["Wilson"].items()
-            },
-            **_means(by_method["studentised"], group_tables, group, resampling),
-            **_resampled(
-                {**by_method["percentile"], **by_method["Wilson-bootstrap"]},
-                methods,
-                group_tables,
-                group,
-                resampling,
-            ),
-        }
-        for name in group.metrics:
-            if name in chosen:
-                found[name] = tuple(MethodInterval(interval, methods[name]) for interval in chosen[name])
-            else:
-                missing[name] = "it does not exist in every resample"
+    tasks = [partial(_of_group, group, tables, resampling) for group in groups]
+    is_large = len(tables[0]) * resampling.resamples > _MANY_DRAWS
+    for of_group in _side_by_side(tasks) if is_large else (task() for task in tasks):
+        found |= of_group
+    for name in metrics:
+        if name not in found and name not in missing:
+            missing[name] = "it does not exist in every resample"
     return Intervals({name: found[name] for name in metrics if name in found}, missing)
+
+
+def _side_by_side(tasks: Sequence[Callable[[], _Found]]) -> Iterable[_Found]:
+    """Return the results of tasks in their order; several run at once, since most of each is NumPy's work."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(_THREADS) as threads:
+        return list(threads.map(lambda task: task(), tasks))
+
+
+def _of_group(group: Group, tables: Sequence[CaseTable], resampling: Resampling) -> _Found:
+    """Return the intervals of the metrics of one group, without those that have none."""
+    methods = {
+        name: resampling.methods.get(name) or default_method(metric, group.units is not None)
+        for name, metric in group.metrics.items()
+    }
+    group_tables = [group.entering(table) for table in tables]
+    by_method: dict[IntervalMethod, dict[str, Metric]] = defaultdict(dict)
+    for name, metric in group.metrics.items():
+        by_method[methods[name]][name] = metric
+    chosen = {
+        **{name: _areas(metric, group_tables, group) for name, metric in by_method["logit-DeLong"].items()},
+        **{
+            name: [_share(metric, table) for table in group_tables]
+            for name, metric in by_method["Wilson"].items()
+        },
+        **_means(by_method["studentised"], group_tables, group, resampling),
+        **_resampled(
+            {**by_method["percentile"], **by_method["Wilson-bootstrap"]},
+            methods,
+            group_tables,
+            group,
+            resampling,
+        ),
+    }
+    return {
+        name: tuple(MethodInterval(interval, methods[name]) for interval in chosen[name])
+        for name in group.metrics
+        if name in chosen
+    }
 
 
 def _resampled(

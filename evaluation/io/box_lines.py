@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from evaluation.core.fault import FaultKind, ReadError, shorten
 from evaluation.io.pixels import Size
@@ -108,6 +111,39 @@ def read_box_lines(data: memoryview, form: BoxFormat, size: Size, max_boxes: int
     return BoxLines(rows, problems, outside)
 
 
+def read_plain_boxes(
+    texts: Sequence[bytes], form: BoxFormat, sizes: Sequence[Size], max_boxes: int
+) -> list[NDArray[np.float64]] | None:
+    """Return the boxes of several files, shape (boxes, 6), as `read_box_lines` would.
+
+    None unless all are plain: valid lines, none of them blank, and every box inside its image.
+    """
+    ended = [text if text.endswith(b"\n") or not text else text + b"\n" for text in texts]
+    counts = np.array([text.count(b"\n") for text in ended], dtype=np.intp)
+    joined = b"".join(ended)
+    line = _PLAIN_LINES_WITH_CONFIDENCE if form.with_confidence else _PLAIN_LINES
+    if counts.max(initial=0) > max_boxes or line.fullmatch(joined) is None:
+        return None
+    cells = joined.split()
+    numbers = len(form.columns) - 1
+    names = cells[:: numbers + 1]
+    del cells[:: numbers + 1]
+    classes = {name.encode(): index for name, index in form.classes.items()}
+    if not classes.keys() >= set(names):
+        return None
+    rows = np.ones((len(names), 6))
+    rows[:, 0] = [classes[name] for name in names]
+    rows[:, 6 - numbers :] = np.array(list(map(float, cells))).reshape(-1, numbers)
+    confidence, x1, y1, x2, y2 = rows[:, 1:].T
+    right = np.repeat(np.array([size.width for size in sizes], dtype=np.float64), counts)
+    bottom = np.repeat(np.array([size.height for size in sizes], dtype=np.float64), counts)
+    inside = (x1 >= 0) & (x1 <= x2) & (x2 <= right) & (y1 >= 0) & (y1 <= y2) & (y2 <= bottom)
+    if not (inside & (confidence >= 0) & (confidence <= 1)).all():
+        return None
+    ends = np.cumsum(counts).tolist()
+    return [rows[end - count : end] for end, count in zip(ends, counts.tolist(), strict=True)]
+
+
 def write_box_lines(rows: list[list[float]], form: BoxFormat) -> bytes:
     """Return rows of class index, confidence, x1, y1, x2, y2 as text that `read_box_lines` reads back."""
     names = {index: name for name, index in form.classes.items()}
@@ -124,7 +160,12 @@ def _line(numbers: int) -> re.Pattern[str]:
     return re.compile(r"[ \t]*([^ \t]+)" + rf"[ \t]+{_NUMBER}" * numbers + r"[ \t]*")
 
 
+def _plain_lines(numbers: int) -> re.Pattern[bytes]:
+    return re.compile(rf"(?:[!-~]+(?: {_NUMBER}){{{numbers}}}\r?\n)*+".encode("ascii"))
+
+
 _LINE, _LINE_WITH_CONFIDENCE = _line(4), _line(5)
+_PLAIN_LINES, _PLAIN_LINES_WITH_CONFIDENCE = _plain_lines(4), _plain_lines(5)
 
 
 def _problems(line: str, number: int, form: BoxFormat, size: Size) -> list[ReadError]:

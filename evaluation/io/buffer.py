@@ -7,7 +7,7 @@ import os
 import stat
 
 from evaluation.core.fault import FaultKind, ReadError
-from evaluation.io.descriptors import not_regular, open_below, read_into
+from evaluation.io.descriptors import OpenFolder, not_regular, read_into
 
 _EXPECTED_FORMATS = {
     ".bmp": "a BMP image",
@@ -32,6 +32,7 @@ class ReadBuffer:
 
     def __init__(self) -> None:
         self._buffer = bytearray()
+        self._folder = OpenFolder()
 
     def read(
         self, root: str | os.PathLike[str], path: str, *, limit_bytes: int, may_be_empty: bool = False
@@ -43,13 +44,17 @@ class ReadBuffer:
 
         Raises `ReadError` (forbidden, too large or unreadable; so is an empty file unless it may be empty).
         """
-        descriptor, size = open_regular_file(os.fspath(root), path, limit_bytes, may_be_empty)
+        descriptor, size = open_regular_file(os.fspath(root), path, limit_bytes, may_be_empty, self._folder)
         try:
             return self._read(descriptor, size)
         except OSError as error:
             raise unreadable(path, error) from None
         finally:
             os.close(descriptor)
+
+    def close(self) -> None:
+        """Close the folder of the last file, which stays open for the next one."""
+        self._folder.close()
 
     def _read(self, descriptor: int, size: int) -> memoryview:
         if size > len(self._buffer):
@@ -65,12 +70,25 @@ class ReadBuffer:
         return view.toreadonly()
 
 
-def open_regular_file(root: str, path: str, limit_bytes: int, may_be_empty: bool = False) -> tuple[int, int]:
-    """Return a descriptor and the size in bytes of a regular file below `root`, see `ReadBuffer.read`."""
+def open_regular_file(
+    root: str,
+    path: str,
+    limit_bytes: int,
+    may_be_empty: bool = False,
+    folder: OpenFolder | None = None,
+) -> tuple[int, int]:
+    """Return a descriptor and the size in bytes of a regular file below `root`, see `ReadBuffer.read`.
+
+    ``folder`` is one that may be open already, and stays open.
+    """
+    own = OpenFolder() if folder is None else folder
     try:
-        descriptor = open_below(root, path)
+        descriptor = own.open_below(root, path)
     except OSError as error:
         raise unreadable(path, error) from None
+    finally:
+        if folder is None:
+            own.close()
     try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):

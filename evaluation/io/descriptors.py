@@ -29,6 +29,7 @@ _HAS_READV = hasattr(os, "readv")
 _PIECE = 1 << 20
 # Windows takes these for a drive, a stream of a file or a step to another folder.
 _NOT_IN_NAMES = frozenset() if _HAS_FOLDER_DESCRIPTORS else frozenset("\\:")
+_NO_NAMES = frozenset({"", ".", ".."})
 _MOUNT_POINT = 0xA0000003
 
 
@@ -41,26 +42,43 @@ def read_into(descriptor: int, view: memoryview) -> int:
     return len(data)
 
 
-def open_below(root: str, path: str) -> int:
-    """Return a descriptor of the file at a path below ``root``; no link on the way is followed.
+class OpenFolder:
+    """The folder of the file that was opened last, kept open: the next file mostly lies there too."""
 
-    Raises `ReadError` for a path out of the folder and for a link or another special file, and `OSError` for
-    what the system does not open.
-    """
-    parts = _parts(path)
-    if not _HAS_FOLDER_DESCRIPTORS:
-        return _open_by_path(root, parts)
-    folder = _open_folders(root, parts[:-1])
-    try:
-        return _open_entry(parts[-1], _FILE_FLAGS, folder)
-    finally:
-        os.close(folder)
+    def __init__(self) -> None:
+        self._place: tuple[str, str] | None = None
+        self._descriptor = -1
+
+    def open_below(self, root: str, path: str) -> int:
+        """Return a descriptor of the file at a path below ``root``; no link on the way is followed.
+
+        Raises `ReadError` for a path out of the folder and for a link or another special file, and `OSError`
+        for what the system does not open.
+        """
+        parts = _parts(path)
+        if not _HAS_FOLDER_DESCRIPTORS:
+            return _open_by_path(root, parts)
+        folder, _, name = path.rpartition("/")
+        if self._place != (root, folder):
+            self.close()
+            self._descriptor = _open_folders(root, parts[:-1])
+            self._place = root, folder
+        return _open_entry(name, _FILE_FLAGS, self._descriptor)
+
+    def close(self) -> None:
+        """Close the folder."""
+        if self._place is not None:
+            os.close(self._descriptor)
+            self._place = None
+
+    def __del__(self) -> None:
+        self.close()
 
 
 def list_below(root: str, path: str) -> list[tuple[str, int]]:
     """Return the names of the entries in a folder below ``root`` with their modes (as of `os.lstat`).
 
-    No link on the way is followed. Raises as `open_below` does.
+    No link on the way is followed. Raises as `OpenFolder.open_below` does.
     """
     parts = _parts(path)
     if not _HAS_FOLDER_DESCRIPTORS:
@@ -90,7 +108,11 @@ def not_regular(mode: int) -> ReadError:
 
 def _parts(path: str) -> list[str]:
     parts = path.split("/")
-    if "\0" in path or any(part in ("", ".", "..") or _NOT_IN_NAMES & set(part) for part in parts):
+    if (
+        "\0" in path
+        or not _NO_NAMES.isdisjoint(parts)
+        or (_NOT_IN_NAMES and not _NOT_IN_NAMES.isdisjoint(path))
+    ):
         raise ReadError(FaultKind.FORBIDDEN, "a path inside the folder", f'"{path}"')
     return parts
 

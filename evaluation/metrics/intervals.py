@@ -193,19 +193,29 @@ def _blocks(
     place = np.empty(units, dtype=np.intp)
     place[by_group] = np.arange(units)
     source = place[unit_of_member]
+    whole = members.size == cases  # every case is drawn: nothing has to be put into its place
+    ordered = bool((source == np.arange(source.size)).all())
     generator = np.random.Generator(np.random.PCG64(seed))
+    step = min(max(1, _DRAWS_AT_ONCE // max(1, units)), block_rows, resamples)
+    first_of_row = group_first + np.arange(step)[:, np.newaxis] * units
+    draws, drawn = np.empty((step, units)), np.empty((step, units), dtype=np.int64)
     for block_start in range(0, resamples, block_rows):
-        block = np.zeros((min(block_rows, resamples - block_start), cases))
-        step = max(1, _DRAWS_AT_ONCE // max(1, units))
-        for start in range(0, block.shape[0], step):
+        shape = min(block_rows, resamples - block_start), cases
+        block = np.empty(shape) if whole else np.zeros(shape)
+        for start in range(0, shape[0], step):
             part = block[start : start + step]
-            draws = generator.random((part.shape[0], units))
-            draws *= group_size  # floor(u·n) < n for every double u < 1
-            drawn = draws.astype(np.int64)
-            drawn += group_first
-            drawn += np.arange(part.shape[0])[:, np.newaxis] * units
-            counts = np.bincount(drawn.ravel(), minlength=drawn.size).reshape(drawn.shape)
-            part[:, members] = counts[:, source]
+            rows = part.shape[0]
+            generator.random(out=draws[:rows])
+            draws[:rows] *= group_size  # floor(u·n) < n for every double u < 1
+            drawn[:rows] = draws[:rows]
+            drawn[:rows] += first_of_row[:rows]
+            counts = np.bincount(drawn[:rows].ravel(), minlength=rows * units).reshape(rows, units)
+            if not ordered:
+                counts = counts.take(source, axis=1)
+            if whole:
+                part[:] = counts
+            else:
+                part[:, members] = counts
         yield block
 
 

@@ -100,13 +100,48 @@ class OpenReference:
             raise found
         return found
 
+    def small_values(self, cases: Sequence[CaseForm], rows: Sequence[CaseRow]) -> list[dict[str, Any]]:
+        """Return of several cases the values that can be read together, by field; others are left out.
+
+        A value that may be at fault is left out too: reading it by itself (`value`) tells what is wrong.
+        """
+        found: list[dict[str, Any]] = [{} for _ in cases]
+        for name, field in self.fields.items():
+            chosen = [position for position, case in enumerate(cases) if field.cases(case)]
+            forms = [cases[position] for position in chosen]
+            try:
+                sources = self._sources(field, forms, [rows[position] for position in chosen])
+                values = field.reference.kind.read_all(sources, forms, self) or ()
+            except (FormFault, ReadError, PhaseError, KeyError):
+                continue
+            for position, value in zip(chosen, values, strict=bool(values)):
+                found[position][name] = value
+        return found
+
+    def _sources(self, field: AnyField, cases: Sequence[CaseForm], rows: Sequence[CaseRow]) -> list[Source]:
+        """Return where the values of several cases lie. Raises `KeyError` where one has none."""
+        location = field.reference.location
+        if isinstance(location, CaseColumns):
+            return [cells_of(location, row) for row in rows]
+        if isinstance(location, TableRows):
+            rows_of = self._rows(field.name, location)
+            return [rows_of[case.name] for case in cases]
+        paths = self._files.paths[field.name]
+        return [FileSource(paths[case.name]) for case in cases]
+
 
 class ReferenceValues(Mapping[str, Any]):
-    """The reference values of one case by field name, each read on first access."""
+    """The reference values of one case by field name, each read on first access unless it is ``known``."""
 
-    def __init__(self, reference: OpenReference, case: CaseForm, row: CaseRow) -> None:
+    def __init__(
+        self,
+        reference: OpenReference,
+        case: CaseForm,
+        row: CaseRow,
+        known: Mapping[str, Any] | None = None,
+    ) -> None:
         self._reference, self._case, self._row = reference, case, row
-        self._values: dict[str, Any] = {}
+        self._values: dict[str, Any] = dict(known or {})
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._values:

@@ -118,6 +118,8 @@ def _job(item: object, place: str) -> Job:
 def _seconds(item: Mapping[str, Any]) -> float | None:
     """Return the duration of a job, as executed or invoked; an invalid duration counts as unknown."""
     for key in ("exec_duration", "invoke_duration"):
+        if item.get(key) is None:
+            continue
         with contextlib.suppress(ValidationError):
             seconds = _DURATION.validate_python(item.get(key)).total_seconds()
             if seconds >= 0:

@@ -6,12 +6,16 @@ import pickle
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from evaluation.core.field import Field
 from evaluation.core.form import CaseForm
-from evaluation.core.source import FileSource, JsonFileSource, Source
+from evaluation.core.source import JsonFileSource, Source
+from evaluation.workers.columns import Columns
 
 _MAX_CASES = 512
-_MAX_CASES_WITH_FILES = 16
 _BATCHES_PER_WORKER = 8
+# What a case costs to read or to score, in pixels: a file of a few lines takes as long as 2^16 pixels.
+_CASE_COST = 1 << 16
+_MAX_COST = 1 << 27
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,41 +40,72 @@ class Content:
 
     def packed(self) -> bytes:
         """Return the bytes of which `unpacked` makes this again."""
-        return pickle.dumps((self.root, self.cases, self.sources))
+        # The cases of a stack share their sources.
+        distinct = {id(of_case): of_case for of_case in self.sources}
+        numbers = {key: number for number, key in enumerate(distinct)}
+        fields: dict[str, list[int]] = {}
+        for number, of_case in enumerate(distinct.values()):
+            for name in of_case:
+                fields.setdefault(name, []).append(number)
+        shared = list(distinct.values())
+        columns = {
+            name: (chosen, Columns.of([shared[number][name] for number in chosen]))
+            for name, chosen in fields.items()
+        }
+        sources = [numbers[id(of_case)] for of_case in self.sources]
+        return pickle.dumps((self.root, Columns.of(self.cases), len(shared), columns, sources))
 
     @classmethod
     def unpacked(cls, data: bytes) -> Content:
         """Return the content of a batch; to be called in readers alone."""
-        return cls(*pickle.loads(data))  # noqa: S301 - among readers, which trust no less than each other
+        # Among readers, which trust no less than each other:
+        root, cases, count, columns, numbers = pickle.loads(data)  # noqa: S301
+        shared: list[dict[str, Source]] = [{} for _ in range(count)]
+        for name, (chosen, sources) in columns.items():
+            for number, source in zip(chosen, sources.instances(), strict=True):
+                shared[number][name] = source
+        return cls(root, tuple(cases.instances()), tuple(shared[number] for number in numbers))
 
 
 def batches_of(
-    root: str, cases: Sequence[CaseForm], sources: Sequence[Mapping[str, Source]], workers: int
+    root: str,
+    cases: Sequence[CaseForm],
+    sources: Sequence[Mapping[str, Source]],
+    fields: Sequence[Field],
+    workers: int,
 ) -> Iterator[Batch]:
     """Yield all cases in batches; those whose values lie in one file stay together where they can."""
-    reads_files = any(isinstance(source, FileSource) for of_case in sources for source in of_case.values())
-    for positions in _split(list(_groups(sources)), len(sources), workers, reads_files):
+    for positions in _split(list(_groups(sources)), costs_of(cases, fields), workers):
         chosen = tuple(cases[i] for i in positions), tuple(sources[i] for i in positions)
         yield Batch(tuple(positions), Content(root, *chosen).packed())
 
 
-def parts_of(count: int, workers: int) -> Iterator[list[int]]:
+def parts_of(cases: Sequence[CaseForm], fields: Sequence[Field], workers: int) -> Iterator[list[int]]:
     """Yield the positions of cases of which nothing was submitted, in batches."""
-    return _split([[position] for position in range(count)], count, workers, reads_files=True)
+    return _split([[position] for position in range(len(cases))], costs_of(cases, fields), workers)
 
 
-def _split(groups: Iterable[list[int]], count: int, workers: int, reads_files: bool) -> Iterator[list[int]]:
-    largest = _MAX_CASES_WITH_FILES if reads_files else _MAX_CASES
-    size = max(1, min(largest, count // (_BATCHES_PER_WORKER * max(1, workers))))
+def costs_of(cases: Sequence[CaseForm], fields: Sequence[Field]) -> list[int]:
+    """Return about what it costs to read or to score each case, in pixels."""
+    return [_CASE_COST + sum(field.kind.pixels(case) for field in fields) for case in cases]
+
+
+def _split(groups: Iterable[list[int]], costs: Sequence[int], workers: int) -> Iterator[list[int]]:
+    """Part groups of cases into batches that cost about the same, so many that no worker waits long."""
+    most = min(_MAX_COST, sum(costs) // (_BATCHES_PER_WORKER * max(1, workers)))
     batch: list[int] = []
+    cost = 0
     for group in groups:
-        if batch and len(batch) + len(group) > size:
+        of_group = sum(costs[position] for position in group)
+        if batch and (cost + of_group > most or len(batch) + len(group) > _MAX_CASES):
             yield batch
-            batch = []
+            batch, cost = [], 0
         batch += group
-        while len(batch) > largest:
-            yield batch[:largest]
-            batch = batch[largest:]
+        cost += of_group
+        while len(batch) > _MAX_CASES:
+            yield batch[:_MAX_CASES]
+            batch = batch[_MAX_CASES:]
+            cost = sum(costs[position] for position in batch)
     if batch:
         yield batch
 

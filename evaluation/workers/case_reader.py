@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evaluation.core.challenge import Task, fields_of
-from evaluation.core.fault import Fault, FaultKind, FormFault, PhaseError
+from evaluation.core.fault import Fault, FaultKind, FormFault, PhaseError, ReadError
+from evaluation.core.field import ColumnKind
 from evaluation.core.form import CaseForm
 from evaluation.core.source import JsonFileSource, Source, StackSource, file_of
 from evaluation.io.buffer import ReadBuffer
@@ -15,15 +17,21 @@ from evaluation.workers.json_values import JsonValues
 
 
 class SubmissionFiles:
-    """Files of the submission, read into one buffer; ``bytes`` counts what was read."""
+    """Files of the submission, read into one buffer.
+
+    ``bytes`` counts what was read; once it is beyond ``limit_bytes``, nothing more is.
+    """
 
     def __init__(self, root: str) -> None:
         self._root = root
         self._buffer = ReadBuffer()
         self.bytes = 0
+        self.limit_bytes = math.inf
 
     def read(self, path: str, limit_bytes: int, may_be_empty: bool = False) -> memoryview:
         """Return the bytes of a file, valid until the next call. Raises `ReadError`."""
+        if self.bytes > self.limit_bytes:
+            raise ReadError(FaultKind.TOO_LARGE, f"at most {self.limit_bytes} bytes", "more")
         data = self._buffer.read(self._root, path, limit_bytes=limit_bytes, may_be_empty=may_be_empty)
         self.bytes += len(data)
         return data
@@ -42,6 +50,7 @@ class CaseReader:
         self.fields = {field.name: field for field in fields_of(tasks)}
         self.files = SubmissionFiles(root)
         self._json_values = JsonValues(self.files, missing)
+        self._has_small_values = all(isinstance(field.kind, ColumnKind) for field in self.fields.values())
 
     def read(self, case: CaseForm, sources: Mapping[str, Source]) -> tuple[dict[str, Any], list[Fault]]:
         """Return the submitted values of a case by field, and the faults of those that could not be read.
@@ -66,3 +75,40 @@ class CaseReader:
                 file = file_of(sources[name])
                 faults.append(Fault(FaultKind.UNREADABLE, file, "a readable file", found))
         return predictions, faults
+
+    def read_all(
+        self, cases: Sequence[CaseForm], sources: Sequence[Mapping[str, Source]], limit_bytes: float
+    ) -> dict[str, dict[int, Any]] | None:
+        """Return the submitted values of several cases, by field and position; each as `read` returns it.
+
+        None, in which case nothing counts as read, where values are large, where one of them might have a
+        fault, and where the files have more than so many bytes.
+        """
+        if not self._has_small_values:
+            return None
+        before, self.files.limit_bytes = self.files.bytes, self.files.bytes + limit_bytes
+        try:
+            found = {name: self._values_of(name, cases, sources) for name in self.fields}
+        except Exception:  # whatever it is, reading case by case tells whose fault it is
+            found = {"": None}
+        finally:
+            self.files.limit_bytes = math.inf
+        whole = {name: values for name, values in found.items() if values is not None}
+        if len(whole) == len(found):
+            return whole
+        self.files.bytes = before
+        return None
+
+    def _values_of(
+        self, name: str, cases: Sequence[CaseForm], sources: Sequence[Mapping[str, Source]]
+    ) -> dict[int, Any] | None:
+        present: dict[int, Source] = {}
+        for position, of_case in enumerate(sources):
+            source = of_case.get(name)
+            if isinstance(source, StackSource | JsonFileSource):
+                source = self._json_values.value(name, source, cases[position])
+            if source is not None:
+                present[position] = source
+        chosen = [cases[position] for position in present]
+        values = self.fields[name].kind.read_all(list(present.values()), chosen, self.files)
+        return None if values is None else dict(zip(present, values, strict=True))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from evaluation.core.challenge import Task, Values, references_of
 from evaluation.core.fault import FormFault, PhaseError
@@ -23,11 +24,22 @@ class CaseScorer:
         self._tasks = tasks
         self._reference = OpenReference(reference, references_of(tasks))
 
-    def run(self, job: CaseJob, read: Callable[[], Values]) -> Outcome:
-        """Return the outcome of one case, and let no exception out; ``read`` returns what was submitted."""
+    def known_of(self, jobs: Sequence[CaseJob]) -> list[dict[str, Any]]:
+        """Return the reference values of several cases that can be read together."""
+        if any(job.mode != "score" for job in jobs):
+            return [{} for _ in jobs]
+        return self._reference.small_values([job.case for job in jobs], [job.reference for job in jobs])
+
+    def run(
+        self, job: CaseJob, read: Callable[[], Values], known: Mapping[str, Any] | None = None
+    ) -> Outcome:
+        """Return the outcome of one case, and let no exception out.
+
+        ``read`` returns what was submitted; ``known`` are values of the reference that have been read.
+        """
         try:
             predictions = read()
-            reference = ReferenceValues(self._reference, job.case, job.reference)
+            reference = ReferenceValues(self._reference, job.case, job.reference, known)
             if job.mode == "validate" and (problems := self._validate(job, reference)):
                 return OrganiserFault(problems)
             return self.score(job, predictions, reference)

@@ -16,8 +16,14 @@ from evaluation.core.fault import PhaseError
 from evaluation.workers.channel import Channel
 from evaluation.workers.server import STARTED, STATUS
 
-_PRELOAD = ("evaluation.workers.worker", "evaluation.workers.reader", "evaluation.workers.scorer")
-# SimpleITK decodes most images; imported once here, it is not imported by every worker.
+_PRELOAD = (
+    "evaluation.workers.worker",
+    "evaluation.workers.reader",
+    "evaluation.workers.submission_reader",
+    "evaluation.workers.scorer",
+)
+# SimpleITK decodes most images; imported once here, it is not imported by every worker. It takes as long as
+# all the rest: the first worker, which lists the submission, does not wait for it.
 _OF_IMAGES = "SimpleITK"
 # glibc would hand the pages of every decoded image back and fault fresh ones in for the next: kept, a PNG
 # mask of 1634 × 1634 is decoded in a quarter of the time. Read by glibc when a process starts.
@@ -43,13 +49,14 @@ class Worker:
 class Server:
     """The process from which workers are forked."""
 
-    def __init__(self, images: bool) -> None:
+    def __init__(self, images: bool, challenge: str | None) -> None:
         """Start the server, whose imports then run beside those of this process. Raises `OSError`."""
-        modules = [*_PRELOAD, _OF_IMAGES] if images else [*_PRELOAD]
+        wanted = [] if challenge is None else [f"evaluation.challenges.{challenge}"]
+        later = [_OF_IMAGES] if images else []
         self._control, theirs = socket.socketpair()
+        serve = f"serve({theirs.fileno()}, {_PRELOAD!r}, {wanted!r}, {later!r})"
         program = (
-            f"import sys; sys.path[:] = {sys.path!r}\n"
-            f"from evaluation.workers.server import serve; serve({theirs.fileno()}, {modules!r})"
+            f"import sys; sys.path[:] = {sys.path!r}\nfrom evaluation.workers.server import serve; {serve}"
         )
         os.set_inheritable(theirs.fileno(), True)
         environment = {**os.environ, **_KEEP_PAGES}
@@ -120,14 +127,15 @@ class Server:
 _server: Server | None = None
 
 
-def warm_up(images: bool = True) -> None:
+def warm_up(images: bool = True, challenge: str | None = None) -> None:
     """Start the server, so that its imports run beside those of this process. Raises `OSError`.
 
-    Without ``images`` what only they need is not imported, which takes as long as all the rest.
+    It imports what every worker needs, the module of a ``challenge`` where it is known, and what decodes
+    ``images`` where there may be any.
     """
     global _server
     if _server is None:
-        _server = Server(images)
+        _server = Server(images, challenge)
         atexit.register(_server.kill)
 
 

@@ -19,6 +19,7 @@ from evaluation.core.outcome import Died
 from evaluation.io.handover import HandoverError
 from evaluation.phase.registry import tasks_of_form
 from evaluation.workers.batches import Batch, Content
+from evaluation.workers.columns import Columns
 from evaluation.workers.pool import DeadlineExceeded, Jobs, PoolSettings, open_pool
 from evaluation.workers.reader import FilesJob, IndexJob, ReaderSetup, ReadJob
 from evaluation.workers.reports import BatchReport, IndexReport, Used, files_of
@@ -106,7 +107,7 @@ def read_batches(
 
 def _index(pool: Jobs, form: Form, workers: int) -> IndexReport | None:
     """Return what a submission holds, None where its reader died."""
-    job = IndexJob(form.cases, workers)
+    job = IndexJob(Columns.of(form.cases), workers)
     for _, answer in pool.run([0], lambda _: job):
         if not isinstance(answer, Died):
             with suppress(HandoverError):
@@ -215,7 +216,10 @@ class _Stage:
         if self._room is not None and not self.faults:
             kept = sum(len(done.values) for done in self._done)
             room = (self._room - kept) // max(1, self._settings.workers)
-        return ReadJob(batch.content, only, field, room)
+        left = None
+        if self._limits is not None:
+            left = Used(self._limits.bytes - self._used.bytes, self._limits.items - self._used.items)
+        return ReadJob(batch.content, only, field, room, left=left)
 
     def _report(self, batch: Batch, answer: memoryview | Died) -> tuple[BatchReport, memoryview] | None:
         """Return what a reader tells of a batch, None where it died or a case of it did."""

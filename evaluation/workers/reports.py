@@ -115,12 +115,12 @@ class BatchReport:
     again: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
     used: Used = Used()
 
-    def packed(self, values: Sequence[Packed]) -> Parts:
+    def packed(self, values: Packed) -> Parts:
         """Return the parts of the report and, behind them, of the values, which others unpack."""
         died, again = ([[key, value] for key, value in of.items()] for of in (self.died, self.again))
         used = [self.used.bytes, self.used.items, self.used.seconds]
         report = encode([_pack_faults(self.faults), died, self.problems, again, used])
-        return [_LENGTH.pack(sum(map(len, report))), *report, *encode(list(values))]
+        return [_LENGTH.pack(sum(map(len, report))), *report, *encode(values)]
 
     @classmethod
     def unpacked(cls, data: memoryview, cases: int) -> tuple[BatchReport, memoryview]:

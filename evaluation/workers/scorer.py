@@ -18,14 +18,16 @@ from typing import Any
 from evaluation.core.challenge import fields_of
 from evaluation.core.form import Form
 from evaluation.core.outcome import CaseJob, OrganiserFault, Outcome
-from evaluation.io.handover import HandoverError, Packed, decode, list_of
 from evaluation.phase import home
 from evaluation.phase.reference import ReferenceFiles
 from evaluation.phase.registry import rules_of
 from evaluation.workers.case_scorer import CaseScorer, UnreadableError
 from evaluation.workers.channel import ChannelError
+from evaluation.workers.columns import Columns
+from evaluation.workers.outcomes import packed_outcomes
 from evaluation.workers.reader import ReadJob
 from evaluation.workers.reports import BatchReport
+from evaluation.workers.values import PackedValues
 from evaluation.workers.worker import Answer, AskReader, Handler, Tick
 
 
@@ -34,9 +36,26 @@ class ScoreJob:
     """To score cases of a batch, by their numbers in it; see `ReadBatch` for the rest."""
 
     cases: Mapping[int, CaseJob]
-    values: bytes = b""
+    values: bytes | memoryview = b""
     content: bytes = b""
     again: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the cases as columns."""
+        jobs = self.cases.values()
+        columns = (
+            Columns.of([job.case for job in jobs]),
+            Columns.of([job.reference for job in jobs]),
+            [job.mode for job in jobs],
+            [job.run_seconds for job in jobs],
+        )
+        return _score_job, (list(self.cases), columns, bytes(self.values), self.content, self.again)
+
+
+def _score_job(numbers: list[int], columns: Any, *rest: Any) -> ScoreJob:
+    forms, rows, modes, run_seconds = columns
+    jobs = map(CaseJob, forms.instances(), rows.instances(), modes, run_seconds)
+    return ScoreJob(dict(zip(numbers, jobs, strict=True)), *rest)
 
 
 @dataclass(frozen=True)
@@ -70,49 +89,38 @@ class _Scorer:
 
     def __call__(self, job: ScoreJob, tick: Tick) -> Answer:
         outcomes: list[Outcome] = []
-        kept = cache(lambda: list_of(decode(job.values)))  # once for all cases of the batch
-        for number, case_job in job.cases.items():
+        kept = cache(lambda: PackedValues(job.values, self._fields))  # once for all cases of the batch
+        tick(math.inf)
+        all_known = self._scorer.known_of(list(job.cases.values()))
+        for (number, case_job), known in zip(job.cases.items(), all_known, strict=True):
             tick(math.inf)
             submitted = partial(self._submitted, job, number, kept)
-            outcomes.append(self._scorer.run(case_job, submitted))
+            outcomes.append(self._scorer.run(case_job, submitted, known))
         return [_portable(job, outcomes)]
 
-    def _submitted(self, job: ScoreJob, number: int, kept: Callable[[], list[Packed]]) -> dict[str, Any]:
+    def _submitted(self, job: ScoreJob, number: int, kept: Callable[[], PackedValues]) -> dict[str, Any]:
         """Return what was submitted for a case. Raises `UnreadableError`, `HandoverError`."""
         case_job = job.cases[number]
         if not job.values or case_job.mode != "score":
             return {}
         values = self._read_again(job, number) if number in job.again else kept()
-        packed = values[number]
-        if not isinstance(packed, dict):
-            raise HandoverError("expected values by field")
-        return {
-            name: field.kind.unpack(packed[name], case_job.case)
-            for name, field in self._fields.items()
-            if name in packed
-        }
+        return values.of_case(number, case_job.case)
 
-    def _read_again(self, job: ScoreJob, number: int) -> list[Packed]:
+    def _read_again(self, job: ScoreJob, number: int) -> PackedValues:
         """Return the values of a batch of which one case's files are read a second time."""
         if self._ask_reader is not None:
             again = ReadJob(job.content, (number,), room_bytes=math.inf, digests=job.again[number])
             with suppress(ChannelError):
                 report, values = BatchReport.unpacked(self._ask_reader(again), number + 1)
                 if not (report.faults or report.died or report.problems):
-                    return list_of(decode(values))
+                    return PackedValues(values, self._fields)
         raise UnreadableError("its files cannot be read again")
 
 
-def outcomes_of(answer: memoryview) -> list[Outcome]:
-    """Return the outcomes of a job, of a scorer, which is trusted. Raises whatever unpickling raises."""
-    outcomes: list[Outcome] = pickle.loads(answer)  # noqa: S301
-    return outcomes
-
-
 def _portable(job: ScoreJob, outcomes: list[Outcome]) -> bytes:
-    """Return the pickled outcomes; one that cannot be pickled is the organiser's fault of that case."""
+    """Return the packed outcomes; one that cannot be pickled is the organiser's fault of that case."""
     with suppress(Exception):
-        return pickle.dumps(outcomes)
+        return packed_outcomes(outcomes)
     portable: list[Outcome] = []
     for case_job, outcome in zip(job.cases.values(), outcomes, strict=True):
         try:
@@ -121,7 +129,7 @@ def _portable(job: ScoreJob, outcomes: list[Outcome]) -> bytes:
             portable.append(unportable(case_job, error))
         else:
             portable.append(outcome)
-    return pickle.dumps(portable)
+    return packed_outcomes(portable)
 
 
 def unportable(case_job: CaseJob, error: Exception) -> OrganiserFault:

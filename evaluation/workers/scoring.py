@@ -9,14 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from evaluation.core.challenge import fields_of
 from evaluation.core.fault import PhaseError
 from evaluation.core.outcome import CaseJob, Died, Outcome, Scored
+from evaluation.phase.registry import tasks_of_form
 from evaluation.workers.batches import parts_of
+from evaluation.workers.outcomes import unpacked_outcomes
 from evaluation.workers.pool import DeadlineExceeded, PoolSettings, open_pool
 from evaluation.workers.processes import OUT_OF_TIME
 from evaluation.workers.reader import ReaderSetup
 from evaluation.workers.reading import Progress, ReadBatch, no_progress
-from evaluation.workers.scorer import ScoreJob, ScorerSetup, outcomes_of, unportable
+from evaluation.workers.scorer import ScoreJob, ScorerSetup, unportable
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,7 @@ def score_cases(
     parts = []
     for batch in batches:
         cases = {number: jobs[position] for number, position in batch.positions.items()}
-        job = ScoreJob(cases, bytes(batch.values), batch.content if batch.again else b"", batch.again)
+        job = ScoreJob(cases, batch.values, batch.content if batch.again else b"", batch.again)
         parts.append(_Part(tuple(batch.positions.values()), job))
     again = any(batch.again for batch in batches)
     stage = _Stage(jobs, setup, reader if again else None, settings, progress)
@@ -55,7 +58,9 @@ def score_nothing(
 ) -> list[Outcome]:
     """Return the outcome of every job without a submission, in the order of the jobs. Raises `PhaseError`."""
     stage = _Stage(jobs, setup, None, settings, progress)
-    return stage.run([stage.part_of(positions) for positions in parts_of(len(jobs), settings.workers)])
+    cases = [job.case for job in jobs]
+    parts = parts_of(cases, fields_of(tasks_of_form(setup.form)), settings.workers)
+    return stage.run([stage.part_of(positions) for positions in parts])
 
 
 class _Stage:
@@ -135,7 +140,7 @@ def _outcomes(part: _Part, answer: memoryview | Died) -> Sequence[Outcome]:
     if isinstance(answer, Died):
         return [answer] * len(part.positions)
     try:
-        return outcomes_of(answer)
+        return unpacked_outcomes(answer)
     except Exception as error:
         if len(part.positions) == 1:
             return [unportable(job, error) for job in part.job.cases.values()]

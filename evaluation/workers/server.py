@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
 import importlib
 import os
 import select
@@ -27,19 +28,24 @@ STATUS = struct.Struct("<qq")
 STARTED = 1 << 32
 
 
-def serve(descriptor: int, modules: Sequence[str]) -> None:
+def serve(descriptor: int, modules: Sequence[str], wanted: Sequence[str], later: Sequence[str]) -> None:
     """Import modules, then fork a process for each request until the main process ends.
 
-    A forked process calls the function ``work`` of the first module.
+    A forked process calls the function ``work`` of the first of ``modules``. Modules that are ``wanted`` may
+    fail to be imported: whoever needs them tells why. Those for ``later`` are too, and the first process does
+    not wait for them.
 
     A request is one byte with the sockets of the worker: to the main process, and to its own reader if it
     has one.
     """
     end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal; the main process ends us
+    gc.disable()
     control = socket.socket(fileno=descriptor)
     os.set_inheritable(descriptor, False)
     worker, *_ = [importlib.import_module(module) for module in modules]
+    _import_all(wanted)
+    gc.freeze()  # what is imported stays, and is no work for the collector of any worker
     ended, wake = os.pipe()
     for end in (ended, wake):
         os.set_blocking(end, False)
@@ -59,6 +65,7 @@ def serve(descriptor: int, modules: Sequence[str]) -> None:
                     break
                 process = os.fork()
                 if process == 0:
+                    gc.enable()
                     signal.set_wakeup_fd(-1)
                     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                     for inherited in (control.detach(), ended, wake):
@@ -67,7 +74,15 @@ def serve(descriptor: int, modules: Sequence[str]) -> None:
                 for handed_on in sockets:
                     os.close(handed_on)
                 control.sendall(STATUS.pack(process, STARTED))
+                _import_all(later)
+                later = ()
     os._exit(0)
+
+
+def _import_all(modules: Sequence[str]) -> None:
+    for module in modules:
+        with contextlib.suppress(Exception):
+            importlib.import_module(module)
 
 
 def _report_ended(control: socket.socket) -> None:

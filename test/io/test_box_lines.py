@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.io.box_lines import BoxFormat, read_box_lines, write_box_lines
+from evaluation.io.box_lines import BoxFormat, read_box_lines, read_plain_boxes, write_box_lines
 from evaluation.io.pixels import Size
 
 CLASSES = {"BE": 0, "HGD": 1}
@@ -152,3 +152,58 @@ def test_every_line_with_text_is_a_box_or_a_problem(text):
     lines = read(text)
     expected = {n for n, line in enumerate(text.split("\n"), start=1) if line.removesuffix("\r").strip(" \t")}
     assert len(lines.rows) + len({problem.line for problem in lines.problems}) == len(expected)
+
+
+LINE = st.sampled_from(
+    [
+        "BE 0.5 1 2 3 4",
+        "HGD 1 0 0 100 50",
+        "BE 1 0 0 9 9\r",
+        "BE .5 1 2 3e1 4.",
+        "BE 2 1 2 3 4",
+        "BE 1 9 2 3 4",
+        "BE 0.5 1 2 3 101",
+        "no 1 1 2 3 4",
+        "BE 1 0 0 1e999 1",
+        "BE  1 0 0 1 1",
+        "BE 1 0 0 1",
+        "",
+        " ",
+        "\x0b",
+    ]
+)
+FILE = st.builds(
+    lambda lines, end: "\n".join(lines) + end, st.lists(LINE, max_size=3), st.sampled_from(["", "\n"])
+)
+PLAIN_FILE = st.lists(st.sampled_from(["BE 0.5 1 2 3 4\n", "HGD 1 0 0 100 50\r\n"]), max_size=3).map("".join)
+
+
+@settings(deadline=None)
+@given(st.lists(FILE | PLAIN_FILE, max_size=4), st.sampled_from(["error", "clip", "keep"]))
+def test_several_files_are_read_as_each_is_or_not_at_all(texts, outside):
+    form = BoxFormat(CLASSES, True, outside=outside)
+    found = read_plain_boxes([text.encode() for text in texts], form, [SIZE] * len(texts), 2)
+    if found is not None:
+        one_by_one = [read(text, form, 2) for text in texts]
+        assert [rows.tolist() for rows in found] == [list(map(list, lines.rows)) for lines in one_by_one]
+        assert not any(lines.problems or lines.outside for lines in one_by_one)
+
+
+@pytest.mark.parametrize("form", [PREDICTED, REFERENCE], ids=["predicted", "reference"])
+def test_plain_files_are_read_together_each_in_its_own_size(form):
+    confidence = " 0.5" if form.with_confidence else ""
+    texts = [
+        f"BE{confidence} 1 2 3 4\nHGD{confidence} 0 0 10 10".encode(),
+        b"",
+        f"BE{confidence} 5 5 20 30\n".encode(),
+    ]
+    found = read_plain_boxes(texts, form, [Size(10, 10), Size(1, 1), Size(20, 30)], 2)
+    value = 0.5 if form.with_confidence else 1.0
+    assert found is not None
+    assert [rows.tolist() for rows in found] == [
+        [[0, value, 1, 2, 3, 4], [1, value, 0, 0, 10, 10]],
+        [],
+        [[0, value, 5, 5, 20, 30]],
+    ]
+    assert read_plain_boxes(texts, form, [Size(9, 10), Size(1, 1), Size(20, 30)], 2) is None
+    assert read_plain_boxes(texts, form, [Size(10, 10), Size(1, 1), Size(20, 30)], 1) is None

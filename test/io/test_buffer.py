@@ -96,9 +96,11 @@ def test_the_root_may_be_a_link(root, tmp_path):
 )
 def test_refuses(root, path, kind, found):
     before = open_descriptors()
+    buffer = ReadBuffer()
     with pytest.raises(ReadError) as caught:
-        ReadBuffer().read(root, path, limit_bytes=LIMIT)
+        buffer.read(root, path, limit_bytes=LIMIT)
     assert (caught.value.kind, caught.value.found) == (kind, found)
+    buffer.close()
     assert open_descriptors() == before
 
 

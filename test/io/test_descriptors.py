@@ -7,7 +7,7 @@ import pytest
 
 from evaluation.core.fault import ReadError
 from evaluation.io import descriptors
-from evaluation.io.descriptors import list_below, open_below, read_into
+from evaluation.io.descriptors import OpenFolder, list_below, read_into
 
 
 @pytest.fixture(params=[True, False], ids=["descriptors of folders", "paths"])
@@ -42,7 +42,7 @@ def test_what_is_no_folder_is_not_listed(root):
 @pytest.mark.parametrize("has_readv", [True, False])
 def test_every_byte_is_read_as_it_is(root, monkeypatch, has_readv):
     monkeypatch.setattr(descriptors, "_HAS_READV", has_readv)
-    descriptor = open_below(root, "job/output/a.png")
+    descriptor = OpenFolder().open_below(root, "job/output/a.png")
     try:
         buffer = bytearray(9)
         assert read_into(descriptor, memoryview(buffer)[:3]) == 3
@@ -65,7 +65,7 @@ def test_a_file_that_is_replaced_while_it_is_opened_is_refused(tmp_path, monkeyp
 
     monkeypatch.setattr(os, "open", replace_and_open)
     with pytest.raises(ReadError, match="replaced while it was opened"):
-        open_below(str(tmp_path), "a")
+        OpenFolder().open_below(str(tmp_path), "a")
 
 
 @pytest.mark.parametrize("path", ["..\\labels", "C:labels", "a.png:labels"])
@@ -74,4 +74,27 @@ def test_windows_has_further_ways_out(tmp_path, monkeypatch, path):
     monkeypatch.setattr(descriptors, "_NOT_IN_NAMES", frozenset("\\:"))
     (tmp_path / path).write_bytes(b"labels")
     with pytest.raises(ReadError, match="a path inside the folder"):
-        open_below(str(tmp_path), path)
+        OpenFolder().open_below(str(tmp_path), path)
+
+
+@pytest.mark.skipif(not descriptors._HAS_FOLDER_DESCRIPTORS, reason="folders have no descriptors here")
+def test_a_folder_stays_open_and_is_not_exchanged_for_a_link(tmp_path):
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        for name in ("1", "2"):
+            (tmp_path / folder / name).write_text(folder + name)
+    opened = OpenFolder()
+
+    def content(path: str) -> str:
+        with os.fdopen(opened.open_below(str(tmp_path), path)) as file:
+            return file.read()
+
+    assert content("a/1") == "a1"
+    (tmp_path / "a").rename(tmp_path / "moved")
+    (tmp_path / "a").symlink_to(tmp_path / "b")
+    assert content("a/2") == "a2"
+    assert content("b/1") == "b1"
+    with pytest.raises(ReadError):
+        content("a/2")
+    opened.close()
+    opened.close()

@@ -30,10 +30,13 @@ def test_no_worker_outlives_a_killed_evaluation(stopped, tmp_path):
     )
     (tmp_path / "main.py").write_text(script)
     process = subprocess.Popen([sys.executable, tmp_path / "main.py", REPOSITORY], start_new_session=True)
-    while len(session(process.pid)) < 4:  # itself, the server and two workers
-        time.sleep(0.1)
+    seen: list[int] = []
+    # Itself, the server and two workers; readers come and go before these.
+    while len(seen) < 4 or seen != session(process.pid):
+        seen = session(process.pid)
+        time.sleep(0.3)
         assert process.poll() is None
-    server, *workers = sorted(pid for pid in session(process.pid) if pid != process.pid)
+    server, *workers = sorted(pid for pid in seen if pid != process.pid)
     for pid in {"nothing": [], "server": [server], "workers": workers}[stopped]:
         os.kill(pid, signal.SIGSTOP)
     process.kill()

@@ -9,7 +9,7 @@ import pytest
 from evaluation.core.fault import PhaseError
 from evaluation.workers.pool import DeadlineExceeded
 
-from .unruly_cases import case, kill_workers, read, reader_setup, settings_of
+from .unruly_cases import GreedyReaders, case, kill_workers, read, reader_setup, settings_of
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -78,7 +78,7 @@ def test_readers_that_are_killed_from_outside_cost_nothing():
 
 def test_machine_on_which_readers_die_without_reading_anything_is_blamed_on_no_file():
     with pytest.raises(PhaseError, match="the workers cannot do anything"):
-        read([case(0)], settings_of(), setup=reader_setup(memory=1))
+        read([case(0)], settings_of(), setup=GreedyReaders(**vars(reader_setup(memory=512))))
 
 
 def test_deadline_before_anything_is_wrong_is_nobodys_fault():

@@ -39,9 +39,9 @@ def test_a_report_on_a_batch_comes_as_it_was_told_with_its_values(faults):
     report = BatchReport(
         Faults(faults), {1: "out of memory"}, ("a problem",), {0: {"a.png": "12ab"}}, Used(7, 8, 0.5)
     )
-    unpacked, values = BatchReport.unpacked(joined(report.packed([{"field": 1.0}, None])), 2)
+    unpacked, values = BatchReport.unpacked(joined(report.packed({"field": [[0], [1.0]]})), 2)
     assert unpacked == report
-    assert bytes(values) == b"".join(encode([{"field": 1.0}, None]))
+    assert bytes(values) == b"".join(encode({"field": [[0], [1.0]]}))
 
 
 def test_faults_that_were_not_kept_are_counted():

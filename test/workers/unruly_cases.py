@@ -17,6 +17,7 @@ from evaluation.workers.reader import ReaderSetup
 from evaluation.workers.reading import Progress, Submission, no_progress, read_batches
 from evaluation.workers.scorer import ScorerSetup
 from evaluation.workers.scoring import score_cases
+from evaluation.workers.worker import AskReader, Handler
 
 from . import conftest  # noqa: F401 - makes the challenge known where this module is imported by a script
 
@@ -59,6 +60,15 @@ def reader_setup(folder: str = "/", memory: int = 1024) -> ReaderSetup:
     return ReaderSetup(form, folder, memory * MEBIBYTE)
 
 
+class GreedyReaders(ReaderSetup):
+    """Readers that need more memory to start than they may have."""
+
+    def open(self, ask_reader: AskReader | None) -> Handler:
+        assert self.memory_bytes is not None
+        bytearray(2 * self.memory_bytes)
+        return super().open(ask_reader)
+
+
 def scorer_setup(memory: int = 1024, **options: object) -> ScorerSetup:
     reference = ReferenceFiles("/", {}, {})
     return ScorerSetup(reader_setup().form, ("task",), options, reference, memory * MEBIBYTE)
@@ -78,7 +88,8 @@ def read(
     """Read cases as the first stage does."""
     sources = [{"behaviour": one.source} for one in cases]
     setup = setup or reader_setup()
-    batches = list(batches_of(setup.folder, [one.form for one in cases], sources, settings.workers))
+    forms = [one.form for one in cases]
+    batches = list(batches_of(setup.folder, forms, sources, (), settings.workers))
     return read_batches(batches, setup, settings, room, progress)
 
 

@@ -35,6 +35,12 @@ class MainLabel(Kind):
             raise fault_at(source, self.describe(), repr(cell))
         return self.values[cell]
 
+    def read_all(
+        self, sources: Sequence[Source], cases: Sequence[CaseForm], files: FileAccess
+    ) -> list[float]:
+        """Return the numbers of several cases, as `read` does. Raises `FormFault`."""
+        return [self.read(source, case, files) for source, case in zip(sources, cases, strict=True)]
+
     def write_cells(self, value: str) -> tuple[str, ...]:
         """Return the label itself."""
         return (value,)
@@ -85,6 +91,12 @@ class AgreedFeatures(Kind):
             return None
         counting = counting_graders(labels, self.specialist_alone)
         return agreed_labels([marks[grader] for grader in counting])
+
+    def read_all(
+        self, sources: Sequence[Source], cases: Sequence[CaseForm], files: FileAccess
+    ) -> list[Flags | None]:
+        """Return the agreed features of several cases, as `read` does. Raises `FormFault`."""
+        return [self.read(source, case, files) for source, case in zip(sources, cases, strict=True)]
 
     def _flags(self, source: Source, text: str) -> Flags:
         if not text:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -10,12 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.fault import Fault, FormFault, ReadError
-from evaluation.core.field import Kind
+from evaluation.core.field import ColumnKind
 from evaluation.core.form import CaseForm
 from evaluation.core.source import FileAccess, FileSource, JsonSource, Source, fault_at
 from evaluation.core.variant import Variant
-from evaluation.io.box_lines import MAX_COORDINATE, BoxFormat, Outside, read_box_lines, write_box_lines
-from evaluation.io.handover import HandoverError, Packed, array_of, list_of, whole_number
+from evaluation.io.box_lines import (
+    MAX_COORDINATE,
+    BoxFormat,
+    Outside,
+    read_box_lines,
+    read_plain_boxes,
+    write_box_lines,
+)
+from evaluation.io.handover import HandoverError, Packed, array_of, list_of
 from evaluation.io.kinds.annotated_boxes import Corners, boxes_of_json, written_box, written_boxes
 from evaluation.io.kinds.annotation_json import BOXES, MAX_FAULTS
 from evaluation.io.kinds.objects import Attributes
@@ -43,7 +51,7 @@ class Boxes:
 
 
 @dataclass(frozen=True)
-class BoxList(Kind):
+class BoxList(ColumnKind):
     """The boxes of a text file, one per line, or of the platform's `Multiple 2D bounding boxes`.
 
     More than ``max_boxes`` in one image are a fault. Coordinates outside the image are a fault, or with
@@ -52,6 +60,7 @@ class BoxList(Kind):
     """
 
     max_json_values: ClassVar[int] = 300_000
+    item_bytes: ClassVar[int] = 8 * _COLUMNS
 
     classes: tuple[str, ...]
     with_confidence: bool
@@ -70,13 +79,11 @@ class BoxList(Kind):
             return self._of_json(source, case)
         if not isinstance(source, FileSource):
             raise TypeError(f"no boxes can be read from {type(source).__name__}")
-        # Without a size in the phase, coordinates are limited so that areas are exact.
-        size = Size(case.width or MAX_COORDINATE, case.height or MAX_COORDINATE)
         try:
             data = files.read(source.path, self.max_boxes * _MAX_LINE_BYTES, may_be_empty=True)
         except ReadError as error:
             raise FormFault(error.fault(source.path)) from None
-        lines = read_box_lines(data, self._format, size, self.max_boxes)
+        lines = read_box_lines(data, self._format, _size_of(case), self.max_boxes)
         if lines.problems:
             raise FormFault([problem.fault(source.path) for problem in lines.problems])
         return Boxes(np.array(lines.rows, dtype=np.float64).reshape(-1, 6), lines.outside)
@@ -128,20 +135,42 @@ class BoxList(Kind):
         """The platform's kind of socket."""
         return BOXES.many
 
-    def pack(self, value: Boxes) -> Packed:
-        """Return the rows and the number of those that left the image."""
-        return [value.rows, value.outside]
+    def read_all(
+        self, sources: Sequence[Source], cases: Sequence[CaseForm], files: FileAccess
+    ) -> list[Boxes] | None:
+        """Return the boxes of several files, None unless all are plain; see `read_plain_boxes`."""
+        texts = []
+        for source in sources:
+            if not isinstance(source, FileSource):
+                return None
+            texts.append(bytes(files.read(source.path, self.max_boxes * _MAX_LINE_BYTES, may_be_empty=True)))
+        found = read_plain_boxes(texts, self._format, list(map(_size_of, cases)), self.max_boxes)
+        return None if found is None else list(map(Boxes, found))
 
-    def unpack(self, packed: Packed, case: CaseForm) -> Boxes:
+    def pack_all(self, values: Sequence[Boxes]) -> Packed:
+        """Return the rows of all images, and for each how many they are and how many left the image."""
+        rows = np.concatenate([*(value.rows for value in values), np.empty((0, _COLUMNS))])
+        counts = [[len(value.rows), value.outside] for value in values]
+        return [rows, np.array(counts, np.int64).reshape(-1, 2)]
+
+    def unpack_all(self, packed: Packed, count: int) -> list[Boxes]:
         """Return the boxes, each of a known class, with finite numbers. Raises `HandoverError`."""
-        rows, outside = list_of(packed, 2)
-        rows = array_of(rows, ["<f8"], 2)
-        whole_number(outside, len(rows))
-        if rows.shape[1] != _COLUMNS or len(rows) > self.max_boxes or not np.isfinite(rows).all():
-            raise HandoverError(f"expected at most {self.max_boxes} boxes of {_COLUMNS} finite numbers")
-        if not np.isin(rows[:, 0], range(len(self.classes))).all():
+        rows, counts = list_of(packed, 2)
+        rows, counts = array_of(rows, ["<f8"], 2), array_of(counts, ["<i8"], 2)
+        if (
+            counts.shape != (count, 2)
+            or not ((counts >= 0) & (counts <= self.max_boxes) & (counts[:, 1:] <= counts[:, :1])).all()
+        ):
+            raise HandoverError(f"expected at most {self.max_boxes} boxes in each of {count} images")
+        if rows.shape != (counts[:, 0].sum(), _COLUMNS) or not np.isfinite(rows).all():
+            raise HandoverError(f"expected boxes of {_COLUMNS} finite numbers")
+        if not np.isin(rows[:, 0], np.arange(len(self.classes))).all():
             raise HandoverError(f"expected classes below {len(self.classes)}")
-        return Boxes(rows, outside)
+        ends = np.cumsum(counts[:, 0]).tolist()
+        return [
+            Boxes(rows[end - boxes : end], outside)
+            for end, (boxes, outside) in zip(ends, counts.tolist(), strict=True)
+        ]
 
     def items(self, value: Boxes) -> int:
         """Return the number of boxes."""
@@ -196,6 +225,11 @@ class BoxList(Kind):
 def _is_inside(corners: Corners, case: CaseForm) -> bool:
     x1, y1, x2, y2 = corners
     return x1 >= 0 and y1 >= 0 and x2 <= (case.width or x2) and y2 <= (case.height or y2)
+
+
+def _size_of(case: CaseForm) -> Size:
+    # Without a size in the phase, coordinates are limited so that areas are exact.
+    return Size(case.width or MAX_COORDINATE, case.height or MAX_COORDINATE)
 
 
 def box_columns(predicted: Boxes | None, reference: Boxes) -> dict[str, Any]:

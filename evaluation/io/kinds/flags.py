@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
+from typing import ClassVar
+
+import numpy as np
 
 from evaluation.core.fault import Fault, FaultKind, FormFault, shorten
-from evaluation.core.field import Kind
+from evaluation.core.field import ColumnKind
 from evaluation.core.form import CaseForm
 from evaluation.core.source import CellsSource, FileAccess, JsonSource, Source, fault_at
 from evaluation.core.variant import Variant
-from evaluation.io.handover import HandoverError, Packed, list_of
+from evaluation.io.handover import HandoverError, Packed, array_of
 from evaluation.io.json_files import json_kind
 
 Flags = tuple[bool | None, ...]
 _CELLS = {"1": True, "0": False, "": None}
 _TEXTS = {value: text for text, value in _CELLS.items()}
+_FLAGS = (False, True, None)
+_CODES = {flag: code for code, flag in enumerate(_FLAGS)}
 
 
 @dataclass(frozen=True)
-class FlagSet(Kind):
+class FlagSet(ColumnKind):
     """Flags with given names; an object in JSON, or one column each of 1, 0 or nothing in a table.
 
     A flag that is null, empty or absent is missing. A name that is not in ``names`` is a fault.
     """
+
+    item_bytes: ClassVar[int] = 64
 
     names: tuple[str, ...]
 
@@ -63,12 +72,17 @@ class FlagSet(Kind):
             raise FormFault(faults)
         return tuple(_CELLS[cell] for cell in source.cells)
 
-    def unpack(self, packed: Packed, case: CaseForm) -> Flags:
+    def pack_all(self, values: Sequence[Flags]) -> Packed:
+        """Return an array (cases, names) of 0, 1, and 2 for a missing flag."""
+        codes = bytes(map(_CODES.__getitem__, chain.from_iterable(values)))
+        return np.frombuffer(codes, np.uint8).reshape(len(values), len(self.names))
+
+    def unpack_all(self, packed: Packed, count: int) -> list[Flags]:
         """Return the flags. Raises `HandoverError`."""
-        flags = tuple(list_of(packed, len(self.names)))
-        if not all(flag is None or type(flag) is bool for flag in flags):
+        codes = array_of(packed, ["|u1"], 2)
+        if codes.shape != (count, len(self.names)) or codes.max(initial=0) >= len(_FLAGS):
             raise HandoverError("expected true, false or null for every flag")
-        return flags
+        return [tuple(map(_FLAGS.__getitem__, row)) for row in codes.tolist()]
 
     def rehearse(self, reference: Flags | None, case: CaseForm, variant: Variant) -> Flags:
         """Return all flags, false without a label; near-perfect is perfect."""

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
 
 from evaluation.core.fault import FaultKind, ReadError
-from evaluation.core.field import Kind
+from evaluation.core.field import ColumnKind
 from evaluation.core.form import CaseForm
 from evaluation.core.source import CellsSource, FileAccess, JsonSource, Source, fault_at
 from evaluation.core.variant import Variant
-from evaluation.io.handover import Packed, number_within, whole_number
+from evaluation.io.handover import HandoverError, Packed, array_of
 from evaluation.io.json_files import json_kind
 from evaluation.io.tables import parse_number
 
 
 @dataclass(frozen=True)
-class Number(Kind):
+class Number(ColumnKind):
     """A finite number in [minimum, maximum]; its ``unit`` is for the description only."""
+
+    item_bytes: ClassVar[int] = 8
 
     minimum: float = -math.inf
     maximum: float = math.inf
@@ -35,9 +41,18 @@ class Number(Kind):
             raise fault_at(source, self.describe(), shortest(value))
         return value
 
-    def unpack(self, packed: Packed, case: CaseForm) -> float:
-        """Return the number. Raises `HandoverError`."""
-        return number_within(packed, self.minimum, self.maximum)
+    def pack_all(self, values: Sequence[float]) -> Packed:
+        """Return an array of the numbers."""
+        return np.array(values, np.float64)
+
+    def unpack_all(self, packed: Packed, count: int) -> list[float]:
+        """Return the numbers. Raises `HandoverError`."""
+        numbers = array_of(packed, ["<f8"], 1)
+        inside = np.isfinite(numbers) & (self.minimum <= numbers) & (numbers <= self.maximum)
+        if len(numbers) != count or not inside.all():
+            raise HandoverError(f"expected {count} numbers from {self.minimum:g} to {self.maximum:g}")
+        values: list[float] = numbers.tolist()
+        return values
 
     def rehearse(self, reference: float, case: CaseForm, variant: Variant) -> float:
         """Return a number for a number or 0/1 label; inverted: mirrored at the middle of the range, else ½.
@@ -75,8 +90,10 @@ class Number(Kind):
 
 
 @dataclass(frozen=True)
-class Label(Kind):
+class Label(ColumnKind):
     """A label 0 or 1; in JSON a boolean."""
+
+    item_bytes: ClassVar[int] = 1
 
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> int:
         """Return 0 or 1. Raises `FormFault`."""
@@ -89,9 +106,17 @@ class Label(Kind):
             raise fault_at(source, self.describe(), shortest(value))
         return int(value)
 
-    def unpack(self, packed: Packed, case: CaseForm) -> int:
-        """Return 0 or 1. Raises `HandoverError`."""
-        return whole_number(packed, 1)
+    def pack_all(self, values: Sequence[int]) -> Packed:
+        """Return an array of the labels."""
+        return np.array(values, np.uint8)
+
+    def unpack_all(self, packed: Packed, count: int) -> list[int]:
+        """Return 0 or 1 for every case. Raises `HandoverError`."""
+        labels = array_of(packed, ["|u1"], 1)
+        if len(labels) != count or labels.max(initial=0) > 1:
+            raise HandoverError(f"expected {count} labels of 0 or 1")
+        values: list[int] = labels.tolist()
+        return values
 
     def rehearse(self, reference: float, case: CaseForm, variant: Variant) -> int:
         """Return a label (that for 0 if the reference is NaN); near-perfect is perfect."""

@@ -102,19 +102,25 @@ FORGED = {
     "too few regions": (REGIONS, [[0, 0, 0, 0, np.zeros(0, U1)]]),
     "region of too few bits": (REGIONS, [[0, 0, 4, 5, np.zeros(2, U1)]] * 2),
     "region outside": (REGIONS, [[1, 0, 4, 5, np.zeros(3, U1)]] * 2),
-    "too many boxes": (BOXES, [np.zeros((4, 6)), 0]),
-    "boxes of five numbers": (BOXES, [np.zeros((1, 5)), 0]),
-    "box of no class": (BOXES, [np.array([[2.0, 1, 0, 0, 1, 1]]), 0]),
-    "box of half a class": (BOXES, [np.array([[0.5, 1, 0, 0, 1, 1]]), 0]),
-    "box without end": (BOXES, [np.array([[0, 1, 0, 0, np.inf, 1]]), 0]),
-    "more boxes outside than boxes": (BOXES, [np.zeros((1, 6)), 2]),
-    "too few flags": (FLAGS, [True]),
-    "a flag that is a number": (FLAGS, [True, 1, False]),
-    "a number beyond its range": (Number(0, 1), 1.5),
-    "a number that is none": (Number(), float("nan")),
+    "too many boxes": (BOXES, [np.zeros((4, 6)), np.array([[4, 0]])]),
+    "fewer boxes than counted": (BOXES, [np.zeros((1, 6)), np.array([[2, 0]])]),
+    "boxes of two images": (BOXES, [np.zeros((2, 6)), np.array([[1, 0], [1, 0]])]),
+    "a count of boxes below 0": (BOXES, [np.zeros((0, 6)), np.array([[0, -1]])]),
+    "boxes of five numbers": (BOXES, [np.zeros((1, 5)), np.array([[1, 0]])]),
+    "box of no class": (BOXES, [np.array([[2.0, 1, 0, 0, 1, 1]]), np.array([[1, 0]])]),
+    "box of half a class": (BOXES, [np.array([[0.5, 1, 0, 0, 1, 1]]), np.array([[1, 0]])]),
+    "box without end": (BOXES, [np.array([[0, 1, 0, 0, np.inf, 1]]), np.array([[1, 0]])]),
+    "more boxes outside than boxes": (BOXES, [np.zeros((1, 6)), np.array([[1, 2]])]),
+    "too few flags": (FLAGS, np.ones((1, 1), U1)),
+    "flags of two cases": (FLAGS, np.ones((2, 3), U1)),
+    "a flag of 3": (FLAGS, np.full((1, 3), 3, U1)),
+    "a flag that is a text": (FLAGS, ["1", "0", "1"]),
+    "a number beyond its range": (Number(0, 1), np.array([1.5])),
+    "a number that is none": (Number(), np.array([np.nan])),
+    "two numbers": (Number(), np.array([1.0, 2.0])),
     "a text": (Number(), "0.5"),
-    "a label that is a boolean": (Label(), True),
-    "a label of 2": (Label(), 2),
+    "a label that is a boolean": (Label(), np.array([True])),
+    "a label of 2": (Label(), np.array([2], U1)),
     "a class beyond the last": (CLASS, 3),
     "a class before the first": (CLASS, -1),
     "a class that is a boolean": (CLASS, True),
@@ -153,6 +159,18 @@ FORGED = {
     "a confidence below 0": (VOLUME, [[0, 0, np.full((1, 1), -1, np.float32)]] * 2),
     "no number as confidence": (VOLUME, [[0, 0, np.full((1, 1), np.nan, np.float32)]] * 2),
 }
+
+
+COLUMNS = {"boxes": BOXES, "flags": FLAGS, "number": Number(0, 1), "label": Label()}
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_small_values_of_many_cases_are_packed_together(name):
+    kind = COLUMNS[name]
+    values = [value for of_kind, value in GOOD.values() if of_kind == kind] * 2
+    found = kind.unpack_all(decode(b"".join(encode(kind.pack_all(values)))), len(values))
+    assert list(map(plain, found)) == list(map(plain, values))
+    assert kind.unpack_all(decode(b"".join(encode(kind.pack_all([])))), 0) == []
 
 
 @pytest.mark.parametrize("name", FORGED)

@@ -1,0 +1,119 @@
+"""Runs all benchmarks of speed and writes their table to docs/speed.md and README.md.
+
+    python -m benchmarks [--runs 5] [--only refuge justraigs]
+
+With ``--only`` the table is printed and not written. It takes about half an hour on two cores; nothing else
+should run meanwhile.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import os
+import platform
+import re
+from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+
+from benchmarks import adam, cysts, edd2020, justraigs, refuge, start
+from benchmarks.measure import Row, rows_of
+
+_REPOSITORY = Path(__file__).resolve().parent.parent
+_PAGE, _README = _REPOSITORY / "docs" / "speed.md", _REPOSITORY / "README.md"
+_MARKED = re.compile("(<!-- speed -->\n).*(<!-- end of speed -->\n)", re.DOTALL)
+_PACKAGES = (
+    "numpy",
+    "scipy",
+    "simpleitk",
+    "pydantic",
+    "pillow",
+    "scikit-learn",
+    "pycocotools",
+    "faster-coco-eval",
+)
+
+_BENCHMARKS: Mapping[str, Callable[[int], list[Row]]] = {
+    "start": lambda runs: start.rows(max(runs, 11)),
+    "refuge": lambda runs: rows_of(refuge.contests(), runs),
+    "justraigs": lambda runs: rows_of(justraigs.contests(), runs),
+    "edd2020": lambda runs: [*rows_of(edd2020.contests(), runs), *edd2020.rows_in_memory(runs=runs)],
+    "adam": lambda runs: rows_of(adam.contests(noises=(0.0,), rival=True), runs),
+    "cysts": lambda runs: rows_of(cysts.contests(), runs),
+}
+
+_INTRODUCTION = """# Speed
+
+Written by `python -m benchmarks`. Every time is the median of whole processes, from their start to
+`metrics.json`, with worker processes and all intervals, unless the row says otherwise; the commands of a
+table are run in turn. "Its time / ours" compares each with the first row of its table. Peak memory is that
+of the largest process. A *floor* does only what nobody can avoid, such as reading or decoding the same
+files; a *rival* is another program for the same task.
+"""
+
+
+def main() -> None:
+    """Run the benchmarks and write their table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--only", nargs="+", choices=_BENCHMARKS, metavar="NAME")
+    arguments = parser.parse_args()
+    rows = [row for name in arguments.only or _BENCHMARKS for row in _BENCHMARKS[name](arguments.runs)]
+    page = page_of(rows, machine())
+    if arguments.only:
+        print(f"\n{page}")
+        return
+    _PAGE.write_text(page, encoding="utf-8")
+    _README.write_text(with_summary(_README.read_text(encoding="utf-8"), rows), encoding="utf-8")
+
+
+def machine() -> str:
+    """Return in a line where and when the benchmarks ran."""
+    processor = re.search(r"^model name\s*: (.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    packages = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
+    today = datetime.datetime.now(datetime.UTC).date()
+    name = processor.group(1) if processor else platform.processor()
+    return f"{today}: {os.cpu_count()} cores of {name}, Python {platform.python_version()}, {packages}."
+
+
+def page_of(rows: Sequence[Row], where: str) -> str:
+    """Return the page of all rows, a table for each title."""
+    parts = [_INTRODUCTION, f"\n{where}\n"]
+    for title in dict.fromkeys(row.title for row in rows):
+        parts.append(f"\n## {title}\n\n| | seconds | its time / ours | peak MB |\n|---|---|---|---|\n")
+        parts += [_line(row) for row in rows if row.title == title]
+    return "".join(parts)
+
+
+def with_summary(text: str, rows: Sequence[Row]) -> str:
+    """Return a text in which floors and rivals stand between the marks, from the same rows.
+
+    Raises `ValueError` where the marks are missing.
+    """
+    lines = ["| task | seconds | compared with | its time / ours |\n|---|---|---|---|\n"]
+    for title in dict.fromkeys(row.title for row in rows):
+        first, *others = (row for row in rows if row.title == title)
+        shown = [row for row in others if row.name.startswith("rival: ")] or others[-1:]
+        for number, row in enumerate(shown):
+            ours = (title, f"{first.seconds:.2f}") if number == 0 else ("", "")
+            lines.append(f"| {ours[0]} | {ours[1]} | {row.name.removeprefix('rival: ')} | {_ratio(row)} |\n")
+    found, count = _MARKED.subn(lambda match: match[1] + "".join(lines) + match[2], text)
+    if count != 1:
+        raise ValueError("expected one place for the table, between <!-- speed --> and <!-- end of speed -->")
+    return found
+
+
+def _line(row: Row) -> str:
+    peak = "" if row.peak_megabytes is None else f"{row.peak_megabytes:.0f}"
+    return f"| {row.name} | {row.seconds:.3f} | {_ratio(row)} | {peak} |\n"
+
+
+def _ratio(row: Row) -> str:
+    return "" if row.ratio is None else f"{row.ratio:.2g}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,38 @@
+"""Many instances of a dataclass as columns, which are pickled several times as fast as the instances."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+Instance = TypeVar("Instance")
+
+
+@dataclass(frozen=True, slots=True)
+class Columns(Generic[Instance]):
+    """Instances as the values of each of their fields; as they are, where they have not all one class."""
+
+    kind: type[Instance] | None
+    values: tuple[Sequence[Any], ...]
+
+    @classmethod
+    def of(cls, instances: Sequence[Instance]) -> Columns[Instance]:
+        """Return the columns of some instances."""
+        kind = type(instances[0]) if instances else None
+        names = _fields_of(kind)
+        if not names or any(type(instance) is not kind for instance in instances):
+            return cls(None, (list(instances),))
+        return cls(kind, tuple([getattr(instance, name) for instance in instances] for name in names))
+
+    def instances(self) -> list[Instance]:
+        """Return the instances."""
+        return list(self.values[0]) if self.kind is None else list(map(self.kind, *self.values))
+
+
+def _fields_of(kind: type | None) -> list[str]:
+    """Return the names of the fields of a dataclass; none for another class."""
+    if kind is None or not dataclasses.is_dataclass(kind):
+        return []
+    return [field.name for field in dataclasses.fields(kind)]

@@ -1,0 +1,132 @@
+"""The first stage in its worker: the index of a submission, and the values of its cases."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from evaluation.core.challenge import fields_of
+from evaluation.core.fault import Faults, PhaseError, ReadError
+from evaluation.core.limits import case_seconds
+from evaluation.core.source import Source, file_of
+from evaluation.io.stream import digest_below
+from evaluation.phase.registry import tasks_of_form
+from evaluation.platform.submission import index_submission
+from evaluation.workers.batches import Content, batches_of
+from evaluation.workers.case_reader import CaseReader
+from evaluation.workers.reader import FilesJob, IndexJob, ReaderSetup, ReadJob
+from evaluation.workers.reports import BatchReport, IndexReport, Used
+from evaluation.workers.values import ValuesOfBatch
+from evaluation.workers.worker import Answer, Tick
+
+INDEX_SECONDS = 10.0
+_QUICK_BYTES = 1 << 24
+
+
+class SubmissionReader:
+    """Does the jobs of a reader with the given setup."""
+
+    def __init__(self, setup: ReaderSetup) -> None:
+        self._setup = setup
+        self._tasks = tasks_of_form(setup.form)
+        self.fields = {field.name: field for field in fields_of(self._tasks)}
+        self._root = ""
+        self._cases: CaseReader | None = None
+
+    def __call__(self, job: IndexJob | ReadJob | FilesJob, tick: Tick) -> Answer:
+        """Return the parts of the answer to a job."""
+        if isinstance(job, IndexJob):
+            return self._index(job, tick)
+        content = Content.unpacked(job.content)
+        return self._files(content, job) if isinstance(job, FilesJob) else self._read(content, job, tick)
+
+    def _index(self, job: IndexJob, tick: Tick) -> Answer:
+        tick(INDEX_SECONDS)
+        form = replace(self._setup.form, cases=tuple(job.cases.instances()))
+        index = index_submission(Path(self._setup.folder), form, self._tasks)
+        fields = fields_of(self._tasks)
+        batches = tuple(batches_of(index.root, form.cases, index.sources, fields, job.workers))
+        seconds = tuple(index.run_seconds)
+        return IndexReport(Faults(index.faults), index.tasks, index.notices, seconds, batches).packed()
+
+    def _files(self, content: Content, job: FilesJob) -> Answer:
+        sources = content.sources[job.case]
+        return BatchReport().packed([{name: file_of(source) for name, source in sources.items()}])
+
+    def _read(self, content: Content, job: ReadJob, tick: Tick) -> Answer:
+        reader = self._reader_of(content.root)
+        faults, problems = Faults(), list[str]()
+        died: dict[int, str] = {}
+        again: dict[int, Mapping[str, str]] = {}
+        values = ValuesOfBatch(reader.fields, job.room_bytes)
+        items, bytes_before, started = 0, reader.files.bytes, time.process_time()
+        numbers = range(len(content.cases)) if job.only is None else job.only
+        if job.only is None and (quick := self._read_quickly(reader, content, job, tick)) is not None:
+            if values.add_all(quick):
+                items = sum(
+                    sum(map(reader.fields[name].kind.items, of_field.values()))
+                    for name, of_field in quick.items()
+                )
+                numbers = ()
+            else:
+                reader.files.bytes = bytes_before
+        for number in numbers:
+            case, sources = content.cases[number], content.sources[number]
+            if job.field is not None:
+                sources = {job.field: sources[job.field]}
+            if job.left is not None and (
+                items > job.left.items or reader.files.bytes - bytes_before > job.left.bytes
+            ):
+                break
+            tick(min(self._setup.case_seconds, case_seconds(case, reader.fields.values())))
+            try:
+                if job.digests is not None and _digests_of(content.root, sources) != job.digests:
+                    died[number] = "its files have changed"
+                    continue
+                predictions, found = reader.read(case, sources)
+                faults.add(found)
+                items += sum(reader.fields[name].kind.items(value) for name, value in predictions.items())
+                if faults:
+                    values.drop()  # of a submission that is rejected nothing is scored
+                elif not values.add(number, predictions):
+                    again[number] = _digests_of(content.root, sources)
+            except MemoryError:
+                died[number] = "out of memory"
+            except (KeyboardInterrupt, SystemExit) as stop:
+                died[number] = f"stopped by {type(stop).__name__}"
+            except PhaseError as error:
+                problems += error.problems
+            except Exception:
+                problems.append(f"case {case.name}: {traceback.format_exc(limit=-8)}")
+        used = Used(reader.files.bytes - bytes_before, items, time.process_time() - started)
+        return BatchReport(faults, died, tuple(problems), again, used).packed(values.packed())
+
+    def _read_quickly(
+        self, reader: CaseReader, content: Content, job: ReadJob, tick: Tick
+    ) -> dict[str, dict[int, Any]] | None:
+        """Return the values of all cases where they are small and have no fault, by field and number."""
+        if not content.cases:
+            return None
+        tick(min(self._setup.case_seconds, case_seconds(content.cases[0], ())))
+        limit_bytes = _QUICK_BYTES if job.left is None else min(_QUICK_BYTES, job.left.bytes)
+        return reader.read_all(content.cases, content.sources, limit_bytes)
+
+    def _reader_of(self, root: str) -> CaseReader:
+        if self._cases is None or root != self._root:
+            self._root = root
+            self._cases = CaseReader(root, self._tasks, self._setup.form.missing)
+        return self._cases
+
+
+def _digests_of(root: str, sources: Mapping[str, Source]) -> dict[str, str]:
+    digests = {}
+    for path in {file_of(source) for source in sources.values()}:
+        try:
+            digests[path] = digest_below(root, path)
+        except ReadError as error:
+            digests[path] = str(error)
+    return digests

@@ -1,0 +1,102 @@
+"""Small values are read together, with the outcome of reading them one by one."""
+
+import math
+
+import pytest
+
+from evaluation.core.form import CaseForm, Form
+from evaluation.workers import batches
+from evaluation.workers.columns import Columns
+from evaluation.workers.reader import IndexJob, ReaderSetup, ReadJob
+from evaluation.workers.reports import BatchReport, IndexReport, Used
+from evaluation.workers.submission_reader import SubmissionReader
+from evaluation.workers.values import PackedValues
+
+NAMES = [f"E{number}" for number in range(6)]
+CASES = tuple(CaseForm(name, 100, 50, {"set": "in-sample"}) for name in NAMES)
+LINE = "BE 0.5 1 2 3 4\n"
+
+
+@pytest.fixture(autouse=True)
+def one_batch(monkeypatch):
+    monkeypatch.setattr(batches, "_BATCHES_PER_WORKER", 1)
+
+
+def no_tick(processor_seconds: float) -> None:
+    """Let a case take as long as it takes."""
+
+
+def joined(parts) -> memoryview:
+    return memoryview(b"".join(parts))
+
+
+class Session:
+    """A reader of one submission, which has listed it as one batch."""
+
+    def __init__(self, folder, texts):
+        (folder / "detection_bbox").mkdir()
+        for name, text in zip(NAMES, texts, strict=True):
+            (folder / "detection_bbox" / f"{name}.txt").write_text(text)
+        form = Form("edd2020", "p", "archive", ("detection",), "reject", {}, {}, ())
+        self._reader = SubmissionReader(ReaderSetup(form, str(folder)))
+        index = IndexReport.unpacked(
+            joined(self._reader(IndexJob(Columns.of(CASES), 0), no_tick)), form.tasks, len(CASES)
+        )
+        self.faults = index.faults
+        self._batches = index.batches
+        self.fields = self._reader.fields
+
+    def read(self, one_by_one=False, room=math.inf, left=None):
+        """Return the reports on all batches and the values of the cases by their names."""
+        reports, values = [], {}
+        for batch in self._batches:
+            numbers = tuple(range(len(batch.positions)))
+            job = ReadJob(batch.content, numbers if one_by_one else None, room_bytes=room, left=left)
+            report, packed = BatchReport.unpacked(joined(self._reader(job, no_tick)), len(numbers))
+            reports.append(report)
+            for number, position in enumerate(batch.positions):
+                found = PackedValues(packed, self.fields).of_case(number, CASES[position])
+                values[NAMES[position]] = {name: value.rows.tolist() for name, value in found.items()}
+        return reports, values
+
+
+SUBMISSIONS = {
+    "plain": [LINE * count for count in (1, 2, 0, 1, 3, 1)],
+    "a file that is not plain": [LINE, "\n" + LINE, LINE, "", LINE, LINE],
+    "two files with faults": [LINE, "BE 7 1 2 3 4", LINE, LINE, "what", LINE],
+}
+
+
+@pytest.mark.parametrize("name", SUBMISSIONS)
+def test_reading_together_and_one_by_one_tell_the_same(name, tmp_path):
+    session = Session(tmp_path, SUBMISSIONS[name])
+    (together, values), (alone, values_alone) = session.read(), session.read(one_by_one=True)
+    assert values == values_alone
+    for one, other in zip(together, alone, strict=True):
+        assert list(one.faults) == list(other.faults)
+        assert (one.used.bytes, one.used.items) == (other.used.bytes, other.used.items)
+    assert sum(len(one.faults) for one in together) == sum("7" in t or "w" in t for t in SUBMISSIONS[name])
+
+
+def test_values_beyond_the_room_are_to_be_read_again(tmp_path):
+    session = Session(tmp_path, SUBMISSIONS["plain"])
+    reports, values = session.read(room=2 * 48)
+    again = [number for report in reports for number in report.again]
+    kept = sum(bool(found) for found in values.values())
+    assert again
+    assert len(again) + kept == len(CASES)
+
+
+@pytest.mark.parametrize(
+    ("left", "blank", "items"),
+    [
+        (Used(10**6, 10**6), "", 8),
+        (Used(10, 10**6), "", 2),  # after the first file, of 30 bytes
+        (Used(10**6, 0), "\n", 2),  # a blank line is not plain: files are read one by one
+    ],
+)
+def test_reading_ends_when_nothing_is_left_of_the_limits(tmp_path, left, blank, items):
+    session = Session(tmp_path, [LINE * 2 + blank] * 2 + [LINE] * 4)
+    (report,), _ = session.read(left=left)
+    assert report.used.items == items
+    assert not report.faults
