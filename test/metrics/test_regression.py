@@ -6,6 +6,7 @@ from scipy import stats
 from sklearn import metrics as oracle
 
 from evaluation.metrics import regression
+from test.metrics.record_intraclass import rated_pairs
 
 CASES = st.lists(st.tuples(*[st.integers(-5, 5)] * 2, st.integers(1, 3)), min_size=3, max_size=25)
 
@@ -105,3 +106,12 @@ def test_nothing_has_no_value(figure):
 def test_refuses_columns_that_do_not_fit():
     with pytest.raises(ValueError, match="expected one shape"):
         regression.bias([1.0], [1.0, 2.0], np.ones((1, 2)))
+
+
+# pingouin.intraclass_corr, see record_intraclass.py.
+@pytest.mark.parametrize(
+    ("seed", "expected"), [(0, 0.7074826458074325), (1, 0.6904375503809228), (2, 0.6011786585944787)]
+)
+def test_intraclass_correlation_as_pingouin(seed, expected):
+    found = regression.intraclass_correlation(*rated_pairs(seed), np.ones((1, 25)))
+    assert found[0] == pytest.approx(expected, abs=1e-9)

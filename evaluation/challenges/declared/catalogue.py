@@ -11,6 +11,7 @@ from pydantic import Discriminator
 from evaluation.challenges.declared import (
     classes,
     decisions,
+    flags,
     label_overlap,
     landmarks,
     number,
@@ -26,6 +27,7 @@ from evaluation.challenges.declared.measure import MetricTable
 _MODULES = (
     classes,
     decisions,
+    flags,
     label_overlap,
     landmarks,
     number,

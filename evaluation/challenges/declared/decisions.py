@@ -109,6 +109,7 @@ class FBeta(OneClassMetric):
     """
 
     metric: Literal["f_beta"]
+    own_title: ClassVar[str] = "F-beta"
     beta: float = key("Importance of sensitivity.", gt=0, le=100)
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
@@ -133,10 +134,6 @@ class FOne(OneClassMetric):
         of = self.class_index(name, field_name, table)
         return self.figure(name, field_name, table, lambda cases: confusion.f_beta(cases, 1.0, of))
 
-    def title_of(self, name: str) -> str:
-        """Return the title of the figure of that name."""
-        return self.title or super().title_of(name)
-
 
 class _MeanFOne(DecisionMetric, ABC):
     averaging: ClassVar[Averaging]
@@ -156,6 +153,7 @@ class MacroFOne(_MeanFOne):
     """
 
     metric: Literal["macro_f1"]
+    own_title: ClassVar[str] = "Macro F1"
     averaging: ClassVar[Averaging] = "macro"
 
 
@@ -169,6 +167,7 @@ class WeightedFOne(_MeanFOne):
     """
 
     metric: Literal["weighted_f1"]
+    own_title: ClassVar[str] = "Weighted F1"
     averaging: ClassVar[Averaging] = "weighted"
 
 
@@ -182,6 +181,7 @@ class MatthewsCorrelation(DecisionMetric):
     """
 
     metric: Literal["matthews_correlation"]
+    own_title: ClassVar[str] = "Matthews' correlation"
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the correlation."""
@@ -199,6 +199,7 @@ class CohenKappa(DecisionMetric):
     """
 
     metric: Literal["cohen_kappa"]
+    own_title: ClassVar[str] = "Cohen's kappa"
     disagreement: Literal["nominal", "linear", "quadratic"] = key("What a disagreement costs.", "nominal")
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:

@@ -73,6 +73,8 @@ class MetricTable(DeclaredTable, ABC):
     title: str | None = key("Title of the figure. Default: the metric's name in words.", None)
 
     kinds: ClassVar[tuple[type[FieldTable], ...]] = ()
+    own_title: ClassVar[str] = ""
+    """Title of a figure that has the metric's own name, where that is not its words."""
 
     @abstractmethod
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
@@ -83,4 +85,5 @@ class MetricTable(DeclaredTable, ABC):
 
     def title_of(self, name: str) -> str:
         """Return the title of the figure of that name."""
-        return self.title or title_of(name)
+        own_title = self.own_title if name == self.metric else ""
+        return self.title or own_title or title_of(name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import ClassVar, Literal
 
 from evaluation.challenges.declared.classes import ClassProbabilitiesField
 from evaluation.challenges.declared.field_table import FieldTable
@@ -62,6 +62,7 @@ class MacroAreaUnderCurve(MetricTable):
     """
 
     metric: Literal["macro_auc"]
+    own_title: ClassVar[str] = "Macro AUC"
     kinds = (ClassProbabilitiesField,)
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
@@ -76,7 +77,7 @@ class MacroAreaUnderCurve(MetricTable):
         def worst_row(case: CaseForm, references: Values) -> Row:
             return {**dict.fromkeys(columns, math.nan), true: references[field_name]}
 
-        metric = Metric(name, self.title or "Macro AUC", macro_auc_of(columns, true), 1, 0)
+        metric = Metric(name, self.title_of(name), macro_auc_of(columns, true), 1, 0)
         return Measure((metric,), row, worst_row)
 
 

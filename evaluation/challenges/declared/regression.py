@@ -187,6 +187,7 @@ class PearsonCorrelation(AgreementMetric):
     """
 
     metric: Literal["pearson_correlation"]
+    own_title: ClassVar[str] = "Pearson's correlation"
     agreement: ClassVar[Figure] = staticmethod(regression.pearson_correlation)
 
 
@@ -200,6 +201,7 @@ class SpearmanCorrelation(AgreementMetric):
     """
 
     metric: Literal["spearman_correlation"]
+    own_title: ClassVar[str] = "Spearman's correlation"
     agreement: ClassVar[Figure] = staticmethod(regression.spearman_correlation)
 
 

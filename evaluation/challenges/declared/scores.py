@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC
 from fractions import Fraction
-from typing import Literal
+from typing import ClassVar, Literal
 
 from evaluation.challenges.declared.field_table import FieldTable
 from evaluation.challenges.declared.measure import Comparison, Measure, MetricTable
@@ -52,14 +52,11 @@ class AreaUnderCurve(ScoreMetric):
     """
 
     metric: Literal["auc"]
+    own_title: ClassVar[str] = "AUC"
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the area. Raises ValueError for a field without classes."""
         return self.score_measure(name, field_name, table, auc_of(*score_columns(field_name)), 1, 0)
-
-    def title_of(self, name: str) -> str:
-        """Return the title of the figure of that name."""
-        return self.title or "AUC"
 
 
 class PartialAreaUnderCurve(ScoreMetric):
@@ -74,6 +71,7 @@ class PartialAreaUnderCurve(ScoreMetric):
     """
 
     metric: Literal["partial_auc"]
+    own_title: ClassVar[str] = "Partial AUC"
     min_specificity: float = key("Smallest specificity.", ge=0, lt=1)
     max_specificity: float = key("Largest specificity.", 1.0, gt=0, le=1)
     standardised: bool = key("Whether the area is mapped so that chance is 0.5 and the best 1.", True)

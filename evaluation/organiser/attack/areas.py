@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from evaluation.core.challenge import Task
 from evaluation.core.metric import Curve
+from evaluation.io.kinds.number import Number
 from evaluation.organiser.attack.oracle import Oracle, OutOfSubmissionsError, Recovered, value_of
 from evaluation.organiser.attack.solver import Sums, only_labels
 
@@ -125,10 +126,12 @@ class _Areas:
         return False
 
     def _submit(self, scores: NDArray[np.float64]) -> float:
-        (field,) = self._task.fields
         content = self._oracle.submit(
             {
-                case.name: {field.name: score}
+                case.name: {
+                    field.name: score if isinstance(field.kind, Number) else self._oracle.empty(field, case)
+                    for field in self._task.fields_for(case)
+                }
                 for case, score in zip(self._oracle.cases, scores.tolist(), strict=True)
             }
         )

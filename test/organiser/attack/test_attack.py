@@ -10,6 +10,7 @@ from evaluation.organiser.attack.detections import labels_from_detections
 from evaluation.organiser.attack.oracle import Oracle
 from evaluation.phase.manifest import scan
 from evaluation.phase.phase import load_phase
+from test.challenges.declared.phases import declared_phase
 from test.phases import loaded_phase, tiny_cases
 from test.repository import REPOSITORY
 
@@ -53,6 +54,32 @@ def test_an_attack_stops_where_no_submission_is_left(tmp_path):
     (found,) = attacked(bundled(tmp_path, "refuge-onsite"), allowed=4).values()
     assert found.submissions == 4
     assert 0 < found.recovered < 40
+
+
+def test_labels_of_a_task_with_several_fields(tmp_path):
+    tables = """
+[fields.likelihood]
+kind = "number"
+reference = "class"
+positive = ["glaucoma"]
+negative = ["healthy"]
+
+[fields.grade]
+kind = "class"
+classes = ["none", "mild"]
+
+[tasks.screening.metrics]
+auc = { field = "likelihood" }
+macro_f1 = { field = "grade" }
+"""
+    cases = {
+        "name": [f"eye{number:02d}" for number in range(30)],
+        "class": ["glaucoma" if number % 3 == 0 else "healthy" for number in range(30)],
+        "grade": ["mild" if number % 4 == 0 else "none" for number in range(30)],
+    }
+    folder = declared_phase(tmp_path / "phase", tables, cases, keys="resamples = 0")
+    (found,) = attacked(load_phase(folder, scan(folder))).values()
+    assert (found.labels, found.recovered) == ("screening.likelihood_class", 30)
 
 
 def test_labels_where_some_cases_have_none(tmp_path):
