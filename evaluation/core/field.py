@@ -49,8 +49,8 @@ class Kind(ABC):
         return self.describe()
 
     @property
-    def socket_kind(self) -> str:
-        """The platform's kind of socket for a value in JSON."""
+    def socket_kind(self) -> str | None:
+        """The platform's kind of socket for a value in JSON, None where it has none."""
         return "Anything"
 
     def describe_image(self) -> str:

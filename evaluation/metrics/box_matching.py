@@ -1,12 +1,17 @@
 """Boxes: their overlap, and greedy matching of detections with reference boxes for many images at once."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from functools import reduce
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
 _PAIRS_AT_ONCE = 1 << 20  # some 100 MB of intermediate arrays
 
@@ -24,17 +29,53 @@ class BoxMatches:
     iou: Floats
     claimed: Floats
 
+    def found(self, thresholds: Floats) -> Bools:
+        """Return which detections are true positives, shape (detections, thresholds)."""
+        return (self.claimed[:, None] < thresholds) & (thresholds <= self.iou[:, None])
+
+    def take(self, chosen: NDArray[Any]) -> BoxMatches:
+        """Return the matches of some detections, by their positions or a mask."""
+        return BoxMatches(self.iou[chosen], self.claimed[chosen])
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdMatches:
+    """Which detections are true positives where each threshold is matched by itself, as in COCO.
+
+    ``iou``: shape (detections,), the best IoU. ``at_thresholds``: shape (detections, thresholds).
+    """
+
+    iou: Floats
+    at_thresholds: Bools
+
+    def found(self, thresholds: Floats) -> Bools:
+        """Return which detections are true positives, shape (detections, thresholds)."""
+        return self.at_thresholds
+
+    def take(self, chosen: NDArray[Any]) -> ThresholdMatches:
+        """Return the matches of some detections, by their positions or a mask."""
+        return ThresholdMatches(self.iou[chosen], self.at_thresholds[chosen])
+
 
 def box_iou(first: Floats, second: Floats, inclusive_corners: bool) -> Floats:
-    """Intersection over union of boxes x1, y1, x2, y2 of shape (…, 4); shape (…,), in [0, 1].
+    """Intersection over union of boxes of shape (…, 2 · axes); shape (…,), in [0, 1].
 
-    With ``inclusive_corners`` both corners belong to the box (width = x2 − x1 + 1), as in PASCAL VOC; else a
-    box without area has IoU 0 with everything. Exact to the last bit for integers below 2²⁶.
+    A box is its lower corner and its upper corner: x1, y1, x2, y2 or x1, y1, z1, x2, y2, z2. With
+    ``inclusive_corners`` both corners belong to the box (width = x2 − x1 + 1), as in PASCAL VOC; else a
+    box without area has IoU 0 with everything. Exact to the last bit for integers below 2²⁶ in two axes.
     """
     extra = 1.0 if inclusive_corners else 0.0
-    width = np.minimum(first[..., 2], second[..., 2]) - np.maximum(first[..., 0], second[..., 0]) + extra
-    height = np.minimum(first[..., 3], second[..., 3]) - np.maximum(first[..., 1], second[..., 1]) + extra
-    intersection = np.maximum(width, 0.0) * np.maximum(height, 0.0)
+    axes = first.shape[-1] // 2
+    lengths = [
+        np.maximum(
+            np.minimum(first[..., axes + axis], second[..., axes + axis])
+            - np.maximum(first[..., axis], second[..., axis])
+            + extra,
+            0.0,
+        )
+        for axis in range(axes)
+    ]
+    intersection = reduce(np.multiply, lengths)
     union = _area(first, extra) + _area(second, extra) - intersection
     iou: Floats = np.divide(intersection, union, out=np.zeros_like(intersection), where=union > 0)
     return iou
@@ -81,8 +122,36 @@ def match_boxes(
     return BoxMatches(iou, _claimed_before(iou, best, confidence))
 
 
+def match_at_thresholds(iou: Floats, confidence: Floats, thresholds: Floats) -> ThresholdMatches:
+    """Match the detections of one group greedily by descending confidence, at each threshold by itself.
+
+    iou: shape (detections, references); confidence: shape (detections,); thresholds: shape (thresholds,). A
+    detection takes the reference with the highest IoU of at least the threshold that is not yet taken. Ties
+    in confidence go to the first detection, in overlap to the last reference.
+    Source: Lin et al. 2014, ECCV, and its public evaluator, `COCOeval.evaluateImg`.
+    """
+    detections, references = iou.shape
+    found = np.zeros((detections, thresholds.size), dtype=np.bool_)
+    best = iou.max(axis=1, initial=0.0)
+    if references:
+        free = np.ones((thresholds.size, references), dtype=np.bool_)
+        order = np.argsort(-confidence, kind="stable")
+        for detection in order[best[order] >= thresholds.min()]:
+            near = free & (iou[detection] >= thresholds[:, None])
+            # The last of the highest ones.
+            overlap = np.where(near, iou[detection], -1.0)[:, ::-1]
+            taken = references - 1 - overlap.argmax(axis=1)
+            hit = near.any(axis=1)
+            found[detection] = hit
+            free[hit, taken[hit]] = False
+    return ThresholdMatches(best, found)
+
+
 def _area(corners: Floats, extra: float) -> Floats:
-    area: Floats = (corners[..., 2] - corners[..., 0] + extra) * (corners[..., 3] - corners[..., 1] + extra)
+    axes = corners.shape[-1] // 2
+    area: Floats = reduce(
+        np.multiply, [corners[..., axes + axis] - corners[..., axis] + extra for axis in range(axes)]
+    )
     return area
 
 

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.metrics.box_matching import BoxMatches, Floats, Integers
+from evaluation.metrics.box_matching import BoxMatches, Floats, Integers, ThresholdMatches
 from evaluation.metrics.ratio import ratio_or_nan
 
 AveragePrecision = Literal["all_points", "101_points", "11_points"]
@@ -35,9 +35,10 @@ class DetectionTable:
     """Matched detections of all images, sorted once; the basis of every detection metric.
 
     images, classes, confidence: shape (detections,); ties in confidence keep this order. matches: the
-    result of `match_boxes`. reference_counts: shape (images, classes), boxes of each class. thresholds: shape
-    (thresholds,), in (0, 1]. missed_predictions: None, or shape (images, classes): additional
-    predictions that `mean_iou` counts with IoU 0 (for an image without a result).
+    result of `match_boxes`, or of `match_at_thresholds` at these thresholds. reference_counts: shape
+    (images, classes), boxes of each class. thresholds: shape (thresholds,), in (0, 1]. missed_predictions:
+    None, or shape (images, classes): additional predictions that `mean_iou` counts with IoU 0 (for an image
+    without a result).
     """
 
     def __init__(
@@ -45,7 +46,7 @@ class DetectionTable:
         images: Integers,
         classes: Integers,
         confidence: Floats,
-        matches: BoxMatches,
+        matches: BoxMatches | ThresholdMatches,
         reference_counts: Integers,
         thresholds: ArrayLike,
         missed_predictions: Integers | None = None,
@@ -55,7 +56,7 @@ class DetectionTable:
         self.shape = (reference_counts.shape[1], self.thresholds.size)
         order = np.lexsort((-confidence, classes))
         self._image, self._class, self.confidence = images[order], classes[order], confidence[order]
-        self._iou, self._claimed = matches.iou[order], matches.claimed[order]
+        self._matches = matches.take(order)
         size = reference_counts.size
         counts = np.bincount(images * self.shape[0] + classes, minlength=size).reshape(reference_counts.shape)
         self.prediction_counts: Floats = counts.astype(np.float64)
@@ -69,7 +70,7 @@ class DetectionTable:
             self._image[chosen],
             np.zeros(np.count_nonzero(chosen), dtype=np.int64),
             self.confidence[chosen],
-            BoxMatches(self._iou[chosen], self._claimed[chosen]),
+            self._matches.take(chosen),
             self.reference_counts[:, [position]].astype(np.int64),
             self.thresholds,
             None if never_made is None else never_made[:, [position]],
@@ -78,8 +79,7 @@ class DetectionTable:
     @cached_property
     def true_positives(self) -> tuple[Integers, Integers]:
         """Positions of the true positives and their segment class · thresholds + threshold, by segment."""
-        found = (self._claimed[:, None] < self.thresholds) & (self.thresholds <= self._iou[:, None])
-        position, threshold = np.nonzero(found)
+        position, threshold = np.nonzero(self._matches.found(self.thresholds))
         segment = self._class[position] * self.thresholds.size + threshold
         order = np.argsort(segment, kind="stable")
         return position[order], segment[order]
@@ -91,7 +91,7 @@ class DetectionTable:
         segments = self.shape[0] * self.shape[1]
         cell = self._image[position] * segments + segment
         size = self.reference_counts.shape[0] * segments
-        overlap = np.asarray(np.bincount(cell, self._iou[position], size), dtype=np.float64)
+        overlap = np.asarray(np.bincount(cell, self._matches.iou[position], size), dtype=np.float64)
         number = np.bincount(cell, minlength=size).astype(np.float64)
         return overlap.reshape(-1, segments), number.reshape(-1, segments)
 
@@ -145,6 +145,16 @@ class DetectionTable:
         denominator = predictions + (boxes - number if with_missed else 0.0)
         mean = np.divide(overlap, denominator, out=np.zeros_like(overlap), where=denominator > 0)
         return np.where(boxes > 0, mean, np.nan)
+
+    def recall(self, weights: NDArray[np.number]) -> Floats:
+        """Share of the reference boxes that are found, whatever the confidence; weights as of `mean_iou`.
+
+        Shape (resamples, classes, thresholds); NaN where a class has no reference box of weight.
+        """
+        matrix = np.asarray(weights, dtype=np.float64)
+        _, number = self._sums_per_image
+        boxes = (matrix @ self.reference_counts)[:, :, None]
+        return ratio_or_nan((matrix @ number).reshape(-1, *self.shape), boxes)
 
     def precision_recall(
         self, weights: NDArray[np.number], class_index: int, threshold_index: int

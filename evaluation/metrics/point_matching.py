@@ -70,9 +70,19 @@ def match_points(
     distance = _distances(predicted, reference)
     limit = np.broadcast_to(np.asarray(radius_mm, dtype=np.float64), (len(reference),))
     near: Bools = np.asarray(distance < limit if strict else distance <= limit)
+    return match_pairs(distance, near, rule, confidence)
+
+
+def match_pairs(
+    distance: Floats, near: Bools, rule: MatchingRule, confidence: ArrayLike | None = None
+) -> PointMatches:
+    """Match predictions with references by their distances, where they are ``near`` enough to match.
+
+    distance, near: shape (predictions, references). Rules and confidence as in `match_points`.
+    """
     if rule == "any":
         score = np.where(near, np.asarray(confidence, dtype=np.float64)[:, None], -np.inf)
-        hit = np.where(near.any(axis=0), score.argmax(axis=0), -1) if len(predicted) else _none(reference)
+        hit = np.where(near.any(axis=0), score.argmax(axis=0), -1) if len(near) else _none(near.shape[1])
         return PointMatches(hit, np.logical_not(near.any(axis=1)))
     if rule == "nearest":
         hit = _nearest(distance, near)
@@ -81,7 +91,7 @@ def match_points(
         hit = _nearest_free_reference(distance, near, order)
     else:
         hit = _optimal(distance, near)
-    false = np.ones(len(predicted), dtype=np.bool_)
+    false = np.ones(len(near), dtype=np.bool_)
     false[hit[hit >= 0]] = False
     return PointMatches(hit, false)
 
@@ -110,8 +120,8 @@ def _distances(first: Floats, second: Floats) -> Floats:
     return distances
 
 
-def _none(reference: Floats) -> Integers:
-    return np.full(len(reference), -1, dtype=np.int64)
+def _none(references: int) -> Integers:
+    return np.full(references, -1, dtype=np.int64)
 
 
 def _nearest(distance: Floats, near: Bools) -> Integers:

@@ -118,7 +118,7 @@ def load_phase(folder: Path, manifest: Manifest | None = None, source: Source = 
         raise PhaseError(*problems, *_in_config(error), *others) from None
     problems += _unknown_metrics(config, challenge, tasks)
     problems += _unknown_tasks(config, tasks)
-    problems += _unknown_sockets(config, tasks)
+    problems += _faults_of_sockets(config, tasks)
     try:
         cases = read_cases(folder, challenge.form_columns_of(config.submission))
     except PhaseError as error:
@@ -178,12 +178,18 @@ def _unknown_tasks(config: PhaseConfig, tasks: tuple[Task, ...]) -> list[str]:
     ]
 
 
-def _unknown_sockets(config: PhaseConfig, tasks: tuple[Task, ...]) -> list[str]:
-    known = [field.name for field in fields_of(tasks)]
+def _faults_of_sockets(config: PhaseConfig, tasks: tuple[Task, ...]) -> list[str]:
+    """Return the sockets of unknown fields, and the fields for which the platform has no kind of socket."""
+    fields = fields_of(tasks)
+    known = [field.name for field in fields]
     return [
         f"{FILE_NAME}: sockets: {name!r} is not a field of this phase; known are {', '.join(known)}"
         for name in config.sockets
         if name not in known
+    ] + [
+        f"{FILE_NAME}: submission: the platform has no socket for field {field.name!r}; expected 'archive'"
+        for field in fields
+        if config.submission == "algorithm" and not field.socket.is_image and field.kind.socket_kind is None
     ]
 
 

@@ -19,6 +19,7 @@ IMPORTED = (
     "evaluation.cli.progress",
     "evaluation.evaluate",
     "evaluation.challenges.cysts",
+    "evaluation.challenges.declared",
     "evaluation.challenges.edd2020",
     "evaluation.challenges.justraigs",
     "evaluation.challenges.refuge",

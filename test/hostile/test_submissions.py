@@ -18,10 +18,11 @@ from PIL import Image
 
 from evaluation.core.fault import FaultKind
 from evaluation.phase.manifest import scan, seal
+from test.examples.samples import write_sample
 from test.messages import table
 from test.repository import REPOSITORY
 
-from . import algorithm, boxes, volumes
+from . import algorithm, boxes, points, volumes
 from .runs import Forks, Run, in_processes
 from .submissions import AS_BEFORE, ROWS, WITH_MASK, Row, good_with_mask
 
@@ -163,6 +164,51 @@ def few(tmp_path_factory, forks) -> dict[str, tuple[tuple[Path, Path], Path, dic
 def test_message_or_score_of_volumes_and_boxes(phase, name, forks, few, tmp_path):
     phases, good, scores = few[phase]
     assert_message_or_score(FEW[phase][0][name], name, forks, phases, scores, good, tmp_path)
+
+
+def sample_pair(folder: Path, name: str, reference: str) -> tuple[tuple[Path, Path], Path]:
+    """Return a sealed example, the same with x and y of its reference exchanged, and a good submission."""
+    sample = write_sample(folder / "sample", name)
+    phases = folder / "real" / "phase", folder / "other" / "phase"
+    for phase in phases:
+        shutil.copytree(sample / "phase", phase)
+        text = (phase / "phase.toml").read_text()
+        (phase / "phase.toml").write_text(
+            text.replace("resamples = 1000\n", "").replace("\n[fields", "\nresamples = 0\n\n[fields", 1)
+        )
+    header, *rows = [line.split(",") for line in (phases[1] / reference).read_text().splitlines()]
+    exchanged = [[case, y, x, *rest] for case, x, y, *rest in rows]
+    (phases[1] / reference).write_text("".join(",".join(row) + "\n" for row in [header, *exchanged]))
+    for phase in phases:
+        seal(phase, scan(phase))
+    return phases, Path(shutil.copytree(sample / "submission", folder / name))
+
+
+LISTS = {
+    "luna16": (points.LUNA16, "annotations.csv"),
+    "midog2021": (points.MIDOG, "mitotic_figures.csv"),
+}
+
+
+@pytest.fixture(scope="module")
+def lists(tmp_path_factory, forks) -> dict[str, tuple[tuple[Path, Path], Path, dict[object, bytes]]]:
+    """By example: the sealed pair, the good submission and its scores."""
+    found = {}
+    for name, (_, reference) in LISTS.items():
+        phases, good = sample_pair(tmp_path_factory.mktemp(name), name, reference)
+        done, other = forks(phases, good, tmp_path_factory.mktemp("scores"))
+        assert done.metrics is not None, done
+        assert done.metrics != other.metrics
+        found[name] = (phases, good, {AS_BEFORE: done.metrics})
+    return found
+
+
+@pytest.mark.parametrize(
+    ("phase", "name"), [(phase, name) for phase, (rows, _) in LISTS.items() for name in rows]
+)
+def test_message_or_score_of_lists(phase, name, forks, lists, tmp_path):
+    phases, good, scores = lists[phase]
+    assert_message_or_score(LISTS[phase][0][name], name, forks, phases, scores, good, tmp_path)
 
 
 # One row of each kind of fault, and one that is scored.

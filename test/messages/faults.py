@@ -10,7 +10,7 @@ import numpy as np
 import SimpleITK
 import tifffile
 
-from test.hostile import algorithm, boxes, volumes
+from test.hostile import algorithm, boxes, points, volumes
 from test.hostile.algorithm import data
 from test.hostile.images import saved
 from test.hostile.submissions import ROWS, Row, added, table
@@ -147,7 +147,12 @@ def _rejected(rows: dict[str, Row]) -> dict[str, Spoil]:
     return {name: row.spoil for name, row in rows.items() if row.expected is None}
 
 
-HOSTILE = {"refuge-onsite": _rejected(ROWS), "justraigs-phase1": _rejected(algorithm.ROWS)}
+HOSTILE = {
+    "refuge-onsite": _rejected(ROWS),
+    "justraigs-phase1": _rejected(algorithm.ROWS),
+    "luna16": _rejected(points.LUNA16),
+    "midog2021": _rejected(points.MIDOG),
+}
 OTHERS: dict[str, dict[str, Spoil]] = {
     "adam-onsite": ADAM,
     "cysts": {**CYSTS, **_rejected(volumes.ROWS)},

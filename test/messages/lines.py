@@ -13,21 +13,28 @@ from evaluation.evaluate import check
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import load_phase
 from evaluation.platform.messages import participant_line
+from test.examples.samples import write_sample
 from test.repository import REPOSITORY
 
 
 @cache
 def form_of(phase: str) -> Form:
-    """Return what participants may know of a bundled phase."""
+    """Return what participants may know of a bundled phase or of an example."""
     with tempfile.TemporaryDirectory() as temporary:
-        folder = Path(shutil.copytree(REPOSITORY / "ground-truth" / phase, Path(temporary) / "phase"))
+        source = REPOSITORY / "ground-truth" / phase
+        if not source.exists():
+            source = write_sample(Path(temporary) / "sample", phase) / "phase"
+        folder = Path(shutil.copytree(source, Path(temporary) / "phase"))
         seal(folder, scan(folder))
         return load_phase(folder).form
 
 
 def line_of(phase: str, spoil: Callable[[Path], object], folder: Path) -> str:
-    """Return the participants' line for the bundled submission to a phase, spoilt in an empty folder."""
-    submission = Path(shutil.copytree(REPOSITORY / "test" / "input" / phase, folder / "submission"))
+    """Return the participants' line for the good submission to a phase, spoilt in an empty folder."""
+    good = REPOSITORY / "test" / "input" / phase
+    if not good.exists():
+        good = write_sample(folder / "sample", phase) / "submission"
+    submission = Path(shutil.copytree(good, folder / "submission"))
     spoil(submission)
     faults = check(form_of(phase), submission, 0).faults
     assert faults, "this is no fault"

@@ -1,9 +1,20 @@
 import pytest
 
 from evaluation.core.fault import PhaseError
-from evaluation.core.form import CaseRow
+from evaluation.core.field import HiddenField, Reference, TableRows
+from evaluation.core.form import CaseForm, CaseRow
 from evaluation.io.kinds.point import Point
-from evaluation.phase.reference import OpenReference, ReferenceValues, cells_of
+from evaluation.io.kinds.points import Points, point_set
+from evaluation.io.kinds.space import Space
+from evaluation.io.stream import sha256_of
+from evaluation.phase.reference import (
+    OpenReference,
+    ReferenceFiles,
+    ReferenceValues,
+    cells_of,
+    rows_of_cases,
+)
+from evaluation.phase.writer import SampleCase, write_phase
 from test.phases import FIELDS, loaded_phase, tiny_cases
 
 
@@ -90,3 +101,47 @@ def test_cells_of_a_row():
     location = FIELDS[2].reference.location
     source = cells_of(location, CaseRow(4, {"fovea_x": "1", "fovea_y": "2", "glaucoma": "1"}))
     assert (source.cells, source.file, source.line) == (("1", "2"), "cases.csv", 4)
+
+
+ROWS = TableRows(("nodules.csv",), "scan", ("x", "y"))
+NODULES = HiddenField("nodules", Reference(Points(Space(2)), ROWS))
+
+
+def written_table(folder, *cases):
+    write_phase(folder, "", [NODULES], cases)
+    return folder
+
+
+def nodules(name, *positions):
+    found = point_set([(x, y, 0, 1, 0) for x, y in positions], 2)
+    return SampleCase(name, {}, {"nodules": found})
+
+
+def test_a_table_has_any_number_of_rows_for_a_case(tmp_path):
+    folder = written_table(tmp_path, nodules("a", (1, 2), (3, 4)), nodules("b"))
+    assert (folder / "nodules.csv").read_text() == "scan,x,y\na,1.0,2.0\na,3.0,4.0\n"
+    assert (folder / "cases.csv").read_text() == "name\na\nb\n"
+    paths = {"nodules": dict.fromkeys("ab", "nodules.csv")}
+    digests = {"nodules.csv": sha256_of((folder / "nodules.csv").read_bytes())}
+    reference = OpenReference(ReferenceFiles(str(folder), digests, paths), [NODULES])
+    row = CaseRow(2, {})
+    read = {name: reference.value(NODULES, CaseForm(name), row).positions.tolist() for name in "ab"}
+    assert read == {"a": [[1, 2], [3, 4]], "b": []}
+
+
+def test_a_table_that_is_not_the_sealed_one(tmp_path):
+    folder = written_table(tmp_path, nodules("a", (1, 2)))
+    files = ReferenceFiles(str(folder), {"nodules.csv": "0"}, {"nodules": {"a": "nodules.csv"}})
+    with pytest.raises(PhaseError, match=r"^nodules\.csv: differs from the sealed file$"):
+        OpenReference(files, [NODULES]).value(NODULES, CaseForm("a"), CaseRow(2, {}))
+
+
+def test_all_faults_of_a_table_are_listed(tmp_path):
+    (tmp_path / "nodules.csv").write_text("scan,x,y\nA.mha,1,2\nc,1,2\n,3,4\n")
+    with pytest.raises(PhaseError) as error:
+        rows_of_cases(tmp_path, ROWS, ["a", "b"])
+    expected = "expected a case of cases.csv that has such a reference"
+    assert error.value.problems == (
+        f"nodules.csv, line 3, scan: {expected}, found 'c'",
+        f"nodules.csv, line 4, scan: {expected}, found ''",
+    )

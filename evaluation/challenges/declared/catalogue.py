@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Discriminator
 
 from evaluation.challenges.declared import (
+    average_precision,
+    boxes,
     classes,
     decisions,
     flags,
@@ -25,6 +27,8 @@ from evaluation.challenges.declared.field_table import FieldTable
 from evaluation.challenges.declared.measure import MetricTable
 
 _MODULES = (
+    average_precision,
+    boxes,
     classes,
     decisions,
     flags,

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field as Key
 
 from evaluation.challenges.declared.measure import Comparison, Measure
 from evaluation.core.case_table import CaseTable, FloatArray, Row, WeightedCases
@@ -24,6 +25,10 @@ CERTAIN = 2.0
 """Above every probability: that of the false predictions of a case without a result."""
 
 Share = Literal["f1", "precision", "recall"]
+Rate = Annotated[float, Key(gt=0, allow_inf_nan=False)]
+
+RATES = [0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0]
+"""The numbers of false positives per case of LUNA16."""
 
 
 @dataclass(frozen=True)

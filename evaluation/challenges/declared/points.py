@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Annotated, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
-from pydantic import Field as Key
 
 from evaluation.challenges.declared.detections import (
+    RATES,
     Detections,
     Hits,
+    Rate,
     Share,
     froc_measure,
     share_measure,
@@ -24,8 +25,6 @@ from evaluation.core.case_table import FloatArray
 from evaluation.core.field import HiddenField, Reference
 from evaluation.io.kinds.points import Points, PointSet
 from evaluation.metrics.point_matching import MatchingRule, match_points
-
-Rate = Annotated[float, Key(gt=0, allow_inf_nan=False)]
 
 
 class PointsField(ObjectFieldTable):
@@ -210,9 +209,7 @@ class Froc(PointMetric):
     metric: Literal["froc"]
     matching: MatchingRule = key(PointMetric.model_fields["matching"].description or "", "any")
     false_positives_per_case: list[Rate] = key(
-        "At which numbers of false positives per case the sensitivity is read.",
-        [0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0],
-        min_length=1,
+        "At which numbers of false positives per case the sensitivity is read.", RATES, min_length=1
     )
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:

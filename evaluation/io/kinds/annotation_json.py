@@ -63,7 +63,8 @@ def read_annotation(source: JsonSource, of: AnnotationType) -> Annotation:
 def read_annotations(source: JsonSource, of: AnnotationType, most: int) -> Iterator[Annotation | FormFault]:
     """Yield every annotation of a socket of many, or its faults.
 
-    Raises `FormFault` if the whole is malformed, and for more than ``most`` annotations.
+    After `MAX_FAULTS` faulty ones the rest is not read. Raises `FormFault` if the whole is malformed, and
+    for more than ``most`` annotations.
     """
     faults = [
         *_faults_of_keys(source, ("type", of.list_key, "version"), ("name",)),
@@ -78,6 +79,7 @@ def read_annotations(source: JsonSource, of: AnnotationType, most: int) -> Itera
     if len(entries) > most:
         expected = f"at most {most} {of.list_key}"
         raise fault_at(_within(source, of.list_key), expected, str(len(entries)), FaultKind.TOO_LARGE)
+    faulty = 0
     for position, entry in enumerate(entries):
         place = replace(_within(source, f"{of.list_key}[{position}]"), value=entry)
         try:
@@ -89,6 +91,9 @@ def read_annotations(source: JsonSource, of: AnnotationType, most: int) -> Itera
             yield _annotation(place, entry, of)
         except FormFault as fault:
             yield fault
+            faulty += 1
+            if faulty == MAX_FAULTS:
+                return
 
 
 def written_annotation(

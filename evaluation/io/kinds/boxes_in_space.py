@@ -46,10 +46,10 @@ class BoxesInSpace(Kind):
         return (*corners, *self.attributes.columns)
 
     @property
-    def socket_kind(self) -> str:
-        """The platform's kind of socket. Raises `TypeError` for boxes with three axes, which have none."""
+    def socket_kind(self) -> str | None:
+        """The platform's kind of socket; boxes with three axes have none."""
         if self.space.axes > 2:
-            raise TypeError("the platform has no kind of socket for boxes with three axes")
+            return None
         return BOXES.one if self.single else BOXES.many
 
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> Boxes:

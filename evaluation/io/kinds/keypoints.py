@@ -15,6 +15,7 @@ from evaluation.core.form import CaseForm
 from evaluation.core.source import FileAccess, JsonSource, RowsSource, Source, fault_at
 from evaluation.core.variant import Variant
 from evaluation.io.handover import HandoverError, Packed
+from evaluation.io.kinds.annotation_json import POINTS
 from evaluation.io.kinds.objects import Attributes
 from evaluation.io.kinds.points import Points, PointSet, moved_points
 from evaluation.io.kinds.space import Space
@@ -47,7 +48,7 @@ class Keypoints(Kind):
     @property
     def socket_kind(self) -> str:
         """The platform's kind of socket."""
-        return self._points.socket_kind
+        return POINTS.many
 
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> PointSet:
         """Return the points at a source. Raises `FormFault` with the faults of all points."""

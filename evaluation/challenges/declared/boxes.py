@@ -1,0 +1,200 @@
+"""Boxes: what is detected with its extent. Hits are told by overlap or by the centre."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.challenges.declared.detections import (
+    RATES,
+    Detections,
+    Hits,
+    Rate,
+    Share,
+    froc_measure,
+    share_measure,
+)
+from evaluation.challenges.declared.field_table import FieldTable
+from evaluation.challenges.declared.list_field import ObjectFieldTable
+from evaluation.challenges.declared.measure import Comparison, Measure, MetricTable
+from evaluation.challenges.declared.table import key
+from evaluation.core.case_table import FloatArray
+from evaluation.io.kinds.boxes import Boxes
+from evaluation.io.kinds.boxes_in_space import BoxesInSpace
+from evaluation.metrics.box_matching import box_iou
+from evaluation.metrics.point_matching import match_pairs
+
+
+class BoxesField(ObjectFieldTable):
+    """Any number of boxes parallel to the axes in each case.
+
+    In an archive they are rows of a table: x1, y1, x2, y2 (with three axes x1, y1, z1, x2, y2, z2), then the
+    class where there are several, and the probability where the phase asks for it. A case without a row has
+    no boxes. In an algorithm phase they are the platform's `Multiple 2D bounding boxes`, whose `name` is the
+    class; the platform has no boxes with three axes.
+
+    The reference is a csv file in the phase folder with any number of rows for a case: the corners, then the
+    class.
+    """
+
+    kind: Literal["boxes"]
+    axes: Literal[2, 3] = key("Number of coordinates of a corner.", 2)
+    unit: Literal["mm", "pixels"] = key(ObjectFieldTable.model_fields["unit"].description or "", "pixels")
+
+    def submitted_kind(self) -> BoxesInSpace:
+        """Return the kind of what is submitted."""
+        return BoxesInSpace(self.space, self.attributes(submitted=True))
+
+    def reference_kind(self) -> BoxesInSpace:
+        """Return the kind of the reference."""
+        return BoxesInSpace(self.space, self.attributes(submitted=False))
+
+
+class BoxMetric(MetricTable):
+    """A metric of boxes, with the rule that tells hits from false predictions."""
+
+    hit: Literal["iou", "centre"] = key(
+        "`iou`: a prediction can hit an object whose intersection over union with it is at least `iou`. "
+        "`centre`: one in whose box the prediction's centre lies.",
+        "iou",
+    )
+    iou: float = key("Smallest intersection over union of a hit.", 0.5, gt=0, le=1)
+    matching: Literal["by_confidence", "optimal"] = key(
+        "`by_confidence`: each prediction, by falling probability, takes the best object that is not yet "
+        "taken. `optimal`: as many pairs as possible, of those the best ones.",
+        "by_confidence",
+    )
+    minimum_probability: float = key(
+        "Predictions of a lower probability are left out.", 0.0, ge=0, le=1, allow_inf_nan=False
+    )
+
+    kinds: ClassVar[tuple[type[FieldTable], ...]] = (BoxesField,)
+
+    def detections(self, field_name: str, table: FieldTable) -> Detections:
+        """Return how hits follow from boxes. Raises ValueError for options that do not fit the field."""
+        assert isinstance(table, BoxesField)
+        if self.matching == "by_confidence" and not table.probability:
+            raise ValueError(f"matching: 'by_confidence' needs probability = true in field {field_name!r}")
+        count = max(1, len(table.classes))
+        options = (self.hit, self.iou, self.matching, self.minimum_probability)
+        return Detections(
+            hits=lambda comparison: comparison.derive(
+                ("hits of boxes", options), partial(self._hits, classes=count)
+            ),
+            objects=lambda references: numbers_of_boxes(references[field_name], count),
+            classes=table.class_names(),
+        )
+
+    def _hits(self, comparison: Comparison, classes: int) -> Sequence[Hits]:
+        found, true = comparison.submitted.rows, comparison.reference.rows
+        found = found[found[:, 1] >= self.minimum_probability]
+        return [
+            self._hits_of_class(found[found[:, 0] == label], true[true[:, 0] == label])
+            for label in range(classes)
+        ]
+
+    def _hits_of_class(self, found: FloatArray, true: FloatArray) -> Hits:
+        corners, true_corners = found[:, np.newaxis, 2:], true[np.newaxis, :, 2:]
+        if self.hit == "iou":
+            overlap = box_iou(corners, true_corners, inclusive_corners=False)
+            distance, near = 1 - overlap, overlap >= self.iou
+        else:
+            distance, near = _centres(corners, true_corners)
+        matches = match_pairs(distance, near, self.matching, found[:, 1])
+        hits = matches.hit[matches.hit >= 0]
+        return Hits(found[hits, 1], found[matches.false, 1], len(true))
+
+
+class _ShareOfBoxes(BoxMetric):
+    """F1, precision or recall of the sums."""
+
+    share: ClassVar[Share]
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the figure over all classes, and of each."""
+        return share_measure(name, self.title_of(name), self.share, self.detections(field_name, table))
+
+
+class BoxF1(_ShareOfBoxes):
+    """F1 of detected boxes: hits, false predictions and missed objects summed over all cases.
+
+    From 0 to 1, higher is better; 2 hits / (2 hits + false + missed). With several classes, boxes hit
+    objects of their own class, and there is a figure for each class beside that of all sums. A phase
+    without any object has no such figure. In a case without a result all objects are missed, and as many
+    predictions are false, at least one.
+
+    Oracle: faster-coco-eval at one threshold; SciPy, `linear_sum_assignment`.
+    """
+
+    metric: Literal["box_f1"]
+    share = "f1"
+
+
+class BoxPrecision(_ShareOfBoxes):
+    """Precision of detected boxes: the share of hits among the predictions of all cases.
+
+    From 0 to 1, higher is better; 0 where nothing is predicted. Everything else is as in `box_f1`.
+
+    Oracle: that of `box_f1`.
+    """
+
+    metric: Literal["box_precision"]
+    share = "precision"
+
+
+class BoxRecall(_ShareOfBoxes):
+    """Recall of detected boxes: the share of the objects of all cases that are hit.
+
+    From 0 to 1, higher is better. Everything else is as in `box_f1`.
+
+    Oracle: that of `box_f1`.
+    """
+
+    metric: Literal["box_recall"]
+    share = "recall"
+
+
+class BoxFroc(BoxMetric):
+    """Free-response ROC of boxes: mean sensitivity at given numbers of false positives per case.
+
+    From 0 to 1, higher is better; everything else is as in `froc`, which is that of points.
+
+    Oracle: that of `froc`, threshold by threshold.
+    """
+
+    metric: Literal["box_froc"]
+    false_positives_per_case: list[Rate] = key(
+        "At which numbers of false positives per case the sensitivity is read.", RATES, min_length=1
+    )
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the mean and the sensitivity at each rate. Raises ValueError without probabilities."""
+        assert isinstance(table, BoxesField)
+        if not table.probability:
+            raise ValueError(f"expected probability = true in field {field_name!r}")
+        detections = self.detections(field_name, table)
+        return froc_measure(name, self.title or "FROC score", self.false_positives_per_case, detections)
+
+
+def numbers_of_boxes(boxes: Boxes, classes: int) -> list[int]:
+    """Return how many boxes there are of each class."""
+    numbers: list[int] = np.bincount(boxes.rows[:, 0].astype(np.int64), minlength=classes).tolist()
+    return numbers
+
+
+def _centres(found: FloatArray, true: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """Return the distances between centres, and whether those of the first lie in the second ones' boxes."""
+    axes = found.shape[-1] // 2
+    centre, true_centre = ((of[..., :axes] + of[..., axes:]) / 2 for of in (found, true))
+    inside = (true[..., :axes] <= centre) & (centre <= true[..., axes:])
+    difference = centre - true_centre
+    distance: FloatArray = np.sqrt((difference * difference).sum(axis=-1))
+    return distance, np.asarray(inside.all(axis=-1))
+
+
+FIELDS = (BoxesField,)
+METRICS = (BoxF1, BoxPrecision, BoxRecall, BoxFroc)

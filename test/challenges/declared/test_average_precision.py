@@ -1,0 +1,191 @@
+"""Average precision and recall of boxes against pycocotools, and a case without a result."""
+
+import contextlib
+import io
+import itertools
+
+import numpy as np
+import pytest
+from pycocotools.coco import COCO
+from pycocotools.cocoeval import COCOeval
+
+import evaluation
+from evaluation.challenges.declared.average_precision import BoxAveragePrecision, BoxAverageRecall
+from evaluation.challenges.declared.boxes import BoxesField
+from evaluation.challenges.declared.measure import Comparison
+from evaluation.core.aggregation import metric_values
+from evaluation.core.case_table import CaseTable, WeightedCases
+from evaluation.io.kinds.boxes import Boxes
+from evaluation.organiser.rehearsal import rehearse
+from evaluation.phase.phase import load_phase
+from test.challenges.declared.phases import declared_phase, write_table
+
+CLASSES = ["a", "b", "c"]
+FIELD = BoxesField(kind="boxes", classes=CLASSES, probability=True)
+PRECISION = BoxAveragePrecision(metric="box_average_precision")
+RECALL = BoxAverageRecall(metric="box_average_recall")
+
+
+def image(random, objects, found):
+    """Return predicted and reference rows of class, probability and corners; many nearly coincide."""
+    corners, sides = random.integers(0, 60, (objects, 2)), random.integers(5, 30, (objects, 2))
+    true = np.column_stack(
+        [
+            random.integers(0, 3, objects),
+            np.ones(objects),
+            corners,
+            corners + sides,
+        ]
+    ).astype(float)
+    chosen = random.integers(0, max(1, objects), found) if objects else np.zeros(0, int)
+    rows = true[chosen].copy()
+    rows[:, 2:] += random.integers(-3, 4, (len(rows), 4))
+    rows[:, 4:] = np.maximum(rows[:, 4:], rows[:, 2:4] + 1)
+    rows[:, 1] = random.choice([0.1, 0.3, 0.5, 0.7, 0.9], len(rows))
+    swapped = random.random(len(rows)) < 0.1
+    rows[swapped, 0] = random.integers(0, 3, swapped.sum())
+    return rows, true
+
+
+def images_of(seed, count=15):
+    random = np.random.default_rng(seed)
+    return [image(random, random.integers(0, 7), random.integers(0, 12)) for _ in range(count)]
+
+
+def figures(measure, images, missing=()):
+    rows = [
+        measure.worst(None, {"boxes": Boxes(true)})
+        if number in missing
+        else measure.row(Comparison("boxes", Boxes(found), {"boxes": Boxes(true)}))
+        for number, (found, true) in enumerate(images)
+    ]
+    return metric_values(measure.metrics, CaseTable([str(number) for number in range(len(images))], rows))
+
+
+def measure_of(table):
+    return table.measure("figure", "boxes", FIELD)
+
+
+def coco_of(images, most=100):
+    """Return precision (thresholds, levels, classes) and recall (thresholds, classes) by pycocotools."""
+    numbers = itertools.count(1)
+    true, found = [], []
+    for number, (predicted, reference) in enumerate(images):
+        for side, rows in ((true, reference), (found, predicted)):
+            for label, probability, x1, y1, x2, y2 in rows.tolist():
+                box = [x1, y1, x2 - x1, y2 - y1]
+                side.append(
+                    {
+                        "id": next(numbers),
+                        "image_id": number,
+                        "category_id": int(label) + 1,
+                        "bbox": box,
+                        "area": box[2] * box[3],
+                        "iscrowd": 0,
+                        "score": probability,
+                    }
+                )
+    gold = COCO()
+    gold.dataset = {
+        "info": {},
+        "images": [{"id": number} for number in range(len(images))],
+        "categories": [{"id": 1 + label} for label in range(3)],
+        "annotations": true,
+    }
+    with contextlib.redirect_stdout(io.StringIO()):
+        gold.createIndex()
+        scored = COCOeval(gold, gold.loadRes(found), "bbox")
+        scored.params.iouThrs = np.array(PRECISION.iou_thresholds)
+        scored.params.maxDets = [most]
+        scored.params.areaRng, scored.params.areaRngLbl = [[0, 1e10]], ["all"]
+        scored.evaluate()
+        scored.accumulate()
+    return scored.eval["precision"][..., 0, 0], scored.eval["recall"][..., 0, 0]
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("most", [100, 2])
+def test_coco(seed, most):
+    images = images_of(seed)
+    precision, recall = coco_of(images, most)
+    limited = {"max_detections": most}
+    for table, expected in (
+        (PRECISION.model_copy(update=limited), precision.mean(axis=1)),
+        (RECALL.model_copy(update=limited), recall),
+    ):
+        found = figures(measure_of(table), images)
+        each = [found[f"figure_{label}"] for label in CLASSES]
+        assert each == pytest.approx(expected.mean(axis=0), rel=1e-12)
+        assert found["figure"] == pytest.approx(expected.mean(), rel=1e-12)
+
+
+def test_a_class_without_objects_does_not_count():
+    images = [(found[found[:, 0] < 2], true[true[:, 0] < 2]) for found, true in images_of(1)]
+    found = figures(measure_of(PRECISION), images)
+    assert np.isnan(found["figure_c"])
+    assert found["figure"] == pytest.approx((found["figure_a"] + found["figure_b"]) / 2)
+
+
+def test_weights_are_numbers_of_copies():
+    images = images_of(2, 6)
+    # No ties: the copies of an image would come one after the other.
+    for number, (found, _) in enumerate(images):
+        found[:, 1] = np.linspace(0.1, 0.9, len(found)) + number / 1000
+    weights = [2, 0, 1, 3, 1, 1]
+    copied = [of for of, weight in zip(images, weights, strict=True) for _ in range(weight)]
+    for table in (PRECISION, RECALL):
+        measure = measure_of(table)
+        rows = [
+            measure.row(Comparison("boxes", Boxes(found), {"boxes": Boxes(true)})) for found, true in images
+        ]
+        cases = WeightedCases(CaseTable(list("abcdef"), rows), np.array([weights]))
+        (value,) = measure.metrics[0].aggregate.values(cases)
+        assert value == pytest.approx(figures(measure, copied)["figure"])
+
+
+def test_a_missing_result_is_worse_than_an_empty_one():
+    images = [(true.copy(), true) for _, true in images_of(3)]
+    lost = next(number for number, (_, true) in enumerate(images) if len(true))
+    missing = figures(measure_of(PRECISION), images, missing={lost})["figure"]
+    images[lost] = (images[lost][0][:0], images[lost][1])
+    assert 0 < missing < figures(measure_of(PRECISION), images)["figure"] < 1
+
+
+def test_the_rules_of_voc():
+    """A second prediction of the same object is false, also where it overlaps another one."""
+    true = np.array([[0, 1, 0, 0, 10, 10], [0, 1, 2, 0, 12, 10]], float)
+    found = np.array([[0, 0.9, 0, 0, 10, 10], [0, 0.8, 0, 0, 10, 10]], float)
+    options = {"iou_thresholds": [0.5], "curve": "all_points"}
+    by_rule = {
+        rule: figures(measure_of(PRECISION.model_copy(update={**options, "matching": rule})), [(found, true)])
+        for rule in ("coco", "voc")
+    }
+    assert {rule: figure["figure"] for rule, figure in by_rule.items()} == {"coco": 1, "voc": 0.5}
+
+
+def test_a_whole_phase(tmp_path):
+    images = images_of(4)
+    names = [f"i{number:02d}" for number in range(len(images))]
+    cases = {"name": names, "width": [200] * len(names), "height": [200] * len(names)}
+    tables = (
+        '[fields.boxes]\nkind = "boxes"\nclasses = ["a", "b", "c"]\nprobability = true\n\n'
+        '[tasks.detection]\nmetrics = ["box_average_precision", "box_average_recall"]\n'
+    )
+    images = [(np.clip(found, 0, 200), true) for found, true in images]
+    phase = declared_phase(tmp_path / "phase", tables, cases)
+    for path, side, columns in (
+        (phase / "boxes.csv", 1, ("x1", "y1", "x2", "y2", "class")),
+        (tmp_path / "in" / "predictions.csv", 0, ("x1", "y1", "x2", "y2", "class", "probability")),
+    ):
+        lines = [
+            (name, *row[2:], CLASSES[int(row[0])], row[1])[: 1 + len(columns)]
+            for name, image in zip(names, images, strict=True)
+            for row in image[side].tolist()
+        ]
+        write_table(path, dict(zip(("case", *columns), zip(*lines, strict=True), strict=True)))
+    evaluation.seal(phase)
+    result = evaluation.evaluate(phase, tmp_path / "in", workers=0).to_dict()["aggregates"]["detection"]
+    precision, recall = coco_of(images)
+    assert result["box_average_precision"]["value"] == pytest.approx(precision.mean(), abs=5e-5)
+    assert result["box_average_recall"]["value"] == pytest.approx(recall.mean(), abs=5e-5)
+    assert rehearse(load_phase(phase)).problems == ()

@@ -1,0 +1,142 @@
+"""Declared boxes: hits by overlap and by centre, matching rules against SciPy, and three axes."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy.optimize import linear_sum_assignment
+
+import evaluation
+from evaluation.challenges.declared.boxes import BoxesField, BoxF1, BoxFroc
+from evaluation.challenges.declared.measure import Comparison
+from evaluation.core.fault import PhaseError
+from evaluation.io.kinds.boxes import Boxes
+from evaluation.organiser.rehearsal import rehearse
+from evaluation.phase.phase import load_phase
+from test.challenges.declared.phases import declared_phase, write_table
+
+FIELD = BoxesField(kind="boxes", probability=True)
+
+
+def hits(table, found, true, field=FIELD):
+    references = {"boxes": Boxes(np.array(true, float).reshape(-1, 2 + 2 * field.axes))}
+    submitted = Boxes(np.array(found, float).reshape(-1, 2 + 2 * field.axes))
+    (of_class,) = table.detections("boxes", field).hits(Comparison("boxes", submitted, references))
+    return of_class
+
+
+def test_the_best_free_object_is_hit_by_the_most_probable():
+    true = [[0, 1, 0, 0, 10, 10], [0, 1, 4, 0, 14, 10]]
+    # Overlaps: 6/14, 1 — then 8/12, 8/12 — the second takes the one that is left.
+    found = [[0, 0.9, 4, 0, 14, 10], [0, 0.8, 2, 0, 12, 10], [0, 0.7, 2, 0, 12, 10]]
+    of_class = hits(BoxF1(metric="box_f1"), found, true)
+    assert sorted(of_class.hits.tolist()) == [0.8, 0.9]
+    assert of_class.false.tolist() == [0.7]
+    assert hits(BoxF1(metric="box_f1", iou=0.7), found, true).counts == (1, 2, 1)
+    assert hits(BoxF1(metric="box_f1", minimum_probability=0.85), found, true).counts == (1, 0, 1)
+
+
+def test_the_centre():
+    true = [[0, 1, 0, 0, 10, 10]]
+    table = BoxF1(metric="box_f1", hit="centre")
+    # The centre may lie on the border; a box that overlaps most of the object may miss it.
+    assert hits(table, [[0, 0.9, 9, 9, 11, 11]], true).counts == (1, 0, 0)
+    assert hits(table, [[0, 0.9, 1, 0, 22, 10]], true).counts == (0, 1, 1)
+
+
+def overlap(first, second):
+    sides = [
+        max(0, min(first[axis + 2], second[axis + 2]) - max(first[axis], second[axis])) for axis in (2, 3)
+    ]
+    areas = [(box[4] - box[2]) * (box[5] - box[3]) for box in (first, second)]
+    shared = sides[0] * sides[1]
+    return shared / (sum(areas) - shared)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_most_pairs_as_by_scipy(seed):
+    random = np.random.default_rng(seed)
+    corners = random.integers(0, 12, (9, 2))
+    boxes = np.column_stack(
+        [np.zeros(9), np.round(random.random(9), 2), corners, corners + random.integers(4, 12, (9, 2))]
+    )
+    found, true = boxes[:5].tolist(), boxes[5:].tolist()
+    iou = np.array([[overlap(one, other) for other in true] for one in found])
+    near = iou >= 0.2
+    rows, columns = linear_sum_assignment(np.where(near, 1.0, 0.0), maximize=True)
+    expected = int(near[rows, columns].sum())
+    table = BoxF1(metric="box_f1", iou=0.2, matching="optimal")
+    assert hits(table, found, true).counts == (expected, 5 - expected, 4 - expected)
+
+
+def test_three_axes():
+    field = BoxesField(kind="boxes", axes=3, unit="mm", probability=True)
+    true = [[0, 1, 0, 0, 0, 10, 10, 10]]
+    # Half of the object, of which the other half is shared with nothing: 500 / 1000.
+    half = [[0, 0.9, 0, 0, 0, 10, 10, 5]]
+    assert hits(BoxF1(metric="box_f1", iou=0.5), half, true, field).counts == (1, 0, 0)
+    assert hits(BoxF1(metric="box_f1", iou=0.51), half, true, field).counts == (0, 1, 1)
+
+
+def test_options_that_do_not_fit():
+    without = BoxesField(kind="boxes")
+    with pytest.raises(ValueError, match="'by_confidence' needs probability = true in field 'boxes'"):
+        BoxF1(metric="box_f1").measure("box_f1", "boxes", without)
+    BoxF1(metric="box_f1", matching="optimal").measure("box_f1", "boxes", without)
+    with pytest.raises(ValueError, match="expected probability = true in field 'boxes'"):
+        BoxFroc(metric="box_froc", matching="optimal").measure("box_froc", "boxes", without)
+
+
+TABLES = """\
+[fields.boxes]
+kind = "boxes"
+axes = {axes}
+probability = true
+
+[tasks.detection]
+metrics = ["box_f1", "box_precision", "box_recall", "box_froc"]
+"""
+
+
+def test_three_axes_have_no_socket(tmp_path):
+    phase = declared_phase(tmp_path, TABLES.format(axes=3), {"name": ["a"]}, submission="algorithm")
+    (phase / "boxes.csv").write_text("case,x1,y1,z1,x2,y2,z2\na,1,1,1,2,2,2\n")
+    with pytest.raises(PhaseError) as error:
+        evaluation.seal(phase)
+    assert error.value.problems == (
+        "phase.toml: submission: the platform has no socket for field 'boxes'; expected 'archive'",
+    )
+
+
+def test_a_whole_algorithm_phase(tmp_path):
+    cases = {"name": ["a", "b"], "width": [50, 50], "height": [50, 50]}
+    phase = declared_phase(tmp_path / "phase", TABLES.format(axes=2), cases, submission="algorithm")
+    reference = {"case": ["a", "a"], "x1": [0, 20], "y1": [0, 20], "x2": [10, 30], "y2": [10, 30]}
+    write_table(phase / "boxes.csv", reference)
+    evaluation.seal(phase)
+    boxes = {"a": [(0, 0, 10, 9, 0.9), (0, 0, 10, 10, 0.8)], "b": [(1, 1, 9, 9, 0.95)]}
+    jobs = []
+    for name, found in boxes.items():
+        entries = [
+            {"corners": [[x1, y1, 0], [x2, y1, 0], [x2, y2, 0], [x1, y2, 0]], "probability": probability}
+            for x1, y1, x2, y2, probability in found
+        ]
+        value = {
+            "type": "Multiple 2D bounding boxes",
+            "boxes": entries,
+            "version": {"major": 1, "minor": 0},
+        }
+        given = {"slug": "photograph", "relative_path": "images/photograph"}
+        made = {"slug": "boxes", "relative_path": "boxes.json"}
+        inputs = [{"socket": given, "image": {"name": f"{name}.mha"}}]
+        jobs.append({"pk": name, "inputs": inputs, "outputs": [{"socket": made, "value": value}]})
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "predictions.json").write_text(json.dumps(jobs))
+    result = evaluation.evaluate(phase, tmp_path / "in", workers=0).to_dict()["aggregates"]["detection"]
+    figures = {name: result[name]["value"] for name in ("box_f1", "box_precision", "box_recall", "box_froc")}
+    # One hit, two false, one missed; by falling probability: false, hit, false. So the sensitivity is 0 up
+    # to half a false positive per case, and from there on one half.
+    assert figures == pytest.approx(
+        {"box_f1": 2 / 5, "box_precision": 1 / 3, "box_recall": 0.5, "box_froc": 0.5 * 5 / 7}, abs=5e-5
+    )
+    assert rehearse(load_phase(phase)).problems == ()

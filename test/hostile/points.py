@@ -1,0 +1,113 @@
+"""Hostile and odd lists of points: a table of candidates (LUNA16), and an algorithm's JSON (MIDOG 2021)."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from .algorithm import converted, data, linked
+from .submissions import AS_BEFORE, Row
+
+TABLE = "predictions.csv"
+POINTS = "job-001/output/mitotic-figures.json"
+SCAN = b"1.3.6.1.4.1.14519.5.2.1.6279.6001.000001"
+
+
+def more(line: bytes, times: int = 1) -> Row:
+    """Return what adds rows to the candidates of the first scan."""
+    return Row(converted(lambda content: content + (SCAN + line + b"\n") * times, TABLE))
+
+
+def table(change: Callable[[bytes], bytes], expected: object | None = None) -> Row:
+    return Row(converted(change, TABLE), expected)
+
+
+def value(change: Callable[[dict[str, Any]], object], expected: object | None = None) -> Row:
+    """Return what changes the points of the first image, in place or into what ``change`` returns."""
+
+    def spoil(content: bytes) -> bytes:
+        found = json.loads(content)
+        changed = change(found)
+        return json.dumps(found if changed is None else changed).encode()
+
+    return Row(converted(spoil, POINTS), expected)
+
+
+def entry(text: str) -> Row:
+    """Return what replaces the first point by that text."""
+    version = '{"major": 1, "minor": 0}'
+    content = f'{{"type": "Multiple points", "points": [{text}], "version": {version}}}'
+    return Row(data(content.encode(), POINTS))
+
+
+LUNA16 = {
+    "candidates: no table": Row(lambda folder: (folder / TABLE).unlink()),
+    "candidates: an empty table": Row(data(b"", TABLE)),
+    "candidates: a link": Row(linked("/etc/passwd", TABLE)),
+    "candidates: too many for a scan": more(b",1,2,3,0.5", 10_001),
+    "candidates: a million": more(b",1,2,3,0.5", 1_000_000),
+    "candidates: a million of no scan": table(lambda content: content + b"x,1,2,3,0.5\n" * 1_000_000),
+    "candidates: ten thousand wrong ones": more(b",1,2,x,0.5", 9_000),
+    "candidates: a million lines too short": more(b",1,2", 1_000_000),
+    "candidates: another scan": table(lambda content: content + b"1.2.3,1,2,3,0.5\n"),
+    "candidates: no probability": table(lambda content: content.replace(b",probability", b",score")),
+    "candidates: an empty cell": more(b",1,2,3,"),
+    "candidates: a probability of 1.5": more(b",1,2,3,1.5"),
+    "candidates: not a number": more(b",1,nan,3,0.5"),
+    "candidates: beyond floats": more(b",1,1e999,3,0.5"),
+    "candidates: another galaxy": more(b",1,1e300,3,0.5"),
+    "candidates: a formula": more(b",=1+1,2,3,0.5"),
+    "candidates: a hundred thousand digits": more(b"," + b"1" * 100_000 + b",2,3,0.5"),
+    "odd candidates: rows of all scans mixed": table(
+        lambda content: b"\n".join([content.split(b"\n")[0], *sorted(content.split(b"\n")[1:-1]), b""]),
+        AS_BEFORE,
+    ),
+    "odd candidates: semicolons and Windows": table(
+        lambda content: content.replace(b",", b";").replace(b"\n", b"\r\n"), AS_BEFORE
+    ),
+    "odd candidates: columns in another order": table(
+        lambda content: b"\n".join(b",".join(reversed(line.split(b","))) for line in content.splitlines()),
+        AS_BEFORE,
+    ),
+}
+
+MIDOG = {
+    "points: a list alone": value(lambda content: content["points"]),
+    "points: another type": value(lambda content: content.update(type="Multiple polygons")),
+    "points: no version": value(lambda content: content.pop("version") and None),
+    "points: another key": value(lambda content: content.update(labels=[])),
+    "points: a thousand other keys": value(
+        lambda content: content.update({f"key {number}": 0 for number in range(1000)})
+    ),
+    "points: an object": value(lambda content: content.update(points={})),
+    "points: ten thousand and one": value(
+        lambda content: content.update(points=[{"point": [1, 1, 0]}] * 10_001)
+    ),
+    "points: ten thousand wrong ones": value(lambda content: content.update(points=[[]] * 10_000)),
+    "points: a million brackets": entry("[" + "[]," * 500_000 + "[]]"),
+    "points: deep": entry('{"point": ' + "[" * 100 + "]" * 100 + "}"),
+    "point: two coordinates": entry('{"point": [1, 2]}'),
+    "point: coordinates of text": entry('{"point": ["1", "2", "0"]}'),
+    "point: NaN": entry('{"point": [NaN, 2, 0]}'),
+    "point: beyond floats": entry('{"point": [1e999, 2, 0]}'),
+    "point: an integer beyond floats": entry('{"point": [1' + "0" * 350 + ", 2, 0]}"),
+    "point: another galaxy": entry('{"point": [1e300, 2, 0]}'),
+    "point: true": entry('{"point": [true, 2, 0]}'),
+    "point: a key twice": entry('{"point": [1, 2, 0], "point": [3, 4, 0]}'),
+    "point: a probability of 2": entry('{"point": [1, 2, 0], "probability": 2}'),
+    "point: a name that is none": entry('{"point": [1, 2, 0], "name": 7}'),
+    "odd points: names, types and probabilities": value(
+        lambda content: content.update(
+            name="figures",
+            points=[
+                {**point, "name": "\x1b[2J", "type": "Point", "probability": 0} for point in content["points"]
+            ],
+        ),
+        AS_BEFORE,
+    ),
+    "odd points: a third coordinate": value(
+        lambda content: content.update(
+            points=[{"point": [*point["point"][:2], 7.5]} for point in content["points"]]
+        ),
+        AS_BEFORE,
+    ),
+}
