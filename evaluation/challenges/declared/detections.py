@@ -117,13 +117,7 @@ def _ratio(numerator: FloatArray, denominator: FloatArray, objects: FloatArray) 
 
 def froc_measure(name: str, title: str, rates: Sequence[float], detections: Detections) -> Measure:
     """Return the mean of the sensitivities at rates of false positives per case, and each of them."""
-    if detections.classes:
-        raise ValueError("expected a field without classes, or with one")
-    columns = [f"{name}_{part}" for part in ("hits", "false", "objects")]
-
-    def row(found: Sequence[Hits]) -> Row:
-        (hits,) = found
-        return dict(zip(columns, (hits.hits, hits.false, hits.objects), strict=True))
+    columns = _froc_columns(name, detections)
 
     def figure(of: Callable[[FloatArray], FloatArray]) -> Aggregate:
         return Aggregate(lambda cases: of(_sensitivities(cases, columns, rates)), _all_cases)
@@ -139,8 +133,33 @@ def froc_measure(name: str, title: str, rates: Sequence[float], detections: Dete
         for position, rate in enumerate(rates)
     ]
     mean = Metric(name, title, figure(lambda values: values.mean(axis=1)), best=1, worst=0)
+    return _froc_figures((mean, *parts), columns, detections)
+
+
+def average_precision_measure(name: str, title: str, detections: Detections) -> Measure:
+    """Return the average precision of all detections; objects without a hit count as never found."""
+    columns = _froc_columns(name, detections)
+    aggregate = Aggregate(
+        lambda cases: _froc_table(cases, columns).average_precision(cases.weights), _all_cases
+    )
+    return _froc_figures((Metric(name, title, aggregate, best=1, worst=0),), columns, detections)
+
+
+def _froc_columns(name: str, detections: Detections) -> list[str]:
+    if detections.classes:
+        raise ValueError("expected a field without classes, or with one")
+    return [f"{name}_{part}" for part in ("hits", "false", "objects")]
+
+
+def _froc_figures(metrics: tuple[Metric, ...], columns: Sequence[str], detections: Detections) -> Measure:
+    """Return figures of the hits, false predictions and objects of each case."""
+
+    def row(found: Sequence[Hits]) -> Row:
+        (hits,) = found
+        return dict(zip(columns, (hits.hits, hits.false, hits.objects), strict=True))
+
     return Measure(
-        (mean, *parts),
+        metrics,
         row=lambda comparison: row(detections.hits(comparison)),
         worst=lambda case, references: row(detections.missing(references)),
     )
@@ -149,7 +168,16 @@ def froc_measure(name: str, title: str, rates: Sequence[float], detections: Dete
 def _sensitivities(cases: WeightedCases, columns: Sequence[str], rates: Sequence[float]) -> FloatArray:
     """Return the sensitivity at every rate, shape (resamples, rates)."""
 
-    def curve(table: CaseTable) -> FrocTable:
+    def values(cases: WeightedCases) -> FloatArray:
+        return _froc_table(cases, columns).sensitivity_at(cases.weights, rates)
+
+    return cases.derive(("froc", *columns, *rates), values)
+
+
+def _froc_table(cases: WeightedCases, columns: Sequence[str]) -> FrocTable:
+    """Return all detections, from the columns of hits, of false predictions and of the number of objects."""
+
+    def build(table: CaseTable) -> FrocTable:
         hits, false = (table.objects(column) for column in columns[:2])
         numbers = [len(of_case) for of_case in (*hits, *false)]
         case = np.repeat(np.tile(np.arange(len(table)), 2), numbers)
@@ -157,11 +185,7 @@ def _sensitivities(cases: WeightedCases, columns: Sequence[str], rates: Sequence
         confidence = np.concatenate([*hits, *false, np.zeros(0)])
         return FrocTable(Candidates(case, confidence, is_hit, table[columns[2]].astype(np.int64)))
 
-    def values(cases: WeightedCases) -> FloatArray:
-        table = cases.table.derive(("froc", *columns), curve)
-        return table.sensitivity_at(cases.weights, rates)
-
-    return cases.derive(("froc", *columns, *rates), values)
+    return cases.table.derive(("froc", *columns), build)
 
 
 def _all_cases(table: CaseTable) -> Strata:

@@ -9,6 +9,7 @@ from evaluation.io.kinds.boxes import Boxes, BoxList
 from evaluation.io.kinds.boxes_in_space import BoxesInSpace
 from evaluation.io.kinds.class_label import ClassLabel
 from evaluation.io.kinds.class_probabilities import ClassProbabilities
+from evaluation.io.kinds.detection_map import DetectionMap, DetectionMapValue
 from evaluation.io.kinds.flags import FlagSet
 from evaluation.io.kinds.keypoints import Keypoints
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
@@ -18,6 +19,7 @@ from evaluation.io.kinds.number import Label, Number
 from evaluation.io.kinds.objects import Attributes
 from evaluation.io.kinds.point import Point, PointInImage
 from evaluation.io.kinds.points import Points, PointSet, point_set
+from evaluation.io.kinds.probability_map import ProbabilityMap, ProbabilityMapValue
 from evaluation.io.kinds.space import Space
 from evaluation.io.kinds.time_to_event import ObservedTime, TimeToEvent
 from evaluation.io.kinds.volume import ConfidenceVolume
@@ -31,6 +33,7 @@ FLAGS = FlagSet(("x", "y", "z"))
 VOLUME = ConfidenceVolume()
 CLASS = ClassLabel(("a", "b", "c"))
 SHARES = ClassProbabilities(("a", "b"))
+PROBABILITIES, FINDINGS = ProbabilityMap(), DetectionMap()
 ORGANS = LabelMap({1: "a", 5: "b"})
 SHAPE, SPACING_MM = (2, 4, 5), (1, 1, 1)
 SCORED = Attributes(("a", "b"), with_probability=True)
@@ -67,6 +70,18 @@ GOOD = {
         ORGANS,
         LabelMapValue(np.zeros((0, 0, 0), np.uint8), (0, 0, 0), SHAPE, SPACING_MM),
     ),
+    "probability map": (
+        PROBABILITIES,
+        ProbabilityMapValue(np.array([[[0.5, 1]]], np.float32), (1, 2, 3), SHAPE, SPACING_MM),
+    ),
+    "detection map": (
+        FINDINGS,
+        DetectionMapValue(np.array([[[1, 0, 2]]], np.uint16), (1, 2, 2), np.array([0.5, 1.0]), SHAPE),
+    ),
+    "empty detection map": (
+        FINDINGS,
+        DetectionMapValue(np.zeros((0, 0, 0), np.uint16), (0, 0, 0), np.zeros(0), SHAPE),
+    ),
     "binary volume": (VOLUME, (EMPTY, Crop(np.ones((4, 5), np.uint8)))),
 }
 
@@ -76,6 +91,10 @@ def plain(value):
         return value.top, value.left, value.values.dtype, value.values.tolist()
     if isinstance(value, Boxes):
         return value.rows.tolist(), value.outside
+    if isinstance(value, ProbabilityMapValue | DetectionMapValue):
+        values = value.crop.values
+        confidences = value.confidences.tolist() if isinstance(value, DetectionMapValue) else value.spacing_mm
+        return values.dtype, values.tolist(), value.corner, value.shape, confidences
     if isinstance(value, LabelMapValue):
         return value.positions.dtype, value.positions.tolist(), value.corner, value.shape, value.spacing_mm
     if isinstance(value, PointSet):
@@ -148,6 +167,18 @@ FORGED = {
     "a box of another class": (SPACE_BOXES, np.array([[2, 1, 0, 0, 0, 2.0, 1, 1]])),
     "a box of two axes": (SPACE_BOXES, np.array([[0, 1, 0, 0, 1, 2.0]])),
     "too few B-scans": (VOLUME, [[0, 0, np.zeros((1, 1), U1)]]),
+    "probabilities outside": (PROBABILITIES, [0, 4, 0, np.zeros((1, 1, 1), np.float32)]),
+    "a map of the probability 2": (PROBABILITIES, [0, 0, 0, np.full((1, 1, 1), 2, np.float32)]),
+    "no number as probability": (PROBABILITIES, [0, 0, 0, np.full((1, 1, 1), np.nan, np.float32)]),
+    "findings outside": (FINDINGS, [2, 0, 0, np.ones((1, 1, 1), np.uint16), np.ones(1)]),
+    "a finding of no confidence": (FINDINGS, [0, 0, 0, np.full((1, 1, 1), 2, np.uint16), np.ones(1)]),
+    "a finding of no voxel": (FINDINGS, [0, 0, 0, np.full((1, 1, 1), 2, np.uint16), np.ones(2)]),
+    "a confidence above 1": (FINDINGS, [0, 0, 0, np.ones((1, 1, 1), np.uint16), np.full(1, 1.5)]),
+    "no number as a confidence": (FINDINGS, [0, 0, 0, np.ones((1, 1, 1), np.uint16), np.full(1, np.nan)]),
+    "too many findings": (
+        FINDINGS,
+        [0, 0, 0, np.arange(1, 1002, dtype=np.uint16).reshape(1, 1, 1001), np.ones(1001)],
+    ),
     "label map outside": (ORGANS, [1, 2, 4, np.zeros((1, 2, 2), U1)]),
     "label map before its volume": (ORGANS, [-1, 0, 0, np.zeros((1, 1, 1), U1)]),
     "label map at no place": (ORGANS, [None, 0, 0, np.zeros((1, 1, 1), U1)]),

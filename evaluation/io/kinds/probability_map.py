@@ -1,0 +1,157 @@
+"""Probability maps: images and volumes that hold a probability for every pixel or voxel.
+
+Files hold numbers of any type. They are kept as float32, cropped to what is not 0.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.core.field import Kind
+from evaluation.core.form import CaseForm
+from evaluation.core.source import FileAccess, FileSource, Source, fault_at
+from evaluation.core.variant import Variant, grow_by_a_pixel
+from evaluation.io.handover import HandoverError, Packed
+from evaluation.io.kinds.label_map import LabelMapValue, Shape, Spacing
+from evaluation.io.kinds.packed_crop import pack_volume, unpack_volume
+from evaluation.io.kinds.volume import Volume
+from evaluation.io.volumes.case_planes import Dimensions, case_geometry, case_planes, path_of
+from evaluation.io.volumes.header import Geometry
+from evaluation.io.volumes.reader import SLAB_BYTES, write_image
+from evaluation.metrics.crop import Crop, box_of_content
+from evaluation.metrics.volume_crop import VolumeCrop, stack_of
+
+
+@dataclass(frozen=True, slots=True)
+class ProbabilityMapValue:
+    """Probabilities (z, y, x), cropped to what is not 0; an image has one plane.
+
+    probabilities: float32, in [0, 1]. corner, shape, spacing_mm: as of `LabelMapValue`.
+    """
+
+    probabilities: NDArray[np.float32]
+    corner: Shape
+    shape: Shape
+    spacing_mm: Spacing | None
+
+    @property
+    def crop(self) -> VolumeCrop:
+        """The probabilities and their corner."""
+        return VolumeCrop(self.probabilities, self.corner)
+
+    @property
+    def whole(self) -> NDArray[np.float32]:
+        """The probabilities in the whole image, shape ``shape``."""
+        return self.crop.within((0, 0, 0), self.shape)
+
+
+@dataclass(frozen=True)
+class ProbabilityMap(Kind):
+    """A probability from 0 to 1 for every pixel of an image of the case's geometry; see `LabelMap`.
+
+    In a rehearsal the reference is a label map, whose first ``foreground`` labels are 1 and all others 0.
+    """
+
+    needs_size: ClassVar[bool] = True
+
+    dimensions: Dimensions = 3
+    foreground: int = 1
+    slab_bytes: int = SLAB_BYTES
+
+    def read(self, source: Source, case: CaseForm, files: FileAccess) -> ProbabilityMapValue:
+        """Return the probabilities of a file, cropped and checked. Raises `FormFault`."""
+        cropped = read_probabilities(path_of(source), case, files, self.dimensions, self.slab_bytes)
+        return self._value(cropped, case)
+
+    def _value(self, cropped: VolumeCrop, case: CaseForm) -> ProbabilityMapValue:
+        geometry = case_geometry(case, self.dimensions)
+        return ProbabilityMapValue(cropped.values, cropped.corner, geometry.shape, spacing_of(geometry))
+
+    def rehearse(self, reference: LabelMapValue, case: CaseForm, variant: Variant) -> ProbabilityMapValue:
+        """Return a map of 0 and 1: the reference, with one voxel more, empty, or inverted."""
+        mask = rehearsed_mask(reference, self.foreground, variant)
+        return self._value(stack_of(map(_cropped, mask), np.float32), case)
+
+    def pack(self, value: ProbabilityMapValue) -> Packed:
+        """Return the corner and probabilities."""
+        return pack_volume(value.crop)
+
+    def unpack(self, packed: Packed, case: CaseForm) -> ProbabilityMapValue:
+        """Return the map, its probabilities checked. Raises `HandoverError`."""
+        cropped = unpack_volume(packed, "<f4", case_geometry(case, self.dimensions).shape)
+        if not are_probabilities(cropped.values):
+            raise HandoverError("expected probabilities from 0 to 1")
+        return self._value(cropped, case)
+
+    def pixels(self, case: CaseForm) -> int:
+        """Return the number of pixels or voxels."""
+        return math.prod(case_geometry(case, self.dimensions).shape)
+
+    def write_file(self, value: Volume, extension: str) -> bytes:
+        """Return the bytes of a `Volume` of probabilities; an image of two dimensions has one plane."""
+        return write_image(value.values, value.geometry, extension, self.dimensions)
+
+    def describe(self) -> str:
+        """Return the description for participants."""
+        return f"a probability from 0 to 1 for each {place_in_words(self.dimensions)}"
+
+
+def place_in_words(dimensions: Dimensions) -> str:
+    """Return which image a file must have the geometry of, for descriptions."""
+    if dimensions == 2:
+        return "pixel, in the size of the image"
+    return "voxel, in the size, spacing, origin and direction of the image"
+
+
+def spacing_of(geometry: Geometry) -> Spacing | None:
+    """Return the spacing in the order z, y, x."""
+    spacing = geometry.spacing_mm
+    return None if spacing is None else (spacing[2], spacing[1], spacing[0])
+
+
+def are_probabilities(values: NDArray[Any]) -> bool:
+    """Return whether all values are from 0 to 1; one that is not a number is not."""
+    return not values.size or bool(values.min() >= 0 and values.max() <= 1)
+
+
+def read_probabilities(
+    path: str, case: CaseForm, files: FileAccess, dimensions: Dimensions, slab_bytes: int
+) -> VolumeCrop:
+    """Return the probabilities of an image as float32, cropped to what is not 0. Raises `FormFault`."""
+
+    def crops() -> Iterator[Crop]:
+        for z, plane in enumerate(case_planes(path, case, files, dimensions, slab_bytes), start=1):
+            box = box_of_content(plane)
+            values = plane[box.slices]
+            if not are_probabilities(values):
+                bad = values[~((values >= 0) & (values <= 1))].flat[0]
+                place = f" in plane {z}" if dimensions == 3 else ""
+                raise fault_at(FileSource(path), "values from 0 to 1", f"{float(bad):.6g}{place}")
+            found = _cropped(values)  # what is above 0 may become 0 as float32
+            yield Crop(found.values, box.top + found.top, box.left + found.left)
+
+    return stack_of(crops(), np.float32)
+
+
+def rehearsed_mask(reference: LabelMapValue, foreground: int, variant: Variant) -> NDArray[np.bool_]:
+    """Return the foreground of a reference in the whole image, or what a variant makes of it."""
+    whole = reference.whole
+    mask = (whole > 0) & (whole <= foreground)
+    if variant is Variant.EMPTY:
+        mask[...] = False
+    elif variant is Variant.NEAR:
+        grow_by_a_pixel(mask.reshape(-1, mask.shape[2]), 0)
+    return ~mask if variant is Variant.INVERTED else mask
+
+
+def _cropped(plane: NDArray[Any]) -> Crop:
+    """Return a plane as float32, cropped to what is not 0; a copy."""
+    values = plane.astype(np.float32) + np.float32(0)  # turns −0 to 0
+    box = box_of_content(values)
+    return Crop(values[box.slices].copy(), box.top, box.left)

@@ -1,0 +1,116 @@
+"""PI-CAI's figures through a phase, against scikit-learn, SciPy and components that SimpleITK finds."""
+
+import numpy as np
+import pytest
+import SimpleITK
+from scipy.optimize import linear_sum_assignment
+from sklearn.metrics import jaccard_score, precision_recall_curve, roc_auc_score
+
+from evaluation.core.variant import Variant
+from evaluation.organiser.rehearsal import rehearse
+from evaluation.phase.phase import load_phase
+from test.challenges.declared.images import figures_of, volume_phase
+
+TABLES = """\
+[fields.map]
+kind = "detection_map"
+foreground = [2, 3]
+others = [1]
+
+[tasks.scans]
+metrics = ["lesion_average_precision", "case_auc", "lesion_froc"]
+"""
+SHAPE = (4, 8, 9)
+
+
+def components(mask):
+    image = SimpleITK.ConnectedComponent(SimpleITK.GetImageFromArray(mask.astype(np.uint8)), True)
+    return SimpleITK.GetArrayFromImage(image)
+
+
+def blocks(random, values):
+    """Return a few blocks of voxels that may touch each other."""
+    image = np.zeros(SHAPE, np.uint8)
+    for _ in range(random.integers(0, 4)):
+        z, y, x = (random.integers(0, side - 1) for side in SHAPE)
+        image[z : z + 2, y : y + 3, x : x + 2] = random.choice(values)
+    return image
+
+
+def scans(seed, count=12):
+    """Return references, and findings that are near to about half of the lesions."""
+    random = np.random.default_rng(seed)
+    references, predictions = {}, {}
+    for number in range(count):
+        reference = blocks(random, [1, 2, 3])
+        found = components((np.roll(reference, random.integers(0, 2), 1) >= 2) | (blocks(random, [1]) > 0))
+        confidences = np.array([0, *random.integers(1, 20, found.max()) / 20], np.float32)
+        references[f"scan{number}"], predictions[f"scan{number}"] = reference, confidences[found]
+    return references, predictions
+
+
+def results_of(reference, prediction):
+    """Return truth and confidence of all lesions and findings that count."""
+    lesions, findings = components(reference >= 2), components(prediction > 0)
+    overlap = np.zeros((lesions.max(), findings.max()))
+    for one, other in np.ndindex(overlap.shape):
+        overlap[one, other] = jaccard_score(lesions.ravel() == one + 1, findings.ravel() == other + 1)
+    confidence = [prediction[findings == number][0] for number in range(1, findings.max() + 1)]
+    value = np.where(overlap >= 0.1, 1 + overlap, 0)
+    pairs = [pair for pair in zip(*linear_sum_assignment(-value), strict=True) if value[pair]]
+    hits = [(1, confidence[other]) for _, other in pairs]
+    missed = [(1, 0.0)] * (lesions.max() - len(pairs))
+    false = [(0, confidence[other]) for other in range(findings.max()) if not value[:, other].any()]
+    return [*hits, *missed, *false]
+
+
+def test_figures_of_a_submission(tmp_path):
+    references, predictions = scans(7)
+    found = figures_of(volume_phase(tmp_path, TABLES, references), tmp_path, predictions)
+    results = [results_of(references[name], predictions[name]) for name in references]
+    truth, confidence = np.array([row for rows in results for row in rows]).T
+    precision, recall, thresholds = precision_recall_curve(truth, confidence)
+    precision[:-1][thresholds == 0] = 0  # a lesion without a finding is never found
+    average = -np.sum(np.diff(recall) * precision[:-1])
+    assert 0.1 < average < 0.9
+    assert found["lesion_average_precision"] == pytest.approx(average, abs=5e-5)
+    area = roc_auc_score(
+        [(reference >= 2).any() for reference in references.values()],
+        [prediction.max() for prediction in predictions.values()],
+    )
+    assert found["case_auc"] == pytest.approx(area, abs=5e-5)
+    assert found["lesion_froc_at_1"] == pytest.approx(sensitivity_at_one(truth, confidence), abs=5e-5)
+
+
+def sensitivity_at_one(truth, confidence):
+    """Return the sensitivity at one false finding per scan, linear between thresholds."""
+    levels = [level for level in np.unique(confidence)[::-1] if level > 0]
+    false = [0.0, *(((truth == 0) & (confidence >= level)).sum() / 12 for level in levels)]
+    found = [0.0, *(((truth == 1) & (confidence >= level)).sum() / truth.sum() for level in levels)]
+    best = {rate: max(y for x, y in zip(false, found, strict=True) if x == rate) for rate in false}
+    return np.interp(1, list(best), list(best.values()))
+
+
+def test_scans_without_a_result(tmp_path):
+    """All lesions are missed, and there are false findings with more confidence than any other."""
+    lesion, nothing = np.zeros(SHAPE, np.uint8), np.zeros(SHAPE, np.uint8)
+    lesion[1, 1:3, 1:3] = 2
+    references = {"a": lesion, "b": lesion, "c": nothing, "d": nothing}
+    phase = volume_phase(tmp_path, TABLES, references, keys='missing = "worst"')
+    perfect = {name: (values / 2).astype(np.float32) for name, values in references.items()}
+
+    def figures(*kept):
+        found = figures_of(phase, tmp_path / "".join(kept), {name: perfect[name] for name in kept})
+        return found["lesion_average_precision"], found["case_auc"]
+
+    assert figures("a", "b", "c", "d") == (1, 1)
+    # One of two lesions is found, after one false finding.
+    assert figures("a", "c", "d") == (0.25, 0.5)
+    # Both lesions are found, after one false finding in a scan without lesions.
+    assert figures("a", "b", "c") == (pytest.approx(2 / 3, abs=5e-5), 0.5)
+
+
+def test_a_phase_is_rehearsed(tmp_path):
+    rehearsal = rehearse(load_phase(volume_phase(tmp_path, TABLES, scans(3)[0])))
+    assert rehearsal.problems == ()
+    assert set(rehearsal.figures["scans.lesion_average_precision"]) > set(Variant)

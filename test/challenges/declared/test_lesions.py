@@ -1,0 +1,181 @@
+"""Lesions through a phase, against components that SimpleITK finds."""
+
+import math
+
+import numpy as np
+import pytest
+import SimpleITK
+
+from evaluation.challenges.declared.lesions import most_lesions
+from evaluation.core.variant import Variant
+from evaluation.organiser.rehearsal import rehearse
+from evaluation.phase.phase import load_phase
+from test.challenges.declared.images import figures_of, volume_phase
+
+VOXEL_MM3 = 0.25
+SHAPE = (4, 7, 8)
+METRICS = (
+    "detected_lesions",
+    "false_lesions",
+    "lesion_f1",
+    "lesion_count_difference",
+    "panoptic_quality",
+    "segmentation_quality",
+    "recognition_quality",
+    "false_positive_volume",
+    "false_negative_volume",
+)
+
+
+def tables(labels='{ 1 = "lesion" }', options=""):
+    metrics = "".join(f"[tasks.scans.metrics.{metric}]\n{options}\n" for metric in METRICS)
+    ranking = '[ranking]\nmetrics = ["scans.lesion_f1"]\n'
+    return f'[fields.map]\nkind = "label_map"\nlabels = {labels}\n\n{metrics}{ranking}'
+
+
+def scans(seed, count=5, values=(0, 0, 0, 0, 1)):
+    random = np.random.default_rng(seed)
+    return {f"scan{n}": random.choice(np.array(values, np.uint8), SHAPE) for n in range(count)}
+
+
+def components(mask, diagonal):
+    image = SimpleITK.ConnectedComponent(SimpleITK.GetImageFromArray(mask.astype(np.uint8)), diagonal)
+    found = SimpleITK.GetArrayFromImage(image)
+    return [found == number for number in range(1, found.max() + 1)]
+
+
+def intersection_over_union(one, other):
+    overlap = SimpleITK.LabelOverlapMeasuresImageFilter()
+    overlap.Execute(*(SimpleITK.GetImageFromArray(mask.astype(np.uint8)) for mask in (one, other)))
+    return overlap.GetJaccardCoefficient()
+
+
+def expected_of(prediction, reference, diagonal):
+    predicted, true = components(prediction, diagonal), components(reference, diagonal)
+    hits = sum((lesion & reference).any() for lesion in predicted)
+    detected = sum((lesion & prediction).any() for lesion in true)
+    ious = [intersection_over_union(one, other) for one in predicted for other in true if (one & other).any()]
+    matched = [iou for iou in ious if iou > 0.5]
+    recognition = 2 * len(matched) / (len(predicted) + len(true))
+    segmentation = float(np.mean(matched)) if matched else 0.0
+    recall, precision = detected / len(true), hits / len(predicted)
+    return {
+        "detected_lesions": recall,
+        "false_lesions": len(predicted) - hits,
+        "lesion_f1": 2 * recall * precision / (recall + precision) if recall + precision else 0.0,
+        "lesion_count_difference": abs(len(predicted) - len(true)),
+        "panoptic_quality": recognition * segmentation,
+        "segmentation_quality": segmentation,
+        "recognition_quality": recognition,
+        "false_positive_volume": VOXEL_MM3
+        * sum(lesion.sum() for lesion in predicted if not (lesion & reference).any()),
+        "false_negative_volume": VOXEL_MM3
+        * sum(lesion.sum() for lesion in true if not (lesion & prediction).any()),
+    }
+
+
+@pytest.mark.parametrize("neighbours", ["all", "faces"])
+def test_figures_of_one_label(tmp_path, neighbours):
+    # Of two random masks few components match, of one and nearly the same many do.
+    references, others = scans(1), scans(2)
+    predictions = {
+        name: np.where(others[name][0] & others[name], 0, values).astype(np.uint8)
+        for name, values in references.items()
+    }
+    predictions["scan0"] = others["scan0"]
+    phase = volume_phase(tmp_path, tables(options=f'neighbours = "{neighbours}"'), references)
+    cases = [
+        expected_of(predictions[name] > 0, references[name] > 0, neighbours == "all") for name in references
+    ]
+    expected = {metric: np.mean([case[metric] for case in cases]) for metric in METRICS}
+    assert 0 < expected["segmentation_quality"] < 1
+    assert figures_of(phase, tmp_path, predictions) == pytest.approx(expected, abs=5e-5)
+
+
+def test_lesions_of_two_labels_do_not_join(tmp_path):
+    values = np.zeros(SHAPE, np.uint8)
+    values[1, 2, 2:6] = [1, 1, 2, 2]
+    two = '{ 1 = "core", 2 = "rim" }'
+    found = figures_of(
+        volume_phase(tmp_path, tables(two), {"scan": values}), tmp_path, {"scan": values[:, ::-1]}
+    )
+    # Mirrored, the row lies elsewhere: each label has a false and a missed lesion of two voxels.
+    for metric, label in (
+        ("false_lesions", 1),
+        ("false_positive_volume", 0.5),
+        ("false_negative_volume", 0.5),
+    ):
+        assert [found[f"{metric}{part}"] for part in ("", "_core", "_rim")] == [label] * 3
+
+
+EMPTY = {"scan": np.zeros(SHAPE, np.uint8)}
+ONE = {"scan": np.pad(np.ones((1, 1, 2), np.uint8), ((1, 2), (2, 4), (3, 3)))}
+# Without diagonal neighbours, every second voxel can be a lesion.
+FIT, FIT_BY_FACES = 2 * 4 * 4, 4 * 7 * 8 // 2
+
+
+@pytest.mark.parametrize(
+    ("reference", "prediction", "expected"),
+    [
+        (
+            EMPTY,
+            EMPTY,
+            {"lesion_f1": 1, "panoptic_quality": 1, "false_lesions": 0, "lesion_count_difference": 0},
+        ),
+        (
+            EMPTY,
+            ONE,
+            {"lesion_f1": 0, "panoptic_quality": 0, "false_lesions": 1, "false_positive_volume": 0.5},
+        ),
+        (
+            ONE,
+            EMPTY,
+            {"lesion_f1": 0, "detected_lesions": 0, "false_negative_volume": 0.5, "false_lesions": 0},
+        ),
+        (
+            ONE,
+            {},
+            {
+                "detected_lesions": 0,
+                "lesion_f1": 0,
+                "panoptic_quality": 0,
+                "false_lesions": FIT,
+                "lesion_count_difference": FIT,
+                "false_positive_volume": 224 * VOXEL_MM3,
+                "false_negative_volume": 2 * VOXEL_MM3,
+            },
+        ),
+    ],
+)
+def test_empty_maps_and_missing_ones(tmp_path, reference, prediction, expected):
+    phase = volume_phase(tmp_path, tables(), reference, keys='missing = "worst"')
+    found = figures_of(phase, tmp_path, prediction)
+    assert {metric: found[metric] for metric in expected} == pytest.approx(expected)
+    assert ("detected_lesions" in found) == (reference is ONE)
+
+
+def test_a_stated_worst_is_never_exceeded(tmp_path):
+    many = scans(3, count=1)
+    one_metric = (
+        '[fields.map]\nkind = "label_map"\nlabels = { 1 = "lesion" }\n\n'
+        "[tasks.scans.metrics.false_lesions]\nworst = 3\n"
+    )
+    phase = volume_phase(tmp_path, one_metric, {"scan0": EMPTY["scan"]}, keys='missing = "worst"')
+    assert figures_of(phase, tmp_path, many) == {"false_lesions": 3}
+    assert figures_of(phase, tmp_path / "missing", {}) == {"false_lesions": 3}
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 1), (1, 4, 5), (3, 3, 3), (2, 4, 3)])
+def test_so_many_lesions_fit(shape):
+    z, y, x = np.indices(shape)
+    apart = (z % 2 == 0) & (y % 2 == 0) & (x % 2 == 0)
+    board = (z + y + x) % 2 == 0
+    assert most_lesions(shape, "all") == len(components(apart, diagonal=True))
+    assert most_lesions(shape, "faces") == len(components(board, diagonal=False))
+
+
+def test_a_phase_is_rehearsed(tmp_path):
+    rehearsal = rehearse(load_phase(volume_phase(tmp_path, tables(), scans(4))))
+    assert rehearsal.problems == ()
+    assert set(rehearsal.figures["scans.false_lesions"]) > set(Variant)
+    assert math.isfinite(rehearsal.figures["scans.false_lesions"]["missing"])

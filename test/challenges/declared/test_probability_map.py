@@ -1,0 +1,65 @@
+"""Figures of probability maps through a phase, against scikit-learn."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import average_precision_score, brier_score_loss, f1_score
+
+from evaluation.core.fault import PhaseError
+from evaluation.core.variant import Variant
+from evaluation.organiser.rehearsal import rehearse
+from evaluation.phase.phase import load_phase
+from test.challenges.declared.images import figures_of, volume_phase
+
+FIELD = '[fields.map]\nkind = "probability_map"\nforeground = [2, 3]\nothers = [1]\n'
+TABLES = f"""{FIELD}
+[tasks.scans]
+metrics = ["dice_at_threshold", "voxel_average_precision", "voxel_brier_score"]
+"""
+RANDOM = np.random.default_rng(2)
+REFERENCES = {f"scan{n}": RANDOM.choice(np.array([0, 0, 1, 2, 3], np.uint8), (3, 4, 5)) for n in range(4)}
+PREDICTIONS = {
+    name: np.where(RANDOM.random((3, 4, 5)) < 0.5, RANDOM.integers(0, 9, (3, 4, 5)) / 8, 0).astype(np.float32)
+    for name in REFERENCES
+}
+
+
+def test_figures_of_a_submission(tmp_path):
+    phase = volume_phase(tmp_path, TABLES, REFERENCES)
+    pairs = [(REFERENCES[name].ravel() >= 2, PREDICTIONS[name].ravel()) for name in REFERENCES]
+    expected = {
+        "dice_at_threshold": np.mean([f1_score(true, found >= 0.5) for true, found in pairs]),
+        "voxel_average_precision": np.mean([average_precision_score(*pair) for pair in pairs]),
+        "voxel_brier_score": np.mean([brier_score_loss(*pair) for pair in pairs]),
+    }
+    assert figures_of(phase, tmp_path, PREDICTIONS) == pytest.approx(expected, abs=5e-5)
+
+
+def test_a_scan_without_a_result(tmp_path):
+    """The second scan has no foreground: it has no average precision, whatever was submitted."""
+    references = {"a": np.full((1, 2, 2), 2, np.uint8), "b": np.full((1, 2, 2), 1, np.uint8)}
+    phase = volume_phase(tmp_path, TABLES, references, keys='missing = "worst"')
+    perfect = {"a": np.ones((1, 2, 2), np.float32), "b": np.zeros((1, 2, 2), np.float32)}
+    names = ("dice_at_threshold", "voxel_average_precision", "voxel_brier_score")
+    for kept, expected in ((["a", "b"], (1, 1, 0)), (["a"], (0.5, 1, 0.5)), (["b"], (0.5, 0, 0.5))):
+        found = figures_of(phase, tmp_path / "".join(kept), {name: perfect[name] for name in kept})
+        assert found == dict(zip(names, expected, strict=True))
+
+
+def test_the_threshold_belongs_to_the_foreground(tmp_path):
+    tables = f"{FIELD}\n[tasks.scans.metrics.dice_at_threshold]\nthreshold = 0.3\n"
+    phase = volume_phase(tmp_path, tables, {"a": np.full((1, 1, 2), 2, np.uint8)})
+    # 0.3 as single precision is above 0.3.
+    found = figures_of(phase, tmp_path, {"a": np.array([[[0.3, 0.25]]], np.float32)})
+    assert found == {"dice_at_threshold": pytest.approx(2 / 3, abs=5e-5)}
+
+
+def test_a_phase_is_rehearsed(tmp_path):
+    rehearsal = rehearse(load_phase(volume_phase(tmp_path, TABLES, REFERENCES)))
+    assert rehearsal.problems == ()
+    assert set(rehearsal.figures["scans.voxel_average_precision"]) > set(Variant)
+
+
+@pytest.mark.parametrize("others", ["[2]", "[0]", "[70000]", "[-1]"])
+def test_numbers_that_are_refused(tmp_path, others):
+    with pytest.raises(PhaseError, match=r"fields\.map"):
+        volume_phase(tmp_path, TABLES.replace("[1]", others), REFERENCES)
