@@ -8,28 +8,38 @@ and against SimpleITK's filter (the Hausdorff distance only). Once for a predict
 voxel off, once for one that is displaced by centimetres and has holes.
 
 As a whole process, for `.nii.gz` and compressed `.mha`: `evaluate` with two workers against the floor of only
-decoding the same files with SimpleITK on two threads, and against surface-distance after that.
+decoding the same files with SimpleITK on two threads, and against that followed by surface-distance.
 """
 
 from __future__ import annotations
 
+import shutil
 import statistics
+import sys
 import tempfile
 import time
 import warnings
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.measure import benchmark_parser, parse_or_run_part
+from benchmarks.measure import (
+    benchmark_parser,
+    evaluate_command,
+    measure,
+    parse_or_run_part,
+    report,
+    run_evaluation,
+)
 
 Positions = NDArray[np.uint8]
 Figures = tuple[float, float, float]
 
-ORGANS = {1: "liver", 2: "spleen", 3: "left kidney", 4: "right kidney", 5: "aorta"}
+ORGANS = {1: "liver", 2: "spleen", 3: "left_kidney", 4: "right_kidney", 5: "aorta"}
 SHAPE = (200, 512, 512)
 SPACING_MM = (2.5, 0.8, 0.8)
 TOLERANCE_MM = 2.0
@@ -41,14 +51,15 @@ _ELLIPSOIDS = (
     ((80, 330, 200), (120, 70, 65)),
     ((100, 270, 265), (480, 30, 30)),
 )
+_NAME = "organs"
 _PHASE = """\
-name = "volumes"
+name = "organs"
 title = "Five organs"
 submission = "archive"
 
 [fields.organs]
 kind = "label_map"
-labels = { 1 = "liver", 2 = "spleen", 3 = "left kidney", 4 = "right kidney", 5 = "aorta" }
+labels = { 1 = "liver", 2 = "spleen", 3 = "left_kidney", 4 = "right_kidney", 5 = "aorta" }
 
 [tasks.organs.metrics]
 dice = {}
@@ -143,7 +154,7 @@ def _ours(prediction: Positions, reference: Positions) -> list[Figures]:
 
 
 def _by_surface_distance(prediction: Positions, reference: Positions) -> list[Figures]:
-    from surface_distance import metrics
+    from surface_distance import metrics  # type: ignore[import-untyped]
 
     figures = []
     for label in ORGANS:
@@ -201,3 +212,77 @@ def _by_simpleitk(prediction: Positions, reference: Positions) -> list[float]:
         hausdorff.Execute(*images)
         distances.append(float(hausdorff.GetHausdorffDistance()))
     return distances
+
+
+def _time_processes(folder: Path, extension: str, cases: int, runs: int) -> None:
+    """Print how long whole processes take for files of one format."""
+    _write_phase(folder, extension, cases)
+    part = [sys.executable, "-m", "benchmarks.volumes", "--folder", str(folder), "--only"]
+    ours = "evaluate (2 workers, intervals)"
+    commands = {
+        ours: evaluate_command(folder, _NAME),
+        "floor: decode with SimpleITK, two threads": [*part, "read"],
+        "rival: decode, surface-distance, two processes": [*part, "rival"],
+    }
+    print(f"{cases} cases, prediction and reference {extension}")
+    report(measure(commands, runs), ours)
+
+
+def _write_phase(folder: Path, extension: str, cases: int) -> None:
+    import SimpleITK
+
+    phase, submission = folder / "ground-truth" / _NAME, folder / "submissions" / "good"
+    for target, values in ((phase, _organs(0)), (submission, _organs(1))):
+        image = SimpleITK.GetImageFromArray(values)
+        image.SetSpacing(SPACING_MM[::-1])
+        (target / _NAME).mkdir(parents=True)
+        first = target / _NAME / f"case0{extension}"
+        SimpleITK.WriteImage(image, str(first), useCompression=True)
+        for number in range(1, cases):
+            shutil.copy(first, target / _NAME / f"case{number}{extension}")
+    (phase / "phase.toml").write_text(_PHASE, encoding="utf-8")
+    depth, height, width = SHAPE
+    spacing = " ".join(map(str, SPACING_MM[::-1]))
+    rows = [f"case{number},{width},{height},{depth},{spacing},," for number in range(cases)]
+    header = "name,width,height,depth,spacing_mm,origin_mm,direction"
+    (phase / "cases.csv").write_text("\n".join([header, *rows, ""]), encoding="utf-8")
+    run_evaluation("seal", str(phase))
+
+
+def _pairs(folder: Path) -> list[tuple[Path, Path]]:
+    reference = folder / "ground-truth" / _NAME / _NAME
+    return [
+        (path, reference / path.name) for path in sorted((folder / "submissions" / "good" / _NAME).iterdir())
+    ]
+
+
+def _read(folder: Path) -> None:
+    import SimpleITK
+
+    SimpleITK.ProcessObject.SetGlobalDefaultNumberOfThreads(1)
+
+    def read(paths: tuple[Path, Path]) -> None:
+        for path in paths:
+            SimpleITK.ReadImage(str(path))
+
+    with ThreadPoolExecutor(2) as threads:
+        list(threads.map(read, _pairs(folder)))
+
+
+def _rival(folder: Path) -> None:
+    with ProcessPoolExecutor(2) as processes:
+        list(processes.map(_score_by_surface_distance, _pairs(folder)))
+
+
+def _score_by_surface_distance(paths: tuple[Path, Path]) -> list[Figures]:
+    import SimpleITK
+
+    prediction, reference = (SimpleITK.GetArrayFromImage(SimpleITK.ReadImage(str(path))) for path in paths)
+    return _by_surface_distance(prediction, reference)
+
+
+_PARTS = {"read": _read, "rival": _rival}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,188 @@
+"""Surface distances of labels through a phase, against surface-distance, SciPy and by hand."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import ndimage
+from surface_distance import metrics as oracle
+
+from evaluation.challenges.declared.label_map import LabelMapField
+from evaluation.challenges.declared.label_surfaces import HausdorffDistance
+from evaluation.challenges.declared.measure import Comparison
+from evaluation.core.fault import PhaseError
+from evaluation.core.variant import Variant
+from evaluation.io.kinds.label_map import LabelMapValue
+from evaluation.organiser.rehearsal import rehearse
+from evaluation.phase.phase import load_phase
+from test.challenges.declared.images import SPACING_MM, figures_of, volume_phase
+
+LABELS = {1: "liver", 2: "spleen", 5: "aorta"}
+FIELD = """\
+[fields.map]
+kind = "label_map"
+labels = { 1 = "liver", 2 = "spleen", 5 = "aorta" }
+"""
+TABLES = f"""{FIELD}
+[tasks.scans.metrics]
+hausdorff_95 = {{ metric = "hausdorff_distance", percentile = 95 }}
+average_surface_distance = {{ directions = "directed" }}
+surface_dice = {{ tolerance_mm = {{ liver = 0.3, spleen = 0.6, aorta = 2.1 }} }}
+near = {{ metric = "surface_dice", tolerance_mm = 0.3, labels = ["aorta"] }}
+farthest = {{ metric = "hausdorff_distance", surface = "voxels" }}
+symmetric = {{ metric = "average_surface_distance", surface = "voxels" }}
+
+[tasks.scans.metrics.linear]
+metric = "hausdorff_distance"
+surface = "voxels"
+percentile = 95
+percentile_method = "linear"
+"""
+TOLERANCES_MM = {"liver": 0.3, "spleen": 0.6, "aorta": 2.1}
+ZYX_MM = SPACING_MM[::-1]
+RANDOM = np.random.default_rng(7)
+pytestmark = pytest.mark.filterwarnings("ignore:Please import:DeprecationWarning")
+
+
+def scans(count=3):
+    return {
+        f"scan{number}": RANDOM.choice(np.array([0, 0, 0, *LABELS], np.uint8), (3, 6, 7))
+        for number in range(count)
+    }
+
+
+REFERENCES, PREDICTIONS = scans(), scans()
+
+
+def elements_of(true, found, name):
+    distances = oracle.compute_surface_distances(true, found, ZYX_MM)
+    return {
+        "hausdorff_95": oracle.compute_robust_hausdorff(distances, 95),
+        "average_surface_distance": max(oracle.compute_average_surface_distance(distances)),
+        "surface_dice": oracle.compute_surface_dice_at_tolerance(distances, TOLERANCES_MM[name]),
+        "near": oracle.compute_surface_dice_at_tolerance(distances, 0.3),
+    }
+
+
+def voxels_of(true, found):
+    lines = [mask & ~ndimage.binary_erosion(mask) for mask in (true, found)]
+    to_first, to_second = (ndimage.distance_transform_edt(~line, ZYX_MM) for line in lines)
+    directed = to_second[lines[0]], to_first[lines[1]]
+    return {
+        "farthest": max(distances.max() for distances in directed),
+        "linear": max(np.percentile(distances, 95) for distances in directed),
+        "symmetric": np.concatenate(directed).mean(),
+    }
+
+
+def expected_figures():
+    figures = {}
+    for label, name in LABELS.items():
+        masks = [(REFERENCES[scan] == label, PREDICTIONS[scan] == label) for scan in REFERENCES]
+        rows = [elements_of(*pair, name) | voxels_of(*pair) for pair in masks]
+        figures |= {f"{metric}_{name}": np.mean([row[metric] for row in rows]) for metric in rows[0]}
+    metrics = {figure.rpartition("_")[0] for figure in figures}
+    means = {metric: np.mean([figures[f"{metric}_{name}"] for name in LABELS.values()]) for metric in metrics}
+    near = {"near": figures["near_aorta"]}
+    return {key: value for key, value in figures.items() if not key.startswith("near_")} | means | near
+
+
+def test_figures_of_all_labels(tmp_path):
+    phase = volume_phase(tmp_path, TABLES, REFERENCES)
+    assert figures_of(phase, tmp_path, PREDICTIONS) == pytest.approx(expected_figures(), abs=5e-5)
+
+
+def test_a_phase_is_rehearsed(tmp_path):
+    rehearsal = rehearse(load_phase(volume_phase(tmp_path, TABLES, REFERENCES)))
+    assert rehearsal.problems == ()
+    assert set(rehearsal.figures["scans.surface_dice"]) > set(Variant)
+
+
+def one_scan(*labels):
+    values = np.zeros((2, 2, 5), np.uint8)
+    values[0, 0, : len(labels)] = labels
+    return {"scan": values}
+
+
+# A label that only one map has is as far away as the corners of 2 × 2 × 5 voxels, or as is stated.
+DIAGONAL_MM = math.hypot(2 * 2.0, 2 * 0.25, 5 * 0.5)
+
+
+@pytest.mark.parametrize(
+    ("options", "predicted", "liver", "spleen", "aorta"),
+    [
+        ("", (1, 0, 0), 0, DIAGONAL_MM, 0),
+        ("worst = 3.5, ", (1, 0, 0), 0, 3.5, 0),
+        ("worst = 0.75, ", (0, 0, 0, 0, 1), 0.75, 0.75, 0),
+        ("", (1, 2, 5), 0, 0, DIAGONAL_MM),
+        ('absent = "leave_out", ', (1, 0, 5), 0, DIAGONAL_MM, None),
+    ],
+)
+def test_labels_that_a_map_lacks(tmp_path, options, predicted, liver, spleen, aorta):
+    tables = f"{FIELD}\n[tasks.scans.metrics]\nfar = {{ {options}metric = 'hausdorff_distance' }}\n"
+    phase = volume_phase(tmp_path, tables, one_scan(1, 2))
+    found = figures_of(phase, tmp_path, one_scan(*predicted))
+    each = {"far_liver": liver, "far_spleen": spleen, "far_aorta": aorta}
+    known = {name: value for name, value in each.items() if value is not None}
+    expected = {"far": sum(known.values()) / len(known), **known}
+    assert found == pytest.approx(expected, abs=5e-5)
+
+
+@pytest.mark.parametrize(("worst", "expected"), [("", DIAGONAL_MM), ("worst = 9", 9)])
+def test_a_case_without_a_result_is_as_far_as_can_be(tmp_path, worst, expected):
+    tables = (
+        f"{FIELD}\n[tasks.scans.metrics]\nhausdorff_distance = {{ {worst} }}\n"
+        "surface_dice = { tolerance_mm = 1 }\n"
+    )
+    phase = volume_phase(tmp_path, tables, one_scan(1, 2, 5), keys='missing = "worst"')
+    found = figures_of(phase, tmp_path, {})
+    assert found["hausdorff_distance_spleen"] == pytest.approx(expected, abs=5e-5)
+    assert found["hausdorff_distance"] == pytest.approx(expected, abs=5e-5)
+    assert found["surface_dice"] == 0
+
+
+@pytest.mark.parametrize(
+    ("metric", "fault"),
+    [
+        (
+            "surface_dice = { tolerance_mm = { liver = 1, spleen = 2 } }",
+            "tolerance_mm: expected one for each of liver, spleen, aorta, found liver, spleen",
+        ),
+        (
+            'surface_dice = { tolerance_mm = { liver = 1, spleen = 2 }, labels = ["liver"] }',
+            "tolerance_mm: expected one for each of liver, found liver, spleen",
+        ),
+        (
+            'hausdorff_distance = { percentile_method = "linear" }',
+            "percentile: expected 'index' for surface 'elements', found 'linear'",
+        ),
+    ],
+)
+def test_options_that_do_not_fit(tmp_path, metric, fault):
+    with pytest.raises(PhaseError) as error:
+        volume_phase(tmp_path, f"{FIELD}\n[tasks.scans.metrics]\n{metric}\n", REFERENCES)
+    name = metric.partition(" ")[0]
+    assert list(error.value.problems) == [f"phase.toml: tasks.scans.metrics.{name}: {fault}"]
+
+
+@pytest.mark.parametrize(("spacing_mm", "unit"), [(None, "pixels"), ((1.0, 2.0, 0.5), "mm")])
+def test_an_image_has_a_contour_not_a_surface(spacing_mm, unit):
+    table = LabelMapField(
+        kind="label_map", labels={"1": "disc"}, dimensions=2, has_spacing=spacing_mm is not None
+    )
+    images = RANDOM.integers(0, 2, (2, 6, 7)).astype(np.uint8)
+    prediction, reference = (
+        LabelMapValue(image[np.newaxis], (0, 1, 2), (1, 9, 9), spacing_mm) for image in images
+    )
+    nothing = LabelMapValue(np.zeros((0, 0, 0), np.uint8), (0, 0, 0), (1, 9, 9), spacing_mm)
+    measure = HausdorffDistance(metric="hausdorff_distance", percentile=95).measure("far", "map", table)
+
+    def far(submitted, true):
+        return measure.row(Comparison("map", submitted, {"map": true}))["far"]
+
+    step_y, step_x = (1.0, 1.0) if spacing_mm is None else spacing_mm[1:]
+    distances = oracle.compute_surface_distances(images[1] > 0, images[0] > 0, (step_y, step_x))
+    assert far(prediction, reference) == pytest.approx(oracle.compute_robust_hausdorff(distances, 95))
+    assert far(nothing, reference) == pytest.approx(9 * math.hypot(step_y, step_x))
+    assert far(nothing, nothing) == 0
+    assert measure.metrics[0].unit == unit
