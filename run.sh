@@ -5,7 +5,8 @@
 #   ./run.sh --audience PHASE SUBMISSION [SECONDS]
 #
 # PHASE          a folder of ground-truth/, by default refuge-onsite; its submission is test/input/PHASE/
-# OUTPUT_FOLDER  gets metrics.json; by default output/PHASE/
+# OUTPUT_FOLDER  gets metrics.json; by default output/PHASE/. In the local environment also report.html, with figures of
+#                the submission, if the packages jinja2 and vl-convert-python are installed there
 #
 # Runs in the container where a Docker engine answers, as the platform runs it (scripts/platform.sh); else in the local
 # environment .venv. EVALUATION_ENGINE=docker or EVALUATION_ENGINE=local chooses.
@@ -34,7 +35,7 @@ if [[ -n ${2:-} ]]; then
   output=$(absolute "$2")
 fi
 mkdir -p "$output"
-rm -f "$output/metrics.json"
+rm -f "$output/metrics.json" "$output/report.html"
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -60,8 +61,21 @@ evaluate_locally() {
   # only a sealed phase is scored against; the one in the repository stays as it is
   cp -R "ground-truth/$phase" "$scratch/ground-truth"
   .venv/bin/python -m evaluation seal "$scratch/ground-truth" >/dev/null
-  .venv/bin/python -m evaluation evaluate --input "$input" --ground-truth "$scratch/ground-truth" --output "$output"
+  .venv/bin/python -m evaluation evaluate --input "$input" --ground-truth "$scratch/ground-truth" \
+    --cases "$scratch/cases.json" --output "$output"
   .venv/bin/python -m evaluation summary "$output/metrics.json"
+  write_report
+}
+
+write_report() {
+  if ! .venv/bin/python -c 'import jinja2, vl_convert' 2>/dev/null; then
+    say "for a report with figures, .venv/bin/python -m pip install jinja2 vl-convert-python, then run this again"
+    return
+  fi
+  cp "$output/metrics.json" "$scratch/metrics.json"
+  .venv/bin/python -m evaluation report submission --ground-truth "$scratch/ground-truth" --input "$input" \
+    --results "$scratch" --output "$output/report.html" >/dev/null
+  say "wrote $output/report.html, which holds labels"
 }
 
 case $engine in

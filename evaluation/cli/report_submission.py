@@ -89,9 +89,9 @@ def _organiser_page(results: SubmissionResults, arguments: argparse.Namespace) -
     from evaluation.report.pictures import chosen_cases
     from evaluation.report.submission import organiser_page
 
-    if arguments.input is None:
-        return organiser_page(results)
     chosen = chosen_cases(results)
+    if arguments.input is None or not chosen:
+        return organiser_page(results)
     request = Request(
         str(results.phase.folder),
         str(arguments.input),

@@ -22,7 +22,6 @@ from evaluation.core.field import Field
 from evaluation.core.form import CaseForm
 from evaluation.io.kinds.boxes import Boxes, BoxList
 from evaluation.io.kinds.point import Point, PointInImage
-from evaluation.io.kinds.volume import ConfidenceVolume
 from evaluation.metrics.box_matching import box_iou
 from evaluation.metrics.cup_to_disc import VerticalDiameter
 from evaluation.metrics.overlap import overlap_of
@@ -43,7 +42,17 @@ from evaluation.report.overlays import (
     solid_panels,
 )
 from evaluation.report.photographs import Photographs
-from evaluation.report.regions import Ratio, Region, Size, has_regions, ratios, regions, sizes, solid
+from evaluation.report.regions import (
+    Ratio,
+    Region,
+    Size,
+    has_regions,
+    has_solids,
+    ratios,
+    regions,
+    sizes,
+    solids,
+)
 from evaluation.workers.case_reader import CaseReader
 from evaluation.workers.reading import Progress
 
@@ -170,9 +179,13 @@ class _Reader:
             if field.name not in pairs:
                 continue
             predicted, reference = pairs[field.name]
-            if isinstance(field.kind, ConfidenceVolume):
-                picture = solid_panels(solid(field, case, predicted, reference))
-                return CaseImage("regions", _encoded(picture, lossy=False), _PLANES)
+            if has_solids(field.kind):
+                one = max(
+                    solids(field, case, predicted, reference),
+                    key=lambda solid: int(np.count_nonzero(solid.predicted != solid.reference)),
+                )
+                planes = tuple(f"{one.structure}, {plane}" for plane in _PLANES)
+                return CaseImage("regions", _encoded(solid_panels(one), lossy=False), planes)
             if isinstance(field.kind, BoxList):
                 boxes = _corners(predicted, reference, inclusive_corners(self.phase))
                 return CaseImage("boxes", _encoded(box_panel(boxes, size, photograph), lossy))
@@ -205,7 +218,7 @@ def _read_portion(positions: Sequence[int]) -> list[CaseValues]:
 def is_shown(field: Field) -> bool:
     """Return whether values of a field can be drawn."""
     kind = field.kind
-    return has_regions(kind) or isinstance(kind, ConfidenceVolume | BoxList | PointInImage)
+    return has_regions(kind) or has_solids(kind) or isinstance(kind, BoxList | PointInImage)
 
 
 def _location(field: Field, predicted: Point, reference: Point) -> Location | None:

@@ -54,7 +54,7 @@ def solid_panels(volume: Solid) -> Image.Image:
     The axes are z (the plane of a scan), y and x; pixels are stretched to equal lengths.
     """
     different = volume.predicted != volume.reference
-    spacing = volume.spacing_mm[::-1]
+    spacing = volume.spacing_mm or (1.0, 1.0, 1.0)
     panels = []
     for axis in range(3):
         others = tuple(other for other in range(3) if other != axis)

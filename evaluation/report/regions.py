@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -12,15 +12,17 @@ from numpy.typing import NDArray
 
 from evaluation.core.field import Field, Kind
 from evaluation.core.form import CaseForm
+from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
 from evaluation.io.kinds.label_mask import LabelMask
 from evaluation.io.kinds.multilabel_mask import MultilabelMask
-from evaluation.io.kinds.volume import ConfidenceVolume, StoredVolume
+from evaluation.io.kinds.volume import ConfidenceVolume
 from evaluation.io.volumes.case_geometry import geometry_of
 from evaluation.metrics.crop import Crop
 from evaluation.metrics.cup_to_disc import VerticalDiameter, vertical_cup_to_disc_ratio, vertical_diameter
 from evaluation.metrics.overlap import overlap_of, region_of
 
 Mask = NDArray[np.bool_]
+Spacing = tuple[float, float, float]
 
 
 @dataclass(frozen=True)
@@ -34,12 +36,12 @@ class Region:
 
 @dataclass(frozen=True)
 class Solid:
-    """A structure of a volume, as booleans (z, y, x); ``spacing_mm`` is (x, y, z)."""
+    """A structure of a volume, as booleans (z, y, x); ``spacing_mm`` likewise, None where it is not known."""
 
     structure: str
     predicted: Mask
     reference: Mask
-    spacing_mm: tuple[float, float, float]
+    spacing_mm: Spacing | None
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,14 @@ class Ratio:
 
 def has_regions(kind: Kind) -> bool:
     """Return whether values of a kind are masks of images."""
-    return isinstance(kind, LabelMask | MultilabelMask)
+    return isinstance(kind, LabelMask | MultilabelMask) or (
+        isinstance(kind, LabelMap) and kind.dimensions == 2
+    )
+
+
+def has_solids(kind: Kind) -> bool:
+    """Return whether values of a kind are masks of volumes."""
+    return isinstance(kind, ConfidenceVolume) or (isinstance(kind, LabelMap) and kind.dimensions == 3)
 
 
 def regions(field: Field, predicted: Any, reference: Any) -> Iterator[Region]:
@@ -90,14 +99,12 @@ def sizes(field: Field, case: CaseForm, predicted: Any, reference: Any) -> Itera
         for region in regions(field, predicted, reference):
             counts = overlap_of(region.predicted, region.reference)
             yield Size(region.structure, "pixels", counts.prediction, counts.reference, counts.intersection)
-    elif isinstance(field.kind, ConfidenceVolume):
-        voxel_mm3 = float(np.prod(_spacing_mm(case)))
-        counts_of_planes = [
-            (np.count_nonzero(plane.values), np.count_nonzero(true), _shared(plane, true))
-            for plane, true in zip(predicted, reference.planes(), strict=True)
-        ]
-        totals = (voxel_mm3 * float(sum(column)) for column in zip(*counts_of_planes, strict=True))
-        yield Size(field.title, "mm³", *totals)
+    elif has_solids(field.kind):
+        for one in solids(field, case, predicted, reference):
+            voxel = 1.0 if one.spacing_mm is None else float(np.prod(one.spacing_mm))
+            parts = (one.predicted, one.reference, one.predicted & one.reference)
+            numbers = (voxel * float(np.count_nonzero(part)) for part in parts)
+            yield Size(one.structure, "voxels" if one.spacing_mm is None else "mm³", *numbers)
 
 
 def ratios(field: Field, predicted: Any, reference: Any, definition: VerticalDiameter) -> Iterator[Ratio]:
@@ -114,36 +121,41 @@ def ratios(field: Field, predicted: Any, reference: Any, definition: VerticalDia
         yield Ratio(f"Vertical ratio of {inner.structure} to {outer.structure}", one, other)
 
 
-def _spacing_mm(case: CaseForm) -> tuple[float, float, float]:
-    spacing = geometry_of(case).spacing_mm
-    assert spacing is not None  # the case table gives it
-    return spacing
-
-
-def _shared(predicted: Crop, true: NDArray[Any]) -> int:
-    return int(np.count_nonzero((predicted.values > 0) & (true[predicted.box.slices] > 0)))
-
-
-def solid(field: Field, case: CaseForm, predicted: Sequence[Crop], reference: StoredVolume) -> Solid:
-    """Return a volume as it is where its values are above 0."""
+def solids(field: Field, case: CaseForm, predicted: Any, reference: Any) -> Iterator[Solid]:
+    """Yield the structures of a volume: where its values are above 0, or of each label."""
+    if isinstance(field.kind, LabelMap):
+        for position, structure in enumerate(field.kind.labels.values(), start=1):
+            one, other = predicted.whole == position, reference.whole == position
+            yield Solid(structure, one, other, predicted.spacing_mm)
+        return
     geometry = geometry_of(case)
     depth, height, width = geometry.shape
     whole = np.zeros((depth, height, width), dtype=np.bool_)
     for z, plane in enumerate(predicted):
         whole[z] = plane.in_image(height, width) > 0
     true = np.stack([plane > 0 for plane in reference.planes()])
-    return Solid(field.title, whole, true, _spacing_mm(case))
+    spacing = geometry.spacing_mm
+    yield Solid(field.title, whole, true, None if spacing is None else (spacing[2], spacing[1], spacing[0]))
 
 
 def _structures(kind: Kind) -> tuple[str, ...]:
-    if isinstance(kind, LabelMask):
+    if isinstance(kind, LabelMask | LabelMap):
         return tuple(kind.labels.values())
     return kind.classes if isinstance(kind, MultilabelMask) else ()
 
 
 def _regions(kind: Kind, value: Any) -> tuple[Crop, ...]:
+    if isinstance(value, LabelMapValue):
+        _, top, left = value.corner
+        return tuple(Crop(_plane(value) == i, top, left) for i in range(1, len(_structures(kind)) + 1))
     if not isinstance(kind, LabelMask):
         return tuple(value)
     labels = list(kind.labels)
     chosen = [labels[: i + 1] if kind.nested else [label] for i, label in enumerate(labels)]
     return tuple(region_of(value, members) for members in chosen)
+
+
+def _plane(value: LabelMapValue) -> NDArray[np.uint8]:
+    """Return the positions of an image (y, x), which is one plane; (0, 0) where all is background."""
+    found: NDArray[np.uint8] = value.positions[0] if len(value.positions) else np.zeros((0, 0), np.uint8)
+    return found

@@ -73,7 +73,7 @@ def test_a_volume_is_cut_where_it_differs_most():
     reference[:, 5:15, 5:25] = True
     predicted = reference.copy()
     predicted[4, 5:15, 5:25] = False  # one plane is missed
-    picture = solid_panels(Solid("cyst", predicted, reference, (0.1, 0.1, 0.2)))
+    picture = solid_panels(Solid("cyst", predicted, reference, (0.2, 0.1, 0.1)))
     found = colours(picture.crop((0, 0, 300, 200)))  # the plane of the scan
     assert rgb(MISSED) in found
     assert rgb(AGREEMENT) not in found

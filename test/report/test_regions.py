@@ -5,9 +5,11 @@ import pytest
 
 from evaluation.challenges.refuge.rules import CHALLENGE, CUP, DISC, ELSEWHERE, RefugeOptions
 from evaluation.core.challenge import fields_of
+from evaluation.core.field import Field, Files, Reference, Socket
 from evaluation.core.form import CaseForm
+from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
 from evaluation.metrics.crop import crop
-from evaluation.report.regions import Ratio, Size, ratios, regions, sizes
+from evaluation.report.regions import Ratio, Size, has_regions, has_solids, ratios, regions, sizes, solids
 
 FIELD = next(field for field in fields_of(CHALLENGE.tasks(RefugeOptions())) if field.name == "segmentation")
 
@@ -39,3 +41,40 @@ def test_sizes_and_what_they_share():
 def test_the_ratio_is_of_vertical_extents():
     (found,) = ratios(FIELD, PREDICTED, REFERENCE, "extent")
     assert found == Ratio("Vertical ratio of optic cup to optic disc", 2 / 6, 4 / 8)
+
+
+def labelled(dimensions):
+    """Return a field of label maps with two labels."""
+    kind = LabelMap({1: "liver", 2: "tumour"}, dimensions=dimensions)
+    files = Files("maps", (".nii.gz",))
+    return Field("maps", "Maps", kind, files, Socket("maps", "images/maps"), Reference(kind, files))
+
+
+def value(positions, corner, shape, spacing=None):
+    return LabelMapValue(np.array(positions, np.uint8), corner, shape, spacing)
+
+
+def test_each_label_of_an_image_is_a_region():
+    predicted = value([[[1, 1], [2, 2]]], (0, 3, 4), (1, 10, 10))
+    reference = value([[[1, 1, 2]]], (0, 3, 4), (1, 10, 10))
+    field = labelled(2)
+    assert (has_regions(field.kind), has_solids(field.kind)) == (True, False)
+    found = list(sizes(field, CaseForm("a", 10, 10), predicted, reference))
+    assert found == [Size("liver", "pixels", 2, 2, 2), Size("tumour", "pixels", 2, 1, 0)]
+
+
+def test_an_image_of_background_alone_has_empty_regions():
+    nothing = value(np.zeros((0, 0, 0)), (0, 0, 0), (1, 10, 10))
+    found = list(sizes(labelled(2), CaseForm("a", 10, 10), nothing, nothing))
+    assert found == [Size("liver", "pixels", 0, 0, 0), Size("tumour", "pixels", 0, 0, 0)]
+
+
+@pytest.mark.parametrize(("spacing", "unit", "voxel"), [(None, "voxels", 1), ((3.0, 0.5, 0.5), "mm³", 0.75)])
+def test_each_label_of_a_volume_has_its_size(spacing, unit, voxel):
+    predicted = value([[[1, 2]]], (1, 2, 3), (4, 5, 6), spacing)
+    reference = value([[[1, 2], [2, 2]]], (1, 2, 3), (4, 5, 6), spacing)
+    field, case = labelled(3), CaseForm("a", 6, 5)
+    assert (has_regions(field.kind), has_solids(field.kind)) == (False, True)
+    found = list(sizes(field, case, predicted, reference))
+    assert found == [Size("liver", unit, voxel, voxel, voxel), Size("tumour", unit, voxel, 3 * voxel, voxel)]
+    assert [one.predicted.shape for one in solids(field, case, predicted, reference)] == [(4, 5, 6)] * 2

@@ -194,3 +194,27 @@ def test_every_missing_file_is_named(bundled_phase, tmp_path):
         str(tmp_path / "metrics.json"),
         str(tmp_path / "cases.json"),
     ]
+
+
+def test_a_report_of_9741_eyes_is_small_and_tells_no_case_in_a_figure(bundled_phase):
+    """A set as large as that of JustRAIGS: the cases of the bundled phase, again and again."""
+    results = bundled_phase("justraigs-phase2").results
+    times = -(-9741 // len(results.cases))
+    names = [f"{number:02d}{case.name}" for number in range(times) for case in results.cases]
+    again = dict(zip(names, list(results.cases) * times, strict=True))
+    tables = {}
+    for task, table in results.tables.items():
+        of_task = [f"{number:02d}{name}" for number in range(times) for name in table.names]
+        tables[task] = CaseColumns(of_task, list(table.rows) * times)
+    clusters = {name: name for name in names}
+    many = replace(
+        results,
+        tables=tables,
+        cases=tuple(replace(case, name=name) for name, case in again.items()),
+        resampling=replace(results.resampling, clusters=clusters, resamples=50),
+        subgroups={},
+    )
+    page = organiser_page(many)
+    assert len(many.cases) >= 9741
+    assert not any(chart.single_cases for chart in page.charts())
+    assert len(render_page(page)) < 3_000_000

@@ -46,6 +46,8 @@ case "$*" in
   *' evaluate '*) [[ -z ${REJECTED:-} ]] || { echo 'masks/a.png: is missing' >&2; exit 1; }
                   echo '{}' >"${!#}/metrics.json" ;;
   *' summary '*) echo 'the main figures' ;;
+  *vl_convert*) exit "${WITHOUT_REPORTS:-0}" ;;
+  *' report '*) echo '<html>' >"${!#}" ;;
 esac"""
 
 
@@ -258,6 +260,22 @@ class TestRun:
         assert finished.returncode == 1
         assert finished.stderr.endswith("masks/a.png: is missing\n")
         assert not (copy.folder / "output/alpha/metrics.json").exists()
+
+    def test_a_report_is_written_beside_the_result(self, copy):
+        copy.environment_is_ready()
+        finished = copy.run("run.sh", "alpha", EVALUATION_ENGINE="local")
+        report = copy.folder / "output/alpha/report.html"
+        assert report.exists()
+        assert f"run.sh: wrote {report}, which holds labels\n" in finished.stderr
+
+    def test_without_its_packages_there_is_no_report_and_no_older_one(self, copy):
+        copy.environment_is_ready()
+        copy.run("run.sh", "alpha", EVALUATION_ENGINE="local")
+        finished = copy.run("run.sh", "alpha", EVALUATION_ENGINE="local", WITHOUT_REPORTS="1")
+        assert finished.returncode == 0
+        assert finished.stdout == "the main figures\n"
+        assert "pip install jinja2 vl-convert-python" in finished.stderr
+        assert not (copy.folder / "output/alpha/report.html").exists()
 
     def test_phase_without_a_submission(self, copy):
         finished = copy.run("run.sh", "beta", EVALUATION_ENGINE="local")
