@@ -26,7 +26,7 @@ FLOORS = (
     ("evaluate",),
     ("annotators", "organiser"),
     ("results", "isolated"),
-    ("jobs",),
+    ("jobs", "rescoring"),
     ("library",),
     ("cli",),
     ("__main__",),
