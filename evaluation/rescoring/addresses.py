@@ -75,9 +75,10 @@ def fetch(location: str, folder: Path) -> Path:
         system.get_file(root, str(target))
         return target
     files = system.find(root, detail=True)
-    if not files:
+    if not files and not system.isdir(root):
         raise FileNotFoundError(2, "no such file or folder", location)
     _require(location, len(files), sum(entry["size"] or 0 for entry in files.values()))
+    target.mkdir()
     for path in files:
         parts = path.removeprefix(root).strip("/").split("/")
         if not path.startswith(f"{root}/") or not all(part.strip(".") for part in parts) or "\\" in path:
