@@ -11,8 +11,10 @@ from __future__ import annotations
 import contextlib
 import importlib
 import logging
+import pickle
 import queue
 import signal
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -36,6 +38,11 @@ QUEUES = {
 }
 """Batch systems by their name here and in the configuration of dask-jobqueue, and its class for each."""
 
+# Sent as text: the scheduler needs nothing of this package, and a worker without it answers with an error, where
+# it would end if it could not even unpickle the task.
+_CALL = (
+    "getattr(__import__('importlib').import_module(module), function)(__import__('pickle').loads(task))"
+)
 _TASKS_PER_THREAD = 2
 _LEAST_WINDOW = 4
 _LOOK_SECONDS = 2.0
@@ -76,6 +83,7 @@ class OnCluster:
         self._given: dict[str, _Given] = {}
         self._ended: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._numbers = 0
+        self._is_waiting = False
         self._window, self._looked = _LEAST_WINDOW, 0.0
 
     def __enter__(self) -> OnCluster:
@@ -145,7 +153,12 @@ class OnCluster:
     def _give(self, task: Task, alone: bool = False) -> None:
         self._numbers += 1
         key = f"{task.place}#{self._numbers}"
-        future = self._client.submit(self._score, task, key=key, pure=False)
+        names = {
+            "module": self._score.__module__,
+            "function": self._score.__name__,
+            "task": pickle.dumps(task),
+        }
+        future = self._client.submit(eval, _CALL, names, key=key, pure=False)
         self._given[key] = _Given(task, future, alone)
         future.add_done_callback(lambda done: self._ended.put(done.key))
 
@@ -169,7 +182,11 @@ class OnCluster:
         """Return how many tasks may be handed over: somewhat more than there are threads."""
         if time.monotonic() - self._looked > _LOOK_SECONDS:
             with contextlib.suppress(Exception):  # a scheduler that has ended is noticed elsewhere
-                self._window = max(_LEAST_WINDOW, _TASKS_PER_THREAD * sum(self._client.nthreads().values()))
+                threads = sum(self._client.nthreads().values())
+                self._window = max(_LEAST_WINDOW, _TASKS_PER_THREAD * threads)
+                if threads == 0 and not self._is_waiting:
+                    self._tell("The cluster has no worker; waiting for one")
+                self._is_waiting = threads == 0
             self._looked = time.monotonic()
         return self._window
 
@@ -211,15 +228,19 @@ class OnCluster:
 def _without_interrupts() -> Iterator[None]:
     """Block SIGINT in all threads that are started within, and so in all processes that these start.
 
-    A terminal sends it to the workers too, which would each print a traceback; we end them.
+    A terminal sends it to the workers too, which would each print a traceback; we end them. The handler stays
+    ours, which dask_jobqueue replaces when it is imported.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
+    handler = signal.getsignal(signal.SIGINT)
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, handler)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
@@ -247,7 +268,10 @@ def _start_cluster(where: str, workers: int | None) -> Any:
             f"--cluster {where} needs the Python package {error.name!r}: install this package with its extra "
             f"{extra!r}"
         ) from None
-    cluster = start()
+    try:
+        cluster = start()
+    except (OSError, ValueError) as error:  # what the configuration lacks
+        raise PhaseError(f"--cluster {where}: {error}") from None
     if workers is None:
         cluster.adapt()
     else:

@@ -25,8 +25,8 @@ def free_port() -> int:
 class Dask:
     """A scheduler at one address and its workers, each with a nanny that replaces it when it dies."""
 
-    def __init__(self, folder: Path, workers: int, **environment: str) -> None:
-        self._folder, self._workers = folder, workers
+    def __init__(self, folder: Path, workers: int, cwd: str = str(REPOSITORY), **environment: str) -> None:
+        self._folder, self._workers, self._cwd = folder, workers, cwd
         self._environment = {**os.environ, "PYTHONPATH": str(REPOSITORY), **_QUIET, **environment}
         self._port = free_port()
         self.address = f"tcp://127.0.0.1:{self._port}"
@@ -61,7 +61,7 @@ class Dask:
         self._processes.append(
             subprocess.Popen(
                 [sys.executable, "-m", f"distributed.cli.{command}", *arguments],
-                cwd=REPOSITORY,
+                cwd=self._cwd,
                 env=self._environment,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,

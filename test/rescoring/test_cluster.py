@@ -15,6 +15,7 @@ from evaluation.core.fault import PhaseError
 from evaluation.phase.phase import load_phase
 from evaluation.rescoring.cluster import OnCluster
 from evaluation.rescoring.run import score_all
+from test.repository import REPOSITORY
 
 from .dask_processes import Dask, free_port
 from .deadly_worker import score_or_end
@@ -167,6 +168,7 @@ def test_a_scheduler_that_does_not_come_back_ends_the_run_and_keeps_what_is_done
         ("tcp://127.0.0.1:{port}", 2, "has workers of its own"),
         ("nonsense", None, "no scheduler answers"),
         ("kubernetes", None, "needs the Python package 'dask_kubernetes'"),
+        ("slurm", None, "--cluster slurm: You must specify how much cores and memory"),
     ],
 )
 def test_a_cluster_that_cannot_be_used_is_named(where, workers, words):
@@ -175,7 +177,10 @@ def test_a_cluster_that_cannot_be_used_is_named(where, workers, words):
         engine.__enter__()
 
 
-SLURM = {"sbatch": 'setsid sh "$1" > /dev/null 2>&1 &\necho "Submitted batch job $!"', "scancel": 'kill -- "-$1"'}
+SLURM = {
+    "sbatch": 'cp "$1" "$0.job"\nsetsid sh "$0.job" > "$0.log" 2>&1 &\necho "Submitted batch job $!"',
+    "scancel": 'kill -- "-$1"',
+}
 
 
 def test_a_batch_system_is_started_and_ended_through_the_configuration_of_dask(teams, tmp_path, monkeypatch):
@@ -186,12 +191,21 @@ def test_a_batch_system_is_started_and_ended_through_the_configuration_of_dask(t
         (tmp_path / name).write_text(f"#!/bin/sh\necho {name} >> {tmp_path}/calls\n{body}\n")
         (tmp_path / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setenv("PYTHONPATH", str(REPOSITORY))
     monkeypatch.chdir(tmp_path)
     slurm = {"cores": 1, "memory": "2GiB", "processes": 1, "interface": "lo", "python": sys.executable}
     lines, tell = told()
+    handler = signal.getsignal(signal.SIGINT)
     with dask.config.set({f"jobqueue.slurm.{key}": value for key, value in slurm.items()}):
         done = run(tasks_of(*teams), tmp_path / "o", OnCluster("slurm", 1, tell))
     assert done == BEFORE
     calls = (tmp_path / "calls").read_text().split()
     assert calls.count("sbatch") == 1
     assert "scancel" in calls
+    assert signal.getsignal(signal.SIGINT) is handler
+
+
+def test_workers_that_lack_the_package_are_named(teams, tmp_path):
+    with Dask(tmp_path / "scratch", 1, PYTHONPATH=str(tmp_path), cwd=str(tmp_path)) as dask:
+        with pytest.raises(PhaseError, match="the cluster's workers have no Python package 'evaluation'"):
+            run(tasks_of(*teams), tmp_path / "o", OnCluster(dask.address, None, told()[1]))
