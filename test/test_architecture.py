@@ -32,7 +32,7 @@ FLOORS = (
     ("__main__",),
 )
 # Heavy to import, and not needed to score.
-NOT_IN_EVALUATE = ("pandas", "scipy", "sklearn", "rich", "matplotlib")
+NOT_IN_EVALUATE = ("pandas", "scipy", "sklearn", "rich", "matplotlib", "dask", "distributed", "fsspec")
 
 
 def floor_of(module: str) -> int:

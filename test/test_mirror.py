@@ -59,6 +59,7 @@ PARTS = {
     "metrics/plain_confidence.py": "metrics/test_plain_segmentation.py",
     "metrics/plain_correlations.py": "metrics/test_plain_errors.py",
     "metrics/plain_cup_to_disc.py": "metrics/test_plain_segmentation.py",
+    "rescoring/cluster_worker.py": "rescoring/test_cluster.py",
     "ranking/scheme_choice.py": "ranking/test_schemes.py",
     "organiser/attack/areas.py": "organiser/attack/test_attack.py",
     "organiser/attack/detections.py": "organiser/attack/test_attack.py",
@@ -102,6 +103,7 @@ DECLARATIONS = {
     "core/outcome.py": "workers/test_scoring.py",
     "core/scheme.py": "ranking/test_scheme_file.py",
     "core/source.py": "platform/test_archive.py",
+    "rescoring/task.py": "rescoring/test_run.py",
 }
 ELSEWHERE = {**COMMANDS, **PARTS, **DECLARATIONS}
 

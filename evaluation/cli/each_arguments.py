@@ -34,7 +34,7 @@ def add_each_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         metavar="FOLDER",
         help="score every folder and zip in FOLDER as one team's submission, into OUTPUT/<team>/; a result "
-        "whose submission is the same is kept. For several phases: PHASE=FOLDER …, into OUTPUT/<phase>/<team>/",
+        "whose submission is the same is kept. Several phases: PHASE=FOLDER …, into OUTPUT/<phase>/<team>/",
     )
     group.add_argument(
         "--since",

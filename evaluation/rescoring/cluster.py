@@ -19,6 +19,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 from types import TracebackType
 from typing import Any
 
@@ -38,11 +39,9 @@ QUEUES = {
 }
 """Batch systems by their name here and in the configuration of dask-jobqueue, and its class for each."""
 
-# Sent as text: the scheduler needs nothing of this package, and a worker without it answers with an error, where
-# it would end if it could not even unpickle the task.
-_CALL = (
-    "getattr(__import__('importlib').import_module(module), function)(__import__('pickle').loads(task))"
-)
+# Sent as text: the scheduler needs nothing of this package, and a worker without it answers with an error. It
+# would end if it could not even unpickle the task.
+_CALL = "getattr(__import__('importlib').import_module(module), function)(__import__('pickle').loads(task))"
 _TASKS_PER_THREAD = 2
 _LEAST_WINDOW = 4
 _LOOK_SECONDS = 2.0
@@ -234,6 +233,8 @@ def _without_interrupts() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
+    # The first process that is started unblocks the signal in its thread, unless this runs already.
+    resource_tracker.ensure_running()
     handler = signal.getsignal(signal.SIGINT)
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:

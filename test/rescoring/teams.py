@@ -1,4 +1,4 @@
-"""A tiny phase with submissions of three teams, a folder, a zip and a rejected one, and the tasks for them."""
+"""A tiny phase with submissions of three teams (a folder, a zip, a rejected one), and tasks for them."""
 
 from __future__ import annotations
 
@@ -37,9 +37,7 @@ def tasks_of(phase: Path | str, submissions: Path | str, **changes: object) -> l
     seal = changes.pop("seal", None) or load_phase(Path(phase)).manifest.digest
     return [
         replace(
-            Task(
-                found.name, str(phase), "folder", str(seal), found.location, environment(), workers=1
-            ),
+            Task(found.name, str(phase), "folder", str(seal), found.location, environment(), workers=1),
             **changes,
         )
         for found in find_submissions(str(submissions)).submissions
@@ -52,7 +50,10 @@ def many(submissions: Path, count: int) -> None:
         refuge_submission(
             submissions / f"team{number:03}",
             CASES,
-            change=lambda case, values, number=number: {**values, "glaucoma_risk": round(0.1 + 0.01 * number, 3)},
+            change=lambda case, values, number=number: {
+                **values,
+                "glaucoma_risk": round(0.1 + 0.01 * number, 3),
+            },
         )
 
 

@@ -52,7 +52,7 @@ def test_equal_results_have_not_changed(folders):
 
 def test_values_places_and_cases_before_and_now(folders):
     changes = changes_between(folders / "before", folders / "now")
-    first, second, third = changes.submissions
+    first, _second, third = changes.submissions
     assert [submission.is_one for submission in changes.submissions] == [True, False, True]
     values = [
         json.loads((folders / name / "first" / "metrics.json").read_bytes())["aggregates"]["segmentation"]

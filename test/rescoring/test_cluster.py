@@ -50,7 +50,9 @@ def test_a_cluster_writes_the_bytes_of_one_machine(teams, tmp_path):
         tasks = tasks_of(*teams)
         assert run(tasks, tmp_path / "there", OnCluster(dask.address, None, tell)) == BEFORE
         by_address = [replace(task, submission=f"file://{task.submission}") for task in tasks]
-        assert set(run(by_address, tmp_path / "there", OnCluster(dask.address, None, tell)).values()) == {"kept"}
+        assert set(run(by_address, tmp_path / "there", OnCluster(dask.address, None, tell)).values()) == {
+            "kept"
+        }
     assert results_in(tmp_path / "here") == results_in(tmp_path / "there")
     assert lines[0].startswith("Dask's dashboard: http://")
 
@@ -80,7 +82,9 @@ def test_addresses_are_read_once_per_worker_and_their_seal_is_verified(teams, tm
         assert Counter(name for _, name in notes)["phase.toml"] == len(readers) <= 2
         assert Counter(name for _, name in notes)["packed.zip"] == 1
         other = [replace(far[0], seal="0" * 64, kept=None)]
-        answers = [answer for _, answer in score_all(other, tmp_path / "other", OnCluster(dask.address, None, tell))]
+        answers = [
+            answer for _, answer in score_all(other, tmp_path / "other", OnCluster(dask.address, None, tell))
+        ]
         assert "was sealed again" in answers[0].line
 
 
@@ -150,13 +154,13 @@ def test_a_scheduler_that_does_not_come_back_ends_the_run_and_keeps_what_is_done
     phase, submissions = teams
     many(submissions, 8)
     _, tell = told()
-    done = []
     with Dask(tmp_path / "scratch", 1) as dask:
         engine = OnCluster(dask.address, None, tell, reconnect_seconds=2.0)
+        answers = score_all(tasks_of(phase, submissions), tmp_path / "o", engine)
+        done = [next(answers)[0].place]
+        dask.end()
         with pytest.raises(PhaseError, match="no scheduler answers"):
-            for task, _ in score_all(tasks_of(phase, submissions), tmp_path / "o", engine):
-                done.append(task.place)
-                dask.end()
+            done.extend(task.place for task, _ in answers)
     again = run(tasks_of(phase, submissions), tmp_path / "o", Here())
     assert [place for place, kind in again.items() if kind == "kept"] == sorted(done)
 
@@ -194,7 +198,7 @@ def test_a_batch_system_is_started_and_ended_through_the_configuration_of_dask(t
     monkeypatch.setenv("PYTHONPATH", str(REPOSITORY))
     monkeypatch.chdir(tmp_path)
     slurm = {"cores": 1, "memory": "2GiB", "processes": 1, "interface": "lo", "python": sys.executable}
-    lines, tell = told()
+    _, tell = told()
     handler = signal.getsignal(signal.SIGINT)
     with dask.config.set({f"jobqueue.slurm.{key}": value for key, value in slurm.items()}):
         done = run(tasks_of(*teams), tmp_path / "o", OnCluster("slurm", 1, tell))
@@ -207,5 +211,7 @@ def test_a_batch_system_is_started_and_ended_through_the_configuration_of_dask(t
 
 def test_workers_that_lack_the_package_are_named(teams, tmp_path):
     with Dask(tmp_path / "scratch", 1, PYTHONPATH=str(tmp_path), cwd=str(tmp_path)) as dask:
+        engine = OnCluster(dask.address, None, told()[1])
+        answers = score_all(tasks_of(*teams), tmp_path / "o", engine)
         with pytest.raises(PhaseError, match="the cluster's workers have no Python package 'evaluation'"):
-            run(tasks_of(*teams), tmp_path / "o", OnCluster(dask.address, None, told()[1]))
+            next(answers)

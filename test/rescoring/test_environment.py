@@ -9,9 +9,7 @@ from dataclasses import replace
 from evaluation.rescoring.environment import environment
 from test.repository import REPOSITORY
 
-PROGRAM = (
-    "from evaluation.rescoring.environment import environment; print(environment().sources, end='')"
-)
+PROGRAM = "from evaluation.rescoring.environment import environment; print(environment().sources, end='')"
 
 
 def sources_in(folder) -> str:
@@ -38,6 +36,8 @@ def test_a_changed_metric_is_another_environment_and_a_copy_is_not(tmp_path):
 def test_a_difference_is_put_into_words():
     here = environment()
     assert here.difference(replace(here)) is None
-    assert here.difference(replace(here, version="9")) == f"version {here.version} of the package here, 9 there"
+    assert (
+        here.difference(replace(here, version="9")) == f"version {here.version} of the package here, 9 there"
+    )
     assert "numpy 0 there" in here.difference(replace(here, libraries="numpy 0"))
     assert "other sources" in here.difference(replace(here, sources=""))
