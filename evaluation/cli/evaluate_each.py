@@ -96,8 +96,9 @@ def _job(part: Part, arguments: argparse.Namespace, default: Default, temporary:
         folder, source = default()
         location = str(folder.resolve())
     elif is_address(given) and local_path(given) is None:
-        location = given
         folder = fetch(given, Path(tempfile.mkdtemp(dir=temporary)))
+        # The workers of a cluster read it themselves.
+        location = given if arguments.cluster else str(folder)
     else:
         folder = local_path(given) if is_address(given) else phase_folder(given)  # type: ignore[assignment]
         location = str(folder.resolve())
@@ -146,6 +147,8 @@ def _engine(arguments: argparse.Namespace, tasks: list[Task], streams: Streams) 
         return OnCluster(
             arguments.cluster, arguments.workers, lambda line: streams.tell_organiser([line])
         ), tasks
+    if far := next((task.submission for task in tasks if local_path(task.submission) is None), None):
+        raise PhaseError(f"{far}: expected --cluster for an address; --cluster local scores it on this machine")
     from evaluation.rescoring.lanes import InThisProcess, Lanes
 
     workers = machine.worker_count(arguments.workers)

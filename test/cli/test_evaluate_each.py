@@ -30,7 +30,7 @@ def start(*arguments: object, **more: object) -> subprocess.Popen[str]:
     return subprocess.Popen(command, cwd=REPOSITORY, text=True, start_new_session=True, **streams)
 
 
-def each(submissions: Path, phase: Path, output: Path, *more: object) -> subprocess.CompletedProcess[str]:
+def each(submissions: object, phase: object, output: Path, *more: object) -> subprocess.CompletedProcess[str]:
     process = start("--each", submissions, "--ground-truth", phase, "--output", output, *more)
     stdout, stderr = process.communicate(timeout=100)
     return subprocess.CompletedProcess([], process.returncode, stdout, stderr)
@@ -237,6 +237,27 @@ def test_what_cannot_be_done_is_named(tmp_path, arguments, words):
     stdout, _ = process.communicate(timeout=60)
     assert process.returncode == 1
     assert words in stdout
+
+
+def test_addresses_of_this_machine_are_paths(teams, tmp_path):
+    phase, submissions = teams
+    assert each(submissions, phase, tmp_path / "paths").returncode == 0
+    done = each(f"file://{submissions}", f"file://{phase}", tmp_path / "addresses")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert results_in(tmp_path / "addresses") == results_in(tmp_path / "paths")
+
+
+def test_an_address_elsewhere_needs_a_cluster(teams, tmp_path):
+    program = (
+        "import fsspec, sys\nfrom evaluation.cli.main import main\n"
+        "fsspec.filesystem('memory').pipe('/teams/one/x.csv', b'')\n"
+        "sys.exit(main(sys.argv[1:]))\n"
+    )
+    arguments = ("evaluate", "--each", "memory://teams", "--ground-truth", teams[0], "--output", tmp_path)
+    command = [sys.executable, "-c", program, *map(str, arguments)]
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1
+    assert "memory:///teams/one: expected --cluster for an address" in done.stdout
 
 
 def test_the_same_phase_twice_is_refused(teams, tmp_path):
