@@ -148,7 +148,9 @@ def _engine(arguments: argparse.Namespace, tasks: list[Task], streams: Streams) 
             arguments.cluster, arguments.workers, lambda line: streams.tell_organiser([line])
         ), tasks
     if far := next((task.submission for task in tasks if local_path(task.submission) is None), None):
-        raise PhaseError(f"{far}: expected --cluster for an address; --cluster local scores it on this machine")
+        raise PhaseError(
+            f"{far}: expected --cluster for an address; --cluster local scores it on this machine"
+        )
     from evaluation.rescoring.lanes import InThisProcess, Lanes
 
     workers = machine.worker_count(arguments.workers)
