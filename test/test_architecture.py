@@ -27,14 +27,25 @@ FLOORS = (
     ("evaluate",),
     ("annotators", "organiser", "starter"),
     ("results", "isolated"),
-    ("jobs",),
+    ("jobs", "rescoring"),
     ("library",),
     ("report",),
     ("cli",),
     ("__main__",),
 )
 # Heavy to import, and not needed to score.
-NOT_IN_EVALUATE = ("pandas", "scipy", "sklearn", "rich", "matplotlib", "jinja2", "vl_convert")
+NOT_IN_EVALUATE = (
+    "pandas",
+    "scipy",
+    "sklearn",
+    "rich",
+    "matplotlib",
+    "jinja2",
+    "vl_convert",
+    "dask",
+    "distributed",
+    "fsspec",
+)
 # What reports are made with is an extra, which the image does not have: one room alone needs it.
 OF_REPORTS = {"jinja2", "markupsafe", "vl_convert"}
 

@@ -16,7 +16,8 @@ COMMANDS = {
     "cli/audit_command.py": "cli/test_commands.py",
     "cli/check_command.py": "cli/test_commands.py",
     "cli/ensemble_command.py": "cli/test_fusion_commands.py",
-    "cli/evaluate_each.py": "cli/test_rank.py",
+    "cli/each_arguments.py": "cli/test_evaluate_each.py",
+    "cli/each_progress.py": "cli/test_evaluate_each.py",
     "cli/form_command.py": "cli/test_commands.py",
     "cli/fuse_command.py": "cli/test_fusion_commands.py",
     "cli/main.py": "cli/test_commands.py",
@@ -68,6 +69,7 @@ PARTS = {
     "core/class_aggregates.py": "challenges/declared/test_decisions.py",
     "core/score_aggregates.py": "challenges/declared/test_scores.py",
     "core/value_aggregates.py": "challenges/declared/test_regression.py",
+    "rescoring/cluster_worker.py": "rescoring/test_cluster.py",
     "ranking/scheme_choice.py": "ranking/test_schemes.py",
     "organiser/attack/areas.py": "organiser/attack/test_attack.py",
     "organiser/attack/detections.py": "organiser/attack/test_attack.py",
@@ -141,6 +143,7 @@ DECLARATIONS = {
     "core/outcome.py": "workers/test_scoring.py",
     "core/scheme.py": "ranking/test_scheme_file.py",
     "core/source.py": "platform/test_archive.py",
+    "rescoring/task.py": "rescoring/test_run.py",
 }
 ELSEWHERE = {**COMMANDS, **PARTS, **DECLARATIONS}
 

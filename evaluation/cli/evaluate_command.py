@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 # Only what is light: the worker server starts first and imports beside this process.
 from evaluation.cli.arguments import PHASE_HELP, add_workers
+from evaluation.cli.each_arguments import add_each_arguments
 from evaluation.cli.errors import EXPECTED, problems_of
 from evaluation.core.fault import PhaseError, printable
 from evaluation.phase.named import phase_folder
@@ -39,12 +40,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--input", type=Path, default=INPUT, metavar="FOLDER", help="the submission (default: %(default)s)"
     )
     parser.add_argument(
-        "--each",
-        type=Path,
-        metavar="FOLDER",
-        help="score every sub-folder as one team's submission instead, into OUTPUT/<team>/",
-    )
-    parser.add_argument(
         "--ground-truth",
         metavar="PHASE",
         help=f"{PHASE_HELP}; it must be sealed (default: {UPLOADED} if it holds anything, else {BAKED})",
@@ -63,6 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="also write every case's columns, labels included, for the organiser",
     )
     add_workers(parser)
+    add_each_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -74,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
         if machine.CAN_ISOLATE:
             from evaluation.workers.processes import collect_rarely, warm_up
 
-            if arguments.workers != 0:
+            if arguments.workers != 0 and not arguments.each:
                 reference = _reference_folder(arguments.ground_truth)
                 warm_up(_holds_folders(reference), _challenge_of(reference))
             collect_rarely()
@@ -101,16 +97,16 @@ def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int
 
     if machine.CAN_ISOLATE and arguments.workers != 0 and (missing := missing_confinement()):
         streams.tell_organiser([missing])
+    if arguments.each:
+        from evaluation.cli.evaluate_each import evaluate_each
+
+        return evaluate_each(arguments, lambda: _reference(None), streams)
+    if unused := [name for name in ("since", "shard", "cluster") if getattr(arguments, name) is not None]:
+        raise PhaseError(*(f"--{name}: expected only together with --each" for name in unused))
     try:
         folder, source = _reference(arguments.ground_truth)
         phase = load_phase(folder, source=source)
         workers = machine.worker_count(arguments.workers)
-        if arguments.each:
-            from evaluation.cli.evaluate_each import evaluate_each
-
-            for line in evaluate_each(phase, arguments.each, arguments.output, workers):
-                streams.tell_organiser([line])
-            return 0
         with progress_bar("cases", len(phase.rows)) as progress:
             result = evaluate(phase, arguments.input, workers, started, progress)
         if isinstance(result, Rejection):

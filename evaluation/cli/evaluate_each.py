@@ -1,49 +1,193 @@
-"""`evaluate --each`: many teams' submissions against one phase, each into a folder of its own."""
+"""`evaluate --each`: many submissions to one or several phases, here or on a cluster."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import argparse
+import signal
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
+from types import FrameType
 
-from evaluation.cli.progress import progress_bar
+from evaluation.cli.each_arguments import Part, parts
+from evaluation.cli.each_progress import each_progress
 from evaluation.core.fault import PhaseError
-from evaluation.evaluate import Rejection, evaluate
-from evaluation.phase.phase import Phase
-from evaluation.platform import messages
-from evaluation.platform.result_file import render, write_atomically, write_metrics
-from evaluation.ranking.results_folder import CASES, METRICS, REJECTED
-from evaluation.summary import organiser_records
-from evaluation.workers.pool import DeadlineExceeded
+from evaluation.phase.named import phase_folder
+from evaluation.phase.phase import Source, load_phase
+from evaluation.platform import machine
+from evaluation.platform.result_file import write_atomically
+from evaluation.platform.streams import Streams
+from evaluation.rescoring.addresses import fetch, is_address, local_path
+from evaluation.rescoring.environment import environment
+from evaluation.rescoring.run import Summary, score_all
+from evaluation.rescoring.submissions import find_submissions, shard_of
+from evaluation.rescoring.task import Engine, Task
+
+Default = Callable[[], tuple[Path, Source]]
+_MEBIBYTE = 1 << 20
 
 
-def evaluate_each(phase: Phase, folder: Path, output: Path, workers: int) -> Iterator[str]:
-    """Score every sub-folder as one submission and yield a line about each.
+@dataclass(frozen=True)
+class _Job:
+    """All tasks of one phase; ``folder`` is where their results are below the output, "" for the output."""
 
-    OUTPUT/<team>/ gets metrics.json and cases.json, or rejected.txt with the participant's line and every
-    fault. Earlier files of that team are removed. Raises `PhaseError`.
+    phase: str
+    folder: str
+    tasks: tuple[Task, ...]
+    notes: tuple[str, ...]
+
+
+class _Stopped(BaseException):
+    """Raised by SIGINT and SIGTERM, so that whatever was started is ended."""
+
+    def __init__(self, number: int) -> None:
+        self.status = 128 + number
+
+
+def evaluate_each(arguments: argparse.Namespace, default: Default, streams: Streams) -> int:
+    """Score all submissions; return 0, 1 if one was not scored, or 128 and the signal that stopped the run.
+
+    ``default`` returns the phase of the image, for where no other is given. Raises `PhaseError` and `OSError`
+    where nothing can be scored.
     """
-    teams = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
-    if not teams:
-        raise PhaseError(f"{folder}: holds no folders; expected one for each team")
-    width = max(len(team.name) for team in teams)
-    for team in teams:
-        place = output / team.name
-        for name in (METRICS, CASES, REJECTED):
-            (place / name).unlink(missing_ok=True)
-        try:
-            with progress_bar(team.name, len(phase.rows)) as progress:
-                result = evaluate(phase, team, workers, None, progress)
-        except DeadlineExceeded:
-            line = f"not scored: the budget of {phase.config.limits.budget_seconds} s was used up"
-            write_atomically(place / REJECTED, f"{line}\n".encode())
-            yield f"{team.name:<{width}}  {line}"
-            continue
-        if isinstance(result, Rejection):
-            lines = [messages.participant_line(result.faults), *messages.organiser_report(result.faults)]
-            write_atomically(place / REJECTED, "".join(f"{line}\n" for line in lines).encode())
-            yield f"{team.name:<{width}}  {lines[0]}"
-        else:
-            records = organiser_records(result, result.figures)
-            write_atomically(place / CASES, render(records, organisers=True, rounded=False))
-            write_metrics(result.metrics, place)
-            yield f"{team.name:<{width}}  scored"
+    summary = Summary()
+    total = 0
+    try:
+        with _stoppable(), tempfile.TemporaryDirectory(prefix="phases-") as temporary:
+            jobs = [
+                _job(part, arguments, default, Path(temporary))
+                for part in parts(arguments.each, arguments.ground_truth)
+            ]
+            _require_names(jobs)
+            streams.tell_organiser(note for job in jobs for note in job.notes)
+            tasks = [task for job in jobs for task in job.tasks]
+            total = len(tasks)
+            width = max((len(task.place) for task in tasks), default=0)
+            engine, tasks = _engine(arguments, tasks, streams)
+            with (
+                closing(score_all(tasks, arguments.output, engine)) as answers,
+                each_progress(total, streams.tell_organiser) as ended,
+            ):
+                for task, answer in answers:
+                    summary.add(task.place, answer)
+                    ended(f"{task.place:<{width}}  {answer.line.splitlines()[0]}")
+            streams.tell_organiser(summary.lines())
+            if arguments.since is not None:
+                streams.tell_organiser(_compared(jobs, arguments.since, arguments.output))
+    except _Stopped as stopped:
+        streams.tell_organiser(
+            [
+                *summary.lines(),
+                f"Stopped: {total - summary.done} are left; the same command goes on with them",
+            ]
+        )
+        return stopped.status
+    return 1 if summary.failures else 0
+
+
+def _job(part: Part, arguments: argparse.Namespace, default: Default, temporary: Path) -> _Job:
+    """Return the tasks of a phase. Raises `PhaseError` and `OSError`."""
+    given = part.phase or arguments.ground_truth
+    source: Source = "folder"
+    if given is None:
+        folder, source = default()
+        location = str(folder.resolve())
+    elif is_address(given) and local_path(given) is None:
+        folder = fetch(given, Path(tempfile.mkdtemp(dir=temporary)))
+        # The workers of a cluster read it themselves.
+        location = given if arguments.cluster else str(folder)
+    else:
+        folder = local_path(given) if is_address(given) else phase_folder(given)  # type: ignore[assignment]
+        location = str(folder.resolve())
+    phase = load_phase(folder, source=source)
+    found = find_submissions(part.folder)
+    submissions = found.submissions
+    if arguments.shard:
+        submissions = shard_of(submissions, arguments.shard.number, arguments.shard.count)
+    name = phase.config.name if part.phase else ""
+    tasks = tuple(
+        Task(
+            place=f"{name}/{submission.name}" if name else submission.name,
+            phase=location,
+            source=source,
+            seal=phase.manifest.digest,
+            submission=_absolute(submission.location),
+            environment=environment(),
+        )
+        for submission in submissions
+    )
+    notes = tuple(f"Not scored, neither a folder nor a zip: {part.folder}/{other}" for other in found.others)
+    if not tasks:
+        notes += (f"{part.folder}: this share holds none of {len(found.submissions)} submissions",)
+    return _Job(phase.config.name, name, tasks, notes)
+
+
+def _absolute(location: str) -> str:
+    path = local_path(location)
+    return location if path is None else str(path.absolute())
+
+
+def _require_names(jobs: Sequence[_Job]) -> None:
+    """Raise `PhaseError` where two phases have one name, under which their results would be mixed."""
+    names = [job.phase for job in jobs]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise PhaseError(
+            *(f"--each: expected every phase once, found {name} several times" for name in twice)
+        )
+
+
+def _engine(arguments: argparse.Namespace, tasks: list[Task], streams: Streams) -> tuple[Engine, list[Task]]:
+    """Return what scores the tasks, and the tasks with their share of the machine."""
+    if arguments.cluster is not None:
+        from evaluation.rescoring.cluster import OnCluster
+
+        return OnCluster(
+            arguments.cluster, arguments.workers, lambda line: streams.tell_organiser([line])
+        ), tasks
+    if far := next((task.submission for task in tasks if local_path(task.submission) is None), None):
+        raise PhaseError(
+            f"{far}: expected --cluster for an address; --cluster local scores it on this machine"
+        )
+    from evaluation.rescoring.lanes import InThisProcess, Lanes
+
+    workers = machine.worker_count(arguments.workers)
+    if workers == 0 or not tasks:
+        return InThisProcess(), [replace(task, workers=0) for task in tasks]
+    lanes = min(workers, len(tasks))
+    each = workers // lanes
+    memory = (machine.worker_memory(lanes * each, None) or 0) // _MEBIBYTE
+    return Lanes(lanes), [replace(task, workers=each, memory_mb=memory) for task in tasks]
+
+
+def _compared(jobs: Sequence[_Job], since: Path, output: Path) -> Iterator[str]:
+    """Write changes.json and yield the table of what has changed. Raises `PhaseError` and `OSError`."""
+    from evaluation.rescoring.changes import FILE_NAME, changes_between, changes_json, table_of
+
+    found = [changes_between(since / job.folder, output / job.folder) for job in jobs]
+    path = output / FILE_NAME
+    write_atomically(path, changes_json(found))
+    for changes in found:
+        yield from table_of(changes)
+    yield str(path)
+
+
+@contextmanager
+def _stoppable() -> Iterator[None]:
+    """Turn the first SIGINT or SIGTERM into `_Stopped`, and ignore those that come while all is ended."""
+    signals = (signal.SIGINT, signal.SIGTERM)
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        for each in signals:
+            signal.signal(each, signal.SIG_IGN)
+        raise _Stopped(number)
+
+    before = {each: signal.signal(each, stop) for each in signals}
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+        sys.stdout.flush()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import re
 import shutil
 import stat
@@ -32,6 +33,11 @@ _IS_WINDOWS = sys.platform == "win32"
 _SKIPPED = re.compile(r"(__MACOSX|\.DS_Store|desktop.ini)")
 _BLOCK = 1 << 20
 _ENCRYPTED = 0x1
+_OF_THE_MACHINE = {
+    getattr(errno, name)
+    for name in ("EDQUOT", "EIO", "EMFILE", "ENFILE", "ENOMEM", "ENOSPC", "EROFS", "ESTALE")
+    if hasattr(errno, name)
+}
 
 
 @dataclass(frozen=True)
@@ -47,7 +53,7 @@ def unpacked(submission: Path, max_bytes: int = MAX_SUBMISSION_BYTES) -> Iterato
     """Yield a folder with the content that the container would find in /input.
 
     A folder is yielded as it is; a zip or csv file is unpacked into a temporary folder. Raises `FormFault`
-    for any other file and for a zip that cannot be unpacked safely.
+    for any other file and for a zip that cannot be unpacked safely, `OSError` where the machine lacks room.
     """
     if submission.is_dir():
         yield submission
@@ -58,7 +64,10 @@ def unpacked(submission: Path, max_bytes: int = MAX_SUBMISSION_BYTES) -> Iterato
 
 
 def unpack(submission: Path, folder: Path, max_bytes: int = MAX_SUBMISSION_BYTES) -> None:
-    """Unpack a zip, or copy a csv file, into an empty folder. Raises `FormFault`."""
+    """Unpack a zip, or copy a csv file, into an empty folder.
+
+    Raises `FormFault`, and `OSError` for what is the machine's fault, such as a full disk.
+    """
     if submission.suffix.casefold() == ".csv":
         shutil.copyfile(submission, folder / BARE_TABLE)
         return
@@ -76,6 +85,8 @@ def unpack(submission: Path, folder: Path, max_bytes: int = MAX_SUBMISSION_BYTES
             Fault(FaultKind.UNREADABLE, name, "a folder, a zip archive or a csv file", found)
         ) from None
     except (RuntimeError, OSError, ValueError, zlib.error) as error:
+        if isinstance(error, OSError) and error.errno in _OF_THE_MACHINE:
+            raise
         found = f"one that cannot be unpacked ({error})"
         raise FormFault(Fault(FaultKind.UNREADABLE, name, "a readable zip archive", found)) from None
 

@@ -43,7 +43,7 @@ def _write_columns(path: Path, columns: Mapping[str, Any]) -> None:
     _write_table(path, tuple(columns), list(zip(*columns.values(), strict=True)))
 
 
-def _disc(shape: Sequence[int], centre: Sequence[float], radii: Sequence[float]) -> NDArray[np.bool_]:
+def _disc(shape: Sequence[int], centre: NDArray[Any], radii: NDArray[Any]) -> NDArray[np.bool_]:
     """Return an ellipse or ellipsoid, its centre and semi-axes in pixels in the order of the shape."""
     parts = zip(np.indices(shape), centre, radii, strict=True)
     inside: NDArray[np.bool_] = np.sum([((index - c) / r) ** 2 for index, c, r in parts], axis=0) <= 1

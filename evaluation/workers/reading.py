@@ -25,11 +25,10 @@ from evaluation.workers.reader import FilesJob, IndexJob, ReaderSetup, ReadJob
 from evaluation.workers.reports import BatchReport, IndexReport, Used, files_of
 
 Progress = Callable[[int], None]
-_DEADLY = "one that takes too much memory or time, or crashes its reader"
-_DEADLY_INDEX = (
-    "a submission whose listing, tables and JSON can be read",
-    "one that takes too much memory or time, or crashes its reader",
-)
+DEADLY = "one that takes too much memory or time, or crashes its reader"
+"""What was found in a fault for which the machine may be to blame, where it is short of memory or time."""
+
+_DEADLY_INDEX = ("a submission whose listing, tables and JSON can be read", DEADLY)
 _ENOUGH_FAULTS = 20_000
 
 
@@ -257,7 +256,7 @@ class _Stage:
                     if self._report(batch, answer) is None:
                         deadly.append(fields[position])
         for file in sorted({files[name] for name in deadly or fields}):
-            yield Fault(FaultKind.UNREADABLE, file, "a readable file", _DEADLY)
+            yield Fault(FaultKind.UNREADABLE, file, "a readable file", DEADLY)
 
 
 def _require_sound_readers(setup: ReaderSetup, settings: PoolSettings) -> None:

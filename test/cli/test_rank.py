@@ -28,11 +28,13 @@ def each(phase, tmp_path_factory) -> Path:  # noqa: F811
         "evaluate", "--each", folder / "submissions", "--ground-truth", phase, "--output", folder / "results"
     )
     assert (done.returncode, done.stderr) == (0, "")
-    assert [line.split()[:2] for line in done.stdout.splitlines()] == [
+    *lines, counts = done.stdout.splitlines()
+    assert sorted(line.split()[:2] for line in lines) == [
         ["first", "scored"],
         ["incomplete", "Submission"],
         ["second", "scored"],
     ]
+    assert counts == "3 submissions: 2 scored, 0 kept, 1 rejected, 0 failed"
     return folder / "results"
 
 

@@ -1,0 +1,16 @@
+"""Many submissions of one or several phases: on this machine or on a cluster, and again after a change.
+
+    evaluate --each ── submissions ──► run ── tasks ──► lanes, or cluster workers with lanes of their own
+                                        ▲                        │ a process that scores in turn (`lane`)
+    OUTPUT/<team>/ ◄── kept results ────┴──────── answers ◄──────┘
+
+- `submissions` finds what is scored, `addresses` reads it from any file system that fsspec knows.
+- `task` says what is asked of a lane and what it answers: plain data that crosses to other machines.
+- `scoring` scores one submission after the other in one process; `lane` is that process. Workers that read
+  and score cases are forked from a clean server for each submission, as `evaluation.workers` describes.
+- `lanes` runs several on this machine, `cluster` on the workers of a Dask scheduler, through
+`cluster_worker`.
+- `kept` writes results with the digests of what they were made of, and finds those that still hold; `claims`
+  keeps two runs from scoring the same submission into one folder.
+- `changes` compares the results with earlier ones.
+"""

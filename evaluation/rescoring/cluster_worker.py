@@ -1,0 +1,89 @@
+"""What a worker of a cluster does with a task: it fetches what is elsewhere, and scores in a lane of its own.
+
+Each thread of the worker has a lane. A phase at an address is read once per worker; the lane verifies its
+seal.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from evaluation.core.fault import PhaseError
+from evaluation.rescoring.addresses import fetch, local_path
+from evaluation.rescoring.lane import SteadyLane
+from evaluation.rescoring.task import ATTEMPTS, Answer, Task, failed
+
+_MEBIBYTE = 1 << 20
+# The process of a lane, which decodes nothing, beside those of its workers.
+_LANE_MB = 512
+_LEAST_MB = 512
+_of_thread = threading.local()
+_phases: dict[tuple[str, str], Path] = {}
+_one_fetches = threading.Lock()
+
+
+def score_on_worker(task: Task) -> Answer:
+    """Return what became of a submission, on a thread of a Dask worker."""
+    from distributed import get_worker
+
+    worker = get_worker()
+    # Dask removes this folder, also after a worker that was killed.
+    folder = Path(worker.local_directory)
+    if not hasattr(_of_thread, "lane"):
+        _of_thread.lane = SteadyLane(folder)
+    return score_fetched(task, folder, _share_mb(worker, task.workers), _of_thread.lane)
+
+
+def score_fetched(task: Task, folder: Path, memory_mb: int | None, lane: SteadyLane) -> Answer:
+    """Fetch phase and submission into a folder where they are elsewhere, and score in a lane.
+
+    What cannot be fetched is tried three times.
+    """
+    for attempt in range(1, ATTEMPTS + 1):
+        try:
+            phase = _fetched_phase(task, folder)
+            with _fetched(task.submission, folder) as submission:
+                here = replace(task, phase=str(phase), submission=str(submission), memory_mb=memory_mb)
+                return lane.score(here)
+        except PhaseError as error:
+            return failed("; ".join(error.problems))
+        except Exception as error:  # whatever a file system of fsspec raises
+            if attempt == ATTEMPTS:
+                return failed(f"{task.submission}: {type(error).__name__}: {error}")
+    raise AssertionError("unreachable")
+
+
+def _fetched_phase(task: Task, folder: Path) -> Path:
+    path = local_path(task.phase)
+    if path is not None:
+        return path
+    key = (task.phase, task.seal)
+    with _one_fetches:
+        if key not in _phases or not _phases[key].is_dir():
+            _phases[key] = fetch(task.phase, Path(tempfile.mkdtemp(prefix="phase-", dir=folder)))
+        return _phases[key]
+
+
+@contextlib.contextmanager
+def _fetched(location: str, folder: Path) -> Iterator[Path]:
+    path = local_path(location)
+    if path is not None:
+        yield path
+        return
+    with tempfile.TemporaryDirectory(prefix="submission-", dir=folder) as temporary:
+        yield fetch(location, Path(temporary))
+
+
+def _share_mb(worker: Any, workers: int) -> int | None:
+    """Return the memory of one process that reads or scores cases, None where the worker has no limit."""
+    limit = worker.memory_manager.memory_limit
+    if not limit:
+        return None
+    share: int = limit // _MEBIBYTE // max(1, worker.state.nthreads)
+    return max(_LEAST_MB, (share - _LANE_MB) // max(1, workers))

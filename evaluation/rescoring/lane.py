@@ -1,0 +1,141 @@
+"""A process that scores submissions in turn, and the caller's view of it.
+
+Imports and the server of the workers are paid for once. The process ends with its caller, and its temporary
+files go with it even if it was killed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from evaluation.rescoring.task import ATTEMPTS, Answer, Task, failed
+
+_LOG_CHARACTERS = 400
+
+
+class LaneDied(Exception):  # noqa: N818 - what became of it, as `Died`
+    """Raised where the process ended before it answered; its text says how."""
+
+
+class Lane:
+    """One such process; its temporary files are below a folder, by default the system's."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = tempfile.mkdtemp(prefix="lane-", dir=folder)
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the lane
+        # The same modules must be found there as here.
+        path = [entry for entry in sys.path if isinstance(entry, str)]
+        program = f"import sys; sys.path[:] = {path!r}; from evaluation.rescoring.lane import main; main()"
+        environment = {f"{library}_NUM_THREADS": "1" for library in ("OPENBLAS", "OMP", "MKL")}
+        self._process = subprocess.Popen(  # noqa: S603 - this Python, with a program of ours
+            [sys.executable, "-c", program],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            env={**environment, **os.environ, "TMPDIR": self._folder},
+        )
+
+    def fileno(self) -> int:
+        """Return the descriptor that can be read when there is an answer, for `selectors`."""
+        assert self._process.stdout is not None
+        return self._process.stdout.fileno()
+
+    def give(self, task: Task) -> None:
+        """Hand over a task. Raises `LaneDied`."""
+        assert self._process.stdin is not None
+        try:
+            _send(self._process.stdin, task)
+        except OSError:
+            raise LaneDied(self._cause()) from None
+
+    def answer(self) -> Answer:
+        """Return the answer to the task, waiting for it. Raises `LaneDied`."""
+        try:
+            answer: Answer = pickle.load(self._process.stdout)  # type: ignore[arg-type]  # noqa: S301 - ours
+        except (EOFError, pickle.UnpicklingError):
+            raise LaneDied(self._cause()) from None
+        return answer
+
+    def close(self) -> None:
+        """End the process and all that it has started, and remove its files."""
+        self._process.kill()
+        self._process.wait()
+        for stream in (self._process.stdin, self._process.stdout, self._log):
+            with contextlib.suppress(OSError):
+                stream.close()  # type: ignore[union-attr]
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _cause(self) -> str:
+        status = self._process.wait()
+        if status < 0:
+            return f"its process was killed by {signal.Signals(-status).name}"
+        self._log.seek(0)
+        words = self._log.read().decode("utf-8", "replace").strip()[-_LOG_CHARACTERS:]
+        return f"its process ended with {status}" + (f" ({words})" if words else "")
+
+
+class SteadyLane:
+    """A lane that is replaced when its process dies."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder
+        self._lane: Lane | None = None
+
+    def score(self, task: Task) -> Answer:
+        """Return the answer to a task; one whose process dies each time has failed."""
+        reason = ""
+        for _ in range(ATTEMPTS):
+            if self._lane is None:
+                self._lane = Lane(self._folder)
+            try:
+                self._lane.give(task)
+                return self._lane.answer()
+            except LaneDied as died:
+                reason = str(died)
+                self.close()
+        return died_each_time(reason)
+
+    def close(self) -> None:
+        """End the process, if there is one."""
+        if self._lane is not None:
+            self._lane.close()
+            self._lane = None
+
+
+def died_each_time(reason: str) -> Answer:
+    """Return the answer for a submission whose process died at every attempt."""
+    return failed(f"{reason}, {ATTEMPTS} times out of {ATTEMPTS}")
+
+
+def main() -> None:
+    """Do tasks until there are no more; the entry point of the process."""
+    from evaluation.platform import machine
+    from evaluation.rescoring.scoring import Scorer
+    from evaluation.workers.processes import collect_rarely, warm_up
+    from evaluation.workers.server import end_with_parent
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal; the caller ends us
+    end_with_parent()
+    if machine.CAN_ISOLATE:
+        warm_up()
+        collect_rarely()
+    scorer = Scorer()
+    with os.fdopen(os.dup(0), "rb") as tasks, os.fdopen(os.dup(1), "wb") as answers:
+        os.dup2(2, 1)  # whatever else is printed goes to the log
+        with contextlib.suppress(EOFError):
+            while True:
+                _send(answers, scorer.answer(pickle.load(tasks)))  # noqa: S301 - from our caller
+
+
+def _send(stream: Any, content: object) -> None:
+    pickle.dump(content, stream)
+    stream.flush()

@@ -1,0 +1,101 @@
+"""Scores submissions one after the other in one process; nothing of one remains for the next.
+
+The process that does this opens no file of a submission but to compute its digest and to unpack it. Readers
+and scorers are forked for each submission from a server that has seen none (see `evaluation.workers`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import traceback
+from dataclasses import replace
+from pathlib import Path
+
+from evaluation.core.fault import Faults, FormFault, PhaseError
+from evaluation.evaluate import Rejection, Result, evaluate
+from evaluation.phase.phase import Phase, load_phase
+from evaluation.platform import messages
+from evaluation.platform.result_file import FILE_NAME as METRICS
+from evaluation.platform.result_file import render
+from evaluation.platform.unpack import unpacked
+from evaluation.ranking.results_folder import CASES, REJECTED
+from evaluation.rescoring.digest import submission_digest
+from evaluation.rescoring.environment import environment
+from evaluation.rescoring.task import Answer, Task, failed
+from evaluation.summary import organiser_records
+from evaluation.workers.pool import DeadlineExceeded
+from evaluation.workers.reading import DEADLY
+
+
+class Scorer:
+    """Does tasks; each phase is loaded once and its seal verified then."""
+
+    def __init__(self) -> None:
+        self._phases: dict[tuple[str, str, str], Phase] = {}
+
+    def answer(self, task: Task) -> Answer:
+        """Return what became of a submission, and let no exception out; its locations must be paths."""
+        try:
+            return self._answer(task)
+        except PhaseError as error:
+            return failed("; ".join(error.problems))
+        except OSError as error:
+            place = f"{error.filename}: " if error.filename else ""
+            return failed(f"{place}{error.strerror or error}")
+        except MemoryError:
+            return failed("out of memory")
+        except Exception:
+            return failed(f"fault of the evaluation itself:\n{traceback.format_exc(limit=-8)}")
+
+    def _answer(self, task: Task) -> Answer:
+        if difference := task.environment.difference(environment()):
+            raise PhaseError(f"the worker has another environment: {difference}")
+        submission = Path(task.submission)
+        digest = submission_digest(submission)
+        if digest == task.kept:
+            return Answer("kept", "kept: the submission and what scores it have not changed", digest)
+        phase = self._phase(task)
+        try:
+            with unpacked(submission) as folder:
+                result = evaluate(phase, folder, task.workers)
+        except FormFault as fault:  # an archive that cannot be unpacked
+            result = Rejection(Faults(fault.faults))
+        except DeadlineExceeded:
+            return failed(f"the budget of {phase.config.limits.budget_seconds} s was used up")
+        if submission_digest(submission) != digest:
+            return failed("the submission changed while it was scored")
+        return _rejected(result, digest) if isinstance(result, Rejection) else _scored(result, digest)
+
+    def _phase(self, task: Task) -> Phase:
+        """Return the phase of a task with the task's limit of memory, where the phase has none itself."""
+        key = (task.phase, task.seal, task.source)
+        if key not in self._phases:
+            phase = load_phase(Path(task.phase), source=task.source)
+            if phase.manifest.digest != task.seal:
+                raise PhaseError(f"{task.phase}: was sealed again since the run began")
+            self._phases[key] = phase
+        phase = self._phases[key]
+        limits = phase.config.limits
+        if limits.worker_memory_mb is not None or task.memory_mb is None:
+            return phase
+        limits = limits.model_copy(update={"worker_memory_mb": task.memory_mb})
+        return replace(phase, config=phase.config.model_copy(update={"limits": limits}))
+
+
+def _scored(result: Result, digest: str) -> Answer:
+    records = organiser_records(result, result.figures)
+    files = {
+        CASES: render(records, organisers=True, rounded=False),
+        METRICS: render(dataclasses.asdict(result.metrics)),
+    }
+    failures = sum(outcome.failure is not None for outcome in result.outcomes)
+    line = f"scored, {failures} cases failed and took their worst values" if failures else "scored"
+    return Answer("scored", line, digest, files, lasting=not failures)
+
+
+def _rejected(rejection: Rejection, digest: str) -> Answer:
+    lines = [messages.participant_line(rejection.faults), *messages.organiser_report(rejection.faults)]
+    files = {REJECTED: "".join(f"{line}\n" for line in lines).encode()}
+    # What kills its reader may do so for lack of memory.
+    lasting = not any(fault.found == DEADLY for fault in rejection.faults)
+    return Answer("rejected", lines[0], digest, files, lasting)

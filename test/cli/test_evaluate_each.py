@@ -1,0 +1,276 @@
+"""`evaluate --each` as a process: phases, shares, comparisons, and what stops it."""
+
+import json
+import os
+import pty
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from evaluation.cli.each_arguments import Part, Shard, parts, shard
+from evaluation.core.fault import PhaseError
+from evaluation.phase.manifest import scan, seal
+from test.phases import refuge_phase, refuge_submission, replace_in
+from test.repository import REPOSITORY
+from test.rescoring.teams import CASES, many, results_in, write_teams
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="scores in processes")
+
+
+def start(*arguments: object, **more: object) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "evaluation", "evaluate", *map(str, arguments)]
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **more}
+    return subprocess.Popen(command, cwd=REPOSITORY, text=True, start_new_session=True, **streams)
+
+
+def each(submissions: object, phase: object, output: Path, *more: object) -> subprocess.CompletedProcess[str]:
+    process = start("--each", submissions, "--ground-truth", phase, "--output", output, *more)
+    stdout, stderr = process.communicate(timeout=100)
+    return subprocess.CompletedProcess([], process.returncode, stdout, stderr)
+
+
+@pytest.fixture
+def teams(tmp_path) -> tuple[Path, Path]:
+    return write_teams(tmp_path)
+
+
+def test_folders_and_zips_are_scored_once_and_the_rest_is_named(teams, tmp_path):
+    phase, submissions = teams
+    (submissions / "notes.txt").write_text("")
+    done = each(submissions, phase, tmp_path / "o")
+    assert (done.returncode, done.stderr) == (0, "")
+    first, *lines, counts = done.stdout.splitlines()
+    assert first == f"Not scored, neither a folder nor a zip: {submissions}/notes.txt"
+    assert sorted(line.split()[:2] for line in lines) == [
+        ["bad", "Submission"],
+        ["folder", "scored"],
+        ["packed", "scored"],
+    ]
+    assert counts == "3 submissions: 2 scored, 0 kept, 1 rejected, 0 failed"
+    again = each(submissions, phase, tmp_path / "o")
+    assert again.returncode == 0
+    assert "bad     kept: rejected as before" in again.stdout.splitlines()
+    assert again.stdout.splitlines()[-1] == "3 submissions: 0 scored, 3 kept, 0 rejected, 0 failed"
+
+
+def test_a_failure_is_named_and_gives_status_1(teams, tmp_path):
+    phase, submissions = teams
+    mask = min(phase.rglob("*.png"))
+    mask.write_bytes(mask.read_bytes()[:-1] + b"x")
+    done = each(submissions, phase, tmp_path / "o")
+    assert (done.returncode, done.stderr) == (1, "")
+    *_, one, other, counts = done.stdout.splitlines()
+    reason = f"not scored: {mask.relative_to(phase)}: differs from the sealed file"
+    assert [one, other] == [f"FAILED {team}: {reason}" for team in ("folder", "packed")]
+    assert counts == "3 submissions: 0 scored, 0 kept, 1 rejected, 2 failed"
+
+
+def test_several_phases_have_a_folder_each(teams, tmp_path):
+    phase, submissions = teams
+    other = refuge_phase(tmp_path / "other", CASES, keys={"name": "refuge-other"})
+    given = (f"{phase}={submissions}", f"{other}={submissions}")
+    process = start("--each", *given, "--output", tmp_path / "o")
+    stdout, stderr = process.communicate(timeout=100)
+    assert (process.returncode, stderr) == (0, "")
+    assert stdout.splitlines()[-1] == "6 submissions: 4 scored, 0 kept, 2 rejected, 0 failed"
+    assert each(submissions, phase, tmp_path / "alone").returncode == 0
+    assert results_in(tmp_path / "o" / "refuge-tiny") == results_in(tmp_path / "alone")
+    metrics = json.loads((tmp_path / "o" / "refuge-other" / "folder" / "metrics.json").read_bytes())
+    assert metrics["phase"]["name"] == "refuge-other"
+
+
+def test_shares_together_write_what_one_run_writes(teams, tmp_path):
+    phase, submissions = teams
+    assert each(submissions, phase, tmp_path / "whole").returncode == 0
+    for share in ("1/2", "2/2"):
+        assert each(submissions, phase, tmp_path / "shares", "--shard", share).returncode == 0
+    assert results_in(tmp_path / "shares") == results_in(tmp_path / "whole")
+    empty = each(submissions, phase, tmp_path / "shares", "--shard", "4/4")
+    assert empty.returncode == 0
+    assert "this share holds none of 3 submissions" in empty.stdout
+
+
+def test_what_has_changed_since_is_a_table_and_a_file(teams, tmp_path):
+    phase, submissions = teams
+    assert each(submissions, phase, tmp_path / "before").returncode == 0
+    replace_in(phase / "cases.csv", "V0001,16,12,1", "V0001,16,12,0")
+    seal(phase, scan(phase))
+    done = each(submissions, phase, tmp_path / "now", "--since", tmp_path / "before")
+    assert (done.returncode, done.stderr) == (0, "")
+    head, columns, *_ = done.stdout.splitlines()[4:]
+    assert head == "refuge-tiny: 2 of 3 submissions have changed, 1 cases moved"
+    assert columns.split()[:3] == ["submission", "place", "cases"]
+    (changes,) = json.loads((tmp_path / "now" / "changes.json").read_bytes())["phases"]
+    assert changes["seal"]["before"] != changes["seal"]["now"]
+    moved = [submission["cases"] for submission in changes["submissions"] if submission["cases"]]
+    assert [[case["case"] for case in cases["classification"]] for cases in moved] == [["V0001"], ["V0001"]]
+
+
+@linux
+@pytest.mark.parametrize("where", [(), ("--cluster", "local")], ids=["lanes", "cluster"])
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_stops_the_run_without_a_traceback_and_the_next_goes_on(
+    teams, tmp_path, where, number, status
+):
+    phase, submissions = teams
+    many(submissions, 16)
+    process = start("--each", submissions, "--ground-truth", phase, "--output", tmp_path / "o", *where)
+    while not list((tmp_path / "o" / ".kept").glob("*.json")):
+        time.sleep(0.02)
+        assert process.poll() is None
+    # A terminal sends SIGINT to the whole group, as `kill` does not.
+    (os.killpg if number == signal.SIGINT else os.kill)(process.pid, number)
+    stdout, stderr = process.communicate(timeout=60)
+    assert (process.returncode, stderr) == (status, "")
+    assert "Traceback" not in stdout
+    assert re.fullmatch(
+        r"Stopped: [0-9]+ are left; the same command goes on with them", stdout.splitlines()[-1]
+    )
+    published = list((tmp_path / "o" / ".kept").glob("*.json"))
+    done = each(submissions, phase, tmp_path / "o")
+    assert done.returncode == 0
+    kept = re.search(r"([0-9]+) kept", done.stdout.splitlines()[-1])
+    assert int(kept[1]) == len(published)
+    assert each(submissions, phase, tmp_path / "whole").returncode == 0
+    assert results_in(tmp_path / "o") == results_in(tmp_path / "whole")
+
+
+@linux
+def test_runs_killed_at_random_moments_lose_nothing(teams, tmp_path):
+    phase, submissions = teams
+    many(submissions, 10)
+    assert each(submissions, phase, tmp_path / "whole").returncode == 0
+    moments = random.Random(3)
+    for _ in range(4):
+        process = start("--each", submissions, "--ground-truth", phase, "--output", tmp_path / "o")
+        time.sleep(moments.uniform(0.5, 2.0))
+        process.kill()
+        process.communicate()
+    done = each(submissions, phase, tmp_path / "o")
+    assert done.returncode == 0
+    assert results_in(tmp_path / "o") == results_in(tmp_path / "whole")
+
+
+@linux
+def test_two_runs_into_one_folder_score_every_submission_once(teams, tmp_path):
+    phase, submissions = teams
+    many(submissions, 8)
+    command = ("--each", submissions, "--ground-truth", phase, "--output", tmp_path / "o", "--workers", "1")
+    runs = [start(*command) for _ in range(2)]
+    scored = 0
+    for process in runs:
+        stdout, stderr = process.communicate(timeout=100)
+        assert (process.returncode, stderr) == (0, "")
+        scored += sum(map(int, re.findall(r"([0-9]+) (?:scored|rejected)", stdout.splitlines()[-1])))
+    assert scored == 11
+    assert each(submissions, phase, tmp_path / "whole").returncode == 0
+    assert results_in(tmp_path / "o") == results_in(tmp_path / "whole")
+
+
+@linux
+def test_on_a_terminal_there_is_a_bar_and_a_line_for_each(teams, tmp_path):
+    phase, submissions = teams
+    master, slave = pty.openpty()
+    process = start(
+        *("--each", submissions, "--ground-truth", phase, "--output", tmp_path / "o"),
+        stdout=slave,
+        stderr=slave,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "100"},
+    )
+    os.close(slave)
+    shown = b""
+    while True:
+        try:
+            shown += os.read(master, 4096)
+        except OSError:  # the terminal is gone with the process
+            break
+    os.close(master)
+    assert process.wait(60) == 0
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode())
+    assert "folder  scored" in text
+    assert "3/3" in text
+    assert "/min" in text
+
+
+@pytest.mark.parametrize(("text", "expected"), [("1/1", Shard(1, 1)), ("3/10", Shard(3, 10))])
+def test_shares_are_read(text, expected):
+    assert shard(text) == expected
+
+
+@pytest.mark.parametrize("text", ["0/3", "4/3", "1", "1/0", "a/b", "-1/3", "1/3/5"])
+def test_other_shares_are_refused(text, tmp_path):
+    done = each(tmp_path, tmp_path, tmp_path, f"--shard={text}")
+    assert done.returncode == 2
+    assert f"expected I/N with I from 1 to N, found '{text}'" in done.stderr
+
+
+def test_phases_and_folders_are_told_apart(tmp_path):
+    (tmp_path / "a=b").mkdir()
+    assert parts([str(tmp_path / "a=b")], None) == [Part(None, str(tmp_path / "a=b"))]
+    assert parts(["folder"], "phase") == [Part(None, "folder")]
+    assert parts(["s3://bucket/x?version=1"], None) == [Part(None, "s3://bucket/x?version=1")]
+    assert parts(["one=a", "s3://b/two=s3://b/c"], None) == [Part("one", "a"), Part("s3://b/two", "s3://b/c")]
+    with pytest.raises(PhaseError, match="--each b: expected PHASE=FOLDER"):
+        parts(["one=a", "b"], None)
+    with pytest.raises(PhaseError, match="--ground-truth: expected none"):
+        parts(["one=a"], "two")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--shard", "1/2"), "--shard: expected only together with --each"),
+        (("--since", "x"), "--since: expected only together with --each"),
+        (("--cluster", "local"), "--cluster: expected only together with --each"),
+        (("--each", "one=a", "b"), "--each b: expected PHASE=FOLDER"),
+    ],
+)
+def test_what_cannot_be_done_is_named(tmp_path, arguments, words):
+    process = start(*arguments, "--output", tmp_path)
+    stdout, _ = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert words in stdout
+
+
+def test_addresses_of_this_machine_are_paths(teams, tmp_path):
+    phase, submissions = teams
+    assert each(submissions, phase, tmp_path / "paths").returncode == 0
+    done = each(f"file://{submissions}", f"file://{phase}", tmp_path / "addresses")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert results_in(tmp_path / "addresses") == results_in(tmp_path / "paths")
+
+
+def test_an_address_elsewhere_needs_a_cluster(teams, tmp_path):
+    program = (
+        "import fsspec, sys\nfrom evaluation.cli.main import main\n"
+        "fsspec.filesystem('memory').pipe('/teams/one/x.csv', b'')\n"
+        "sys.exit(main(sys.argv[1:]))\n"
+    )
+    arguments = ("evaluate", "--each", "memory://teams", "--ground-truth", teams[0], "--output", tmp_path)
+    command = [sys.executable, "-c", program, *map(str, arguments)]
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1
+    assert "memory:///teams/one: expected --cluster for an address" in done.stdout
+
+
+def test_the_same_phase_twice_is_refused(teams, tmp_path):
+    phase, submissions = teams
+    copy = shutil.copytree(phase, tmp_path / "copy")
+    process = start("--each", f"{phase}={submissions}", f"{copy}={submissions}", "--output", tmp_path / "o")
+    stdout, _ = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "--each: expected every phase once, found refuge-tiny several times" in stdout
+
+
+def test_a_team_without_files_is_rejected_in_a_file_of_its_own(tmp_path):
+    phase = refuge_phase(tmp_path / "phase", CASES)
+    refuge_submission(tmp_path / "s" / "team", CASES, fields=("fovea",))
+    assert each(tmp_path / "s", phase, tmp_path / "o", "--workers", "0").returncode == 0
+    assert [path.name for path in (tmp_path / "o" / "team").iterdir()] == ["rejected.txt"]

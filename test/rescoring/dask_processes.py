@@ -1,0 +1,99 @@
+"""A real Dask scheduler and real worker processes on loopback, which tests may kill."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import TracebackType
+
+from test.repository import REPOSITORY
+
+_QUIET = {"DASK_LOGGING__DISTRIBUTED": "critical", "DASK_DISTRIBUTED__WORKER__MEMORY__TERMINATE": "False"}
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+class Dask:
+    """A scheduler at one address and its workers, each with a nanny that replaces it when it dies."""
+
+    def __init__(self, folder: Path, workers: int, cwd: str = str(REPOSITORY), **environment: str) -> None:
+        self._folder, self._workers, self._cwd = folder, workers, cwd
+        self._environment = {**os.environ, "PYTHONPATH": str(REPOSITORY), **_QUIET, **environment}
+        self._port = free_port()
+        self.address = f"tcp://127.0.0.1:{self._port}"
+        self._processes: list[subprocess.Popen[bytes]] = []
+
+    def __enter__(self) -> Dask:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.end()
+
+    def start(self) -> None:
+        """Start scheduler and workers; a client waits for them."""
+        common = ["--no-dashboard"]
+        self._run("dask_scheduler", "--host", "127.0.0.1", "--port", str(self._port), *common)
+        while True:
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", self._port)) == 0:
+                    break
+            time.sleep(0.05)
+        for _ in range(self._workers):
+            self._run(
+                "dask_worker",
+                *(self.address, "--nthreads", "1", "--memory-limit", "2GiB", *common),
+                *("--host", "127.0.0.1", "--local-directory", str(self._folder)),
+            )
+
+    def _run(self, command: str, *arguments: str) -> None:
+        self._processes.append(
+            subprocess.Popen(
+                [sys.executable, "-m", f"distributed.cli.{command}", *arguments],
+                cwd=self._cwd,
+                env=self._environment,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+        )
+
+    def workers(self) -> list[int]:
+        """Return the worker processes that run now: those below the nannies, which listen to them."""
+        found = []
+        for nanny in self._processes[1:]:
+            for child in _children(nanny.pid):
+                command = Path(f"/proc/{child}/cmdline").read_bytes()
+                if b"spawn_main" in command:
+                    found.append(child)
+        return found
+
+    def end(self) -> None:
+        """Kill everything at once, as a cluster that loses its power."""
+        for process in self._processes:
+            for member in (*_children(process.pid), process.pid):
+                try:
+                    os.kill(member, signal.SIGKILL)
+                except ProcessLookupError:
+                    continue
+            process.wait()
+        self._processes.clear()
+
+
+def _children(process: int) -> list[int]:
+    try:
+        tasks = list(Path(f"/proc/{process}/task").iterdir())
+        return [int(child) for task in tasks for child in (task / "children").read_text().split()]
+    except OSError:
+        return []

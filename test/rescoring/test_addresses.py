@@ -1,0 +1,94 @@
+"""Folders and files by path and by address, with fsspec's memory for a file system elsewhere."""
+
+import posixpath
+import sys
+
+import fsspec
+import pytest
+
+from evaluation.core.fault import PhaseError
+from evaluation.rescoring import addresses
+from evaluation.rescoring.addresses import entries_of, fetch, is_address, local_path
+
+
+@pytest.fixture
+def memory():
+    system = fsspec.filesystem("memory")
+    for path in ("/b/teams/one/mask.png", "/b/teams/two.zip", "/b/teams/.hidden", "/b/teams/one/inner/x.csv"):
+        system.pipe(path, path.encode())
+    yield "memory://b/teams"
+    system.store.clear()
+    system.pseudo_dirs[:] = [""]
+
+
+def test_paths_and_file_addresses_are_local(tmp_path):
+    assert [is_address(text) for text in ("a/b", "file:///a", "s3://b")] == [False, True, True]
+    assert local_path(str(tmp_path)) == local_path(f"file://{tmp_path}") == tmp_path
+    assert str(local_path("file:///a%20b")) == "/a b"
+    assert local_path("s3://bucket/a") is None
+
+
+def test_entries_are_the_same_by_path_and_by_address(memory, tmp_path):
+    (tmp_path / "one").mkdir()
+    for name in ("two.zip", ".hidden"):
+        (tmp_path / name).write_bytes(b"")
+    kinds = [[(e.name, e.is_folder, e.is_file) for e in entries_of(f)] for f in (str(tmp_path), memory)]
+    assert kinds[0] == kinds[1] == [("one", True, False), ("two.zip", False, True)]
+    assert [entry.location for entry in entries_of(memory)] == [
+        "memory:///b/teams/one",
+        "memory:///b/teams/two.zip",
+    ]
+
+
+def test_files_and_folders_are_fetched_with_their_names(memory, tmp_path):
+    file = fetch(f"{memory}/two.zip", tmp_path)
+    assert (file, file.read_bytes()) == (tmp_path / "two.zip", b"/b/teams/two.zip")
+    folder = fetch(f"{memory}/one/", tmp_path)
+    assert folder == tmp_path / "one"
+    assert (folder / "inner" / "x.csv").read_bytes() == b"/b/teams/one/inner/x.csv"
+    with pytest.raises(FileNotFoundError):
+        fetch(f"{memory}/three", tmp_path)
+
+
+@pytest.mark.parametrize("limit", ["MAX_ENTRIES", "MAX_SUBMISSION_BYTES"])
+def test_no_more_is_fetched_than_is_unpacked(memory, tmp_path, monkeypatch, limit):
+    monkeypatch.setattr(addresses, limit, 1)
+    with pytest.raises(PhaseError, match=r"expected at most 1 (files|bytes), found"):
+        fetch(f"{memory}/one", tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_empty_folder_is_a_submission_without_files(memory, tmp_path):
+    fsspec.filesystem("memory").mkdir("/b/empty")
+    assert list(fetch("memory://b/empty", tmp_path).iterdir()) == []
+
+
+class Crooked:
+    """A file system whose names lead out of the folder."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def isfile(self, path):
+        return False
+
+    def find(self, root, detail):
+        return {posixpath.join(root, self._path): {"size": 1}}
+
+    def get_file(self, path, target):
+        raise AssertionError(f"{path} was written to {target}")
+
+
+@pytest.mark.parametrize("path", ["../x", "a/../../x", "a//x", "a\\..\\x", "/etc/x"])
+def test_names_that_lead_out_are_refused(tmp_path, monkeypatch, path):
+    monkeypatch.setattr(addresses, "_open", lambda location: (Crooked(path), "bucket/folder"))
+    with pytest.raises(PhaseError, match="expected files below it"):
+        fetch("s3://bucket/folder", tmp_path)
+
+
+def test_a_file_system_that_is_not_installed_is_named(monkeypatch, tmp_path):
+    with pytest.raises(PhaseError, match="never://x"):
+        fetch("never://x", tmp_path)
+    monkeypatch.setitem(sys.modules, "fsspec", None)
+    with pytest.raises(PhaseError, match="extra 'cluster'"):
+        entries_of("s3://bucket/teams")

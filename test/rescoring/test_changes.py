@@ -1,0 +1,97 @@
+"""What has changed between two folders of results: values, places and cases."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+from evaluation.ranking.results import RankingError
+from evaluation.rescoring.changes import Change, changes_between, changes_json, table_of
+from evaluation.rescoring.run import score_all
+from test.phases import refuge_phase, refuge_submission
+
+from .teams import CASES, Here, tasks_of
+
+
+def worse_disc(count):
+    """Return a change that takes a row from the disc of the first cases."""
+
+    def change(case, values):
+        if case.number > count:
+            return values
+        mask = np.array(values["segmentation"])
+        rows = np.flatnonzero((mask == 128).any(axis=1))
+        mask[rows[-1]] = 255
+        return {**values, "segmentation": mask}
+
+    return change
+
+
+@pytest.fixture
+def folders(tmp_path):
+    """Two teams, the first of which has two worse masks in the second run; a third team joins them."""
+    submissions = tmp_path / "submissions"
+    refuge_submission(submissions / "first", CASES, change=worse_disc(1))
+    refuge_submission(submissions / "second", CASES, change=worse_disc(2))
+    old = refuge_phase(tmp_path / "old", CASES)
+    list(score_all(tasks_of(old, submissions), tmp_path / "before", Here()))
+    list(score_all(tasks_of(old, submissions), tmp_path / "same", Here()))
+    shutil.rmtree(submissions / "first")
+    refuge_submission(submissions / "first", CASES, change=worse_disc(3))
+    refuge_submission(submissions / "third", CASES)
+    list(score_all(tasks_of(old, submissions), tmp_path / "now", Here()))
+    return tmp_path
+
+
+def test_equal_results_have_not_changed(folders):
+    changes = changes_between(folders / "before", folders / "same")
+    assert not any(submission.is_one for submission in changes.submissions)
+    assert list(table_of(changes)) == ["refuge-tiny: 0 of 2 submissions have changed, 0 cases moved"]
+
+
+def test_values_places_and_cases_before_and_now(folders):
+    changes = changes_between(folders / "before", folders / "now")
+    first, _second, third = changes.submissions
+    assert [submission.is_one for submission in changes.submissions] == [True, False, True]
+    values = [
+        json.loads((folders / name / "first" / "metrics.json").read_bytes())["aggregates"]["segmentation"]
+        for name in ("before", "now")
+    ]
+    dice = first.values["segmentation.dice_disc"]
+    assert [dice.before, dice.now] == [figures["dice_disc"]["value"] for figures in values]
+    assert dice.now < dice.before
+    # One row less in three cases instead of one: these two have moved.
+    assert list(first.cases) == ["segmentation"]
+    assert [case.case for case in first.cases["segmentation"]] == ["V0002", "V0003"]
+    disc = first.cases["segmentation"][0].columns["dice_disc"]
+    assert (disc.before, disc.now < 1.0) == (1.0, True)
+    assert third.absence == Change("no submission", None)
+    segmentation = changes.places["segmentation"]
+    assert segmentation == {
+        "first": Change(1, 3),
+        "second": Change(2, 2),
+        "third": Change(None, 1),
+    }
+
+
+def test_the_table_shows_what_has_changed_alone(folders):
+    head, columns, *rows = table_of(changes_between(folders / "before", folders / "now"))
+    assert head == "refuge-tiny: 2 of 3 submissions have changed, 2 cases moved"
+    assert columns.split()[:3] == ["submission", "place", "cases"]
+    assert [row.split()[0] for row in rows] == ["first", "third"]
+    assert " → " in rows[0]
+
+
+def test_the_file_is_json_with_all_that_has_changed(folders):
+    content = json.loads(changes_json([changes_between(folders / "before", folders / "now")]))
+    (phase,) = content["phases"]
+    assert phase["phase"] == "refuge-tiny"
+    assert phase["seal"]["before"] == phase["seal"]["now"]
+    assert [submission["team"] for submission in phase["submissions"]] == ["first", "second", "third"]
+    assert len(phase["submissions"][0]["cases"]["segmentation"]) == 2
+
+
+def test_a_folder_without_results_is_an_error(tmp_path):
+    with pytest.raises(RankingError, match="is not a folder"):
+        changes_between(tmp_path / "none", tmp_path)

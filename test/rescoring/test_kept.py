@@ -1,0 +1,96 @@
+"""Results are whole or absent, and kept only while all that they were made of is the same."""
+
+import errno
+from dataclasses import replace
+
+import pytest
+
+from evaluation.rescoring import kept
+from evaluation.rescoring.environment import Environment
+from evaluation.rescoring.kept import Ingredients, Results
+from evaluation.rescoring.task import Answer, failed
+
+MADE_OF = Ingredients("seal", "folder", Environment("1", "sources", "numpy 1"))
+SCORED = Answer("scored", "scored", "digest", {"cases.json": b"1", "metrics.json": b"2"}, lasting=True)
+REJECTED = Answer("rejected", "line", "digest", {"rejected.txt": b"no"}, lasting=True)
+
+
+def files(folder) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in (folder / "team" / "1").iterdir()}
+
+
+@pytest.mark.parametrize("answer", [SCORED, REJECTED], ids=lambda answer: answer.kind)
+def test_a_published_result_is_kept(tmp_path, answer):
+    results = Results(tmp_path)
+    results.publish("team/1", MADE_OF, answer)
+    assert files(tmp_path) == answer.files
+    assert Results(tmp_path).kept("team/1", MADE_OF) == "digest"
+    assert results.is_rejection("team/1") == (answer is REJECTED)
+    assert results.kept("team/2", MADE_OF) is None
+
+
+OTHERS = {
+    "seal": replace(MADE_OF, seal="other"),
+    "source": replace(MADE_OF, source="image"),
+    "version": replace(MADE_OF, environment=replace(MADE_OF.environment, version="2")),
+    "sources": replace(MADE_OF, environment=replace(MADE_OF.environment, sources="other")),
+    "libraries": replace(MADE_OF, environment=replace(MADE_OF.environment, libraries="numpy 2")),
+}
+
+
+@pytest.mark.parametrize("other", OTHERS)
+def test_a_result_of_anything_else_is_not_kept(tmp_path, other):
+    Results(tmp_path).publish("team/1", MADE_OF, SCORED)
+    assert Results(tmp_path).kept("team/1", OTHERS[other]) is None
+
+
+SPOILT = {
+    "altered": lambda folder: (folder / "metrics.json").write_bytes(b"3"),
+    "removed": lambda folder: (folder / "cases.json").unlink(),
+    "added": lambda folder: (folder / "rejected.txt").write_bytes(b""),
+    "record cut off": lambda folder: (folder.parents[1] / ".kept" / "team" / "1.json").write_bytes(b'{"made'),
+}
+
+
+@pytest.mark.parametrize("spoil", SPOILT)
+def test_a_result_that_was_touched_is_not_kept(tmp_path, spoil):
+    Results(tmp_path).publish("team/1", MADE_OF, SCORED)
+    SPOILT[spoil](tmp_path / "team" / "1")
+    assert Results(tmp_path).kept("team/1", MADE_OF) is None
+
+
+def test_another_result_takes_the_place_of_the_whole_one_before(tmp_path):
+    results = Results(tmp_path)
+    results.publish("team/1", MADE_OF, SCORED)
+    results.publish("team/1", MADE_OF, REJECTED)
+    assert files(tmp_path) == REJECTED.files
+    results.publish("team/1", MADE_OF, SCORED)
+    assert files(tmp_path) == SCORED.files
+
+
+def test_a_failure_is_written_for_the_ranking_and_not_kept(tmp_path):
+    results = Results(tmp_path)
+    results.publish("team/1", MADE_OF, failed("no memory"))
+    assert files(tmp_path) == {"rejected.txt": b"not scored: no memory\n"}
+    assert results.kept("team/1", MADE_OF) is None
+
+
+@pytest.mark.parametrize("writes", range(3))
+def test_a_run_that_ends_while_it_writes_leaves_no_half_result(tmp_path, monkeypatch, writes):
+    """A full disk ends it at each of the three files in turn."""
+    results = Results(tmp_path)
+    results.publish("team/1", MADE_OF, SCORED)
+    write, left = kept.write_atomically, [writes]
+
+    def until_full(path, data):
+        if not left[0]:
+            raise OSError(errno.ENOSPC, "No space left on device", str(path))
+        left[0] -= 1
+        write(path, data)
+
+    monkeypatch.setattr(kept, "write_atomically", until_full)
+    newer = replace(SCORED, files={"cases.json": b"3", "metrics.json": b"4"})
+    with pytest.raises(OSError, match="No space left"):
+        results.publish("team/1", MADE_OF, newer)
+    assert files(tmp_path) == dict(list(newer.files.items())[:writes])  # metrics.json last
+    assert results.kept("team/1", MADE_OF) is None

@@ -1,0 +1,97 @@
+"""A run over many submissions: what is scored, what is kept, and what two runs do to each other."""
+
+import errno
+from dataclasses import replace
+
+import pytest
+
+from evaluation.rescoring import kept
+from evaluation.rescoring.claims import Claims
+from evaluation.rescoring.run import Summary, score_all
+from evaluation.rescoring.task import Answer, failed
+
+from .teams import BEFORE, Here, results_in, tasks_of, write_teams
+
+
+@pytest.fixture
+def tasks(tmp_path):
+    return tasks_of(*write_teams(tmp_path))
+
+
+def run(tasks, output, engine=None) -> dict[str, str]:
+    return {task.place: answer.kind for task, answer in score_all(tasks, output, engine or Here())}
+
+
+def test_a_second_run_keeps_everything_and_changes_no_byte(tasks, tmp_path):
+    assert run(tasks, tmp_path / "o") == BEFORE
+    before = results_in(tmp_path / "o")
+    assert set(run(tasks, tmp_path / "o").values()) == {"kept"}
+    assert results_in(tmp_path / "o") == before
+    lines = {task.place: answer.line for task, answer in score_all(tasks, tmp_path / "o", Here())}
+    assert lines["bad"] == "kept: rejected as before"
+
+
+def test_a_run_that_was_stopped_goes_on_where_it_was(tasks, tmp_path):
+    answers = score_all(tasks, tmp_path / "o", Here())
+    first, _ = next(answers)
+    answers.close()
+    assert run(tasks, tmp_path / "o") == {**BEFORE, first.place: "kept"}
+
+
+def test_only_what_has_changed_is_scored_again(tasks, tmp_path):
+    run(tasks, tmp_path / "o")
+    (tmp_path / "submissions" / "bad" / "note.txt").write_text("")
+    assert run(tasks, tmp_path / "o") == {"bad": "rejected", "folder": "kept", "packed": "kept"}
+    other = [replace(task, source="tarball") for task in tasks]
+    assert run(other, tmp_path / "o") == BEFORE
+
+
+def test_a_failure_is_tried_again_and_leaves_a_result_that_holds(tasks, tmp_path):
+    engine = Here({"folder": failed("no memory"), "packed": failed("no memory")})
+    assert run(tasks[:2], tmp_path / "o") == {"bad": "rejected", "folder": "scored"}
+    before = results_in(tmp_path / "o")
+    assert run(tasks, tmp_path / "o", engine) == {"bad": "kept", "folder": "failed", "packed": "failed"}
+    assert results_in(tmp_path / "o") == {**before, "packed/rejected.txt": b"not scored: no memory\n"}
+    assert run(tasks, tmp_path / "o") == {"bad": "kept", "folder": "kept", "packed": "scored"}
+
+
+def test_what_another_run_has_claimed_comes_last_and_is_kept(tasks, tmp_path, monkeypatch):
+    """The other run finishes its submission while this one waits."""
+    run([task for task in tasks if task.place == "bad"], tmp_path / "o")
+    take, waited = Claims.take, []
+
+    def taken(self, place, wait=False):
+        if place == "bad" and not wait:
+            return False
+        waited.extend([place] if wait else [])
+        return take(self, place, wait)
+
+    monkeypatch.setattr(Claims, "take", taken)
+    done = run(tasks, tmp_path / "o")
+    assert list(done.items()) == [("folder", "scored"), ("packed", "scored"), ("bad", "kept")]
+    assert waited == ["bad"]
+
+
+def test_results_that_cannot_be_written_end_the_run(tasks, tmp_path, monkeypatch):
+    def full(path, data):
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    monkeypatch.setattr(kept, "write_atomically", full)
+    with pytest.raises(OSError, match="No space left"):
+        run(tasks, tmp_path / "o")
+
+
+def test_the_summary_names_every_failure_and_counts_the_rest():
+    summary = Summary()
+    for place, answer in {
+        "b": failed("x"),
+        "a": failed("y"),
+        "c": Answer("scored", "scored"),
+        "d": Answer("kept", "kept"),
+    }.items():
+        summary.add(place, answer)
+    assert list(summary.lines()) == [
+        "FAILED a: not scored: y",
+        "FAILED b: not scored: x",
+        "4 submissions: 1 scored, 1 kept, 0 rejected, 2 failed",
+    ]

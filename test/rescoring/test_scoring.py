@@ -1,0 +1,103 @@
+"""One submission after the other in one process, each with an answer and none with an exception."""
+
+import errno
+import shutil
+from dataclasses import replace
+
+import pytest
+
+from evaluation.core.fault import PhaseError
+from evaluation.rescoring import scoring
+from evaluation.rescoring.environment import environment
+from evaluation.rescoring.scoring import Scorer
+from evaluation.workers.pool import DeadlineExceeded
+
+from .teams import BEFORE, tasks_of, write_teams
+
+
+@pytest.fixture
+def tasks(tmp_path):
+    return {task.place: replace(task, workers=0) for task in tasks_of(*write_teams(tmp_path))}
+
+
+def test_folders_and_zips_are_scored_or_rejected(tasks):
+    scorer = Scorer()
+    answers = {place: scorer.answer(task) for place, task in tasks.items()}
+    assert {place: answer.kind for place, answer in answers.items()} == BEFORE
+    assert all(answer.lasting and len(answer.digest) == 64 for answer in answers.values())
+    assert list(answers["packed"].files) == ["cases.json", "metrics.json"]
+    assert answers["packed"].files != answers["folder"].files
+    assert answers["bad"].files["rejected.txt"].decode().splitlines()[0] == answers["bad"].line
+
+
+def test_a_zip_gives_the_result_of_its_folder(tasks, tmp_path):
+    folder = tasks["folder"].submission
+    packed = shutil.make_archive(str(tmp_path / "folder"), "zip", folder)
+    one, other = (Scorer().answer(replace(tasks["folder"], submission=path)) for path in (folder, packed))
+    assert one.files == other.files
+
+
+def test_an_unchanged_submission_is_not_scored_again(tasks, monkeypatch):
+    digest = Scorer().answer(tasks["folder"]).digest
+    monkeypatch.setattr(scoring, "evaluate", None)
+    assert Scorer().answer(replace(tasks["folder"], kept=digest)).kind == "kept"
+    assert Scorer().answer(replace(tasks["folder"], kept="other")).kind == "failed"  # it tries to score
+
+
+def raising(error):
+    def evaluate(*arguments):
+        raise error
+
+    return evaluate
+
+
+NO_SPACE = OSError(errno.ENOSPC, "No space left on device", "/tmp/x")
+FAULTS = {
+    "phase": (PhaseError("one", "two"), "not scored: one; two"),
+    "disk": (NO_SPACE, "not scored: /tmp/x: No space left on device"),
+    "memory": (MemoryError(), "not scored: out of memory"),
+    "time": (DeadlineExceeded(("V0001",)), "not scored: the budget of 3300 s was used up"),
+    "defect": (ZeroDivisionError(), "not scored: fault of the evaluation itself:"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_what_is_not_the_submissions_fault_is_a_failure_that_does_not_last(tasks, monkeypatch, fault):
+    error, line = FAULTS[fault]
+    monkeypatch.setattr(scoring, "evaluate", raising(error))
+    answer = Scorer().answer(tasks["folder"])
+    assert (answer.kind, answer.lasting, answer.line.splitlines()[0]) == ("failed", False, line)
+
+
+def test_a_full_disk_is_no_fault_of_a_zip(tasks, monkeypatch):
+    monkeypatch.setattr("evaluation.platform.unpack._extract", raising(NO_SPACE))
+    answer = Scorer().answer(tasks["packed"])
+    assert (answer.kind, answer.line) == ("failed", "not scored: /tmp/x: No space left on device")
+
+
+def test_a_submission_that_changes_meanwhile_has_no_result(tasks, monkeypatch):
+    evaluate = scoring.evaluate
+
+    def changing(phase, folder, workers):
+        result = evaluate(phase, folder, workers)
+        (folder / "late.txt").write_text("")
+        return result
+
+    monkeypatch.setattr(scoring, "evaluate", changing)
+    assert Scorer().answer(tasks["folder"]).line == "not scored: the submission changed while it was scored"
+
+
+def test_a_phase_that_was_sealed_again_and_other_code_are_refused(tasks):
+    task = tasks["folder"]
+    assert "was sealed again since the run began" in Scorer().answer(replace(task, seal="other")).line
+    other = replace(task, environment=replace(environment(), version="9"))
+    assert "another environment: version 9 of the package here" in Scorer().answer(other).line
+
+
+def test_the_limit_of_memory_is_the_tasks_where_the_phase_has_none(tasks, monkeypatch):
+    seen = []
+    monkeypatch.setattr(scoring, "evaluate", lambda phase, *_: seen.append(phase.config.limits))
+    scorer = Scorer()
+    for memory_mb in (300, None):
+        scorer.answer(replace(tasks["folder"], memory_mb=memory_mb))
+    assert [limits.worker_memory_mb for limits in seen] == [300, None]

@@ -1,0 +1,59 @@
+"""What counts as a submission in a folder."""
+
+import zipfile
+
+import pytest
+
+from evaluation.core.fault import PhaseError
+from evaluation.rescoring.submissions import Submission, find_submissions, shard_of
+
+
+def touch(folder, *paths: str) -> None:
+    for path in paths:
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        if path.endswith(".zip"):
+            with zipfile.ZipFile(folder / path, "w"):
+                pass
+        else:
+            (folder / path).write_bytes(b"")
+
+
+def test_folders_zips_and_tables_are_submissions_and_the_rest_is_named(tmp_path):
+    touch(tmp_path, "b/mask.png", "a.zip", "C.ZIP", "d.csv", "notes.txt", ".hidden/x", ".DS_Store")
+    (tmp_path / "broken").symlink_to(tmp_path / "nowhere")
+    found = find_submissions(str(tmp_path))
+    assert [submission.name for submission in found.submissions] == ["C", "a", "b", "d"]
+    assert found.submissions[1].location == str(tmp_path / "a.zip")
+    assert found.others == ("broken", "notes.txt")
+
+
+def test_a_folder_of_zips_alone_holds_several_submissions_of_a_team(tmp_path):
+    touch(tmp_path, "team/1.zip", "team/2.zip", "mixed/1.zip", "mixed/table.csv")
+    assert [submission.name for submission in find_submissions(str(tmp_path)).submissions] == [
+        "mixed",
+        "team/1",
+        "team/2",
+    ]
+
+
+def test_two_of_one_name_are_refused(tmp_path):
+    touch(tmp_path, "team/mask.png", "team.zip", "other.zip")
+    with pytest.raises(PhaseError) as error:
+        find_submissions(str(tmp_path))
+    assert error.value.problems == (
+        f"team: expected one submission of this name, found {tmp_path}/team, {tmp_path}/team.zip",
+    )
+
+
+def test_a_folder_without_any_is_refused_and_says_what_it_holds(tmp_path):
+    touch(tmp_path, "a.txt", "b.txt")
+    with pytest.raises(PhaseError, match=r"found none; it holds a\.txt, b\.txt"):
+        find_submissions(str(tmp_path))
+
+
+@pytest.mark.parametrize(("count", "shards"), [(10, 3), (2, 5), (7, 1)])
+def test_shards_hold_every_submission_once_and_differ_by_one_at_most(count, shards):
+    submissions = [Submission(str(number), "") for number in range(count)]
+    shares = [shard_of(submissions, number, shards) for number in range(1, shards + 1)]
+    assert sorted((s for share in shares for s in share), key=lambda s: int(s.name)) == submissions
+    assert max(map(len, shares)) - min(map(len, shares)) <= 1
