@@ -1,8 +1,8 @@
-"""Many submissions: throughput of 1, 2 and 4 processes, what a cluster adds, memory, and a model for 64 cores.
+"""Many submissions: throughput of 1, 2 and 4 processes, what a cluster adds, memory, a model for 64 cores.
 
     python -m benchmarks.again [--cases 40] [--submissions 24]
 
-The submissions are copies of one of REFUGE's size (masks of 1634 × 1634), so that what is measured on a few
+The submissions are copies of one of REFUGE's size (masks of 1634 × 1634), so that what is measured on few
 cases can be multiplied. Efficiency is throughput per processor against one process; it needs a machine without
 other load. The ratio of processor time, one process against several, does not: it tells what
 work is added.

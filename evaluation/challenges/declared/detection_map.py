@@ -8,12 +8,12 @@ from typing import ClassVar, Literal
 from evaluation.challenges.declared.detections import (
     Detections,
     Hits,
+    Rate,
     average_precision_measure,
     froc_measure,
 )
 from evaluation.challenges.declared.field_table import FieldTable
 from evaluation.challenges.declared.measure import Comparison, Measure, MetricTable
-from evaluation.challenges.declared.points import Rate
 from evaluation.challenges.declared.probability_map import MaskedFieldTable
 from evaluation.challenges.declared.table import key
 from evaluation.core.case_table import Row
