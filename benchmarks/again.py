@@ -3,8 +3,8 @@
     python -m benchmarks.again [--cases 40] [--submissions 24]
 
 The submissions are copies of one of REFUGE's size (masks of 1634 × 1634), so that what is measured on few
-cases can be multiplied. Efficiency is throughput per processor against one process; it needs a machine without
-other load. The ratio of processor time, one process against several, does not: it tells what
+cases can be multiplied. Efficiency is throughput per processor against one process; it needs a machine
+without other load. The ratio of processor time, one process against several, does not: it tells what
 work is added.
 Not measured: reading over a network, more processors than this machine has, a scheduler on another machine.
 """

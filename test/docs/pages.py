@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from test.repository import REPOSITORY
+from test.repository import PHASES, REPOSITORY
 
 PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
 TEXTS = [*PAGES, REPOSITORY / "CONTRIBUTING.md", REPOSITORY / "SECURITY.md", REPOSITORY / "CHANGELOG.md"]
@@ -44,7 +44,11 @@ def runs(block: Block, container: bool) -> bool:
 def images_of(page: Path) -> set[str]:
     """Return the names of the images that a page builds."""
     lines = [line.split() for block in blocks_of(page) for line in block.text.splitlines()]
-    built = {f"evaluation-{line[1]}" for line in lines if line and line[0] in ("./build.sh", "./export.sh")}
+    built = {
+        f"evaluation-{line[1]}"
+        for line in lines
+        if line and line[0] in ("./build.sh", "./export.sh") and line[1] in PHASES
+    }
     return built | {line[line.index("--tag") + 1] for line in lines if "--tag" in line}
 
 
@@ -80,7 +84,9 @@ def run_page(page: Path, copy: Path, container: bool) -> Iterator[tuple[Block, s
     """Run a page's blocks in order; yield each block of commands with all that it printed."""
     for block in blocks_of(page):
         if block.note.startswith("file="):
-            (copy / block.note.removeprefix("file=")).write_text(block.text, encoding="utf-8")
+            file = copy / block.note.removeprefix("file=")
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(block.text, encoding="utf-8")
         elif runs(block, container):
             yield block, run_commands(block.text, copy, local=block.note != "container")
 

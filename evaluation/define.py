@@ -1,0 +1,126 @@
+"""The names with which a challenge is defined in Python, in a `challenge.py` beside `phase.toml`.
+
+They are kept from version to version; other names of the package may move. `docs/add-a-challenge.md` shows
+how they are used.
+"""
+
+from evaluation.core.case_table import CaseTable, Row, WeightedCases
+from evaluation.core.challenge import Challenge, Composite, FormColumn, Options, Task, Values, option
+from evaluation.core.class_aggregates import confusion_of, macro_auc_of
+from evaluation.core.classification import auc, binary_classification
+from evaluation.core.fault import Fault, FaultKind, FormFault
+from evaluation.core.field import (
+    CaseColumns,
+    Field,
+    Files,
+    HiddenField,
+    Kind,
+    Reference,
+    Socket,
+    TableColumns,
+    TableRows,
+)
+from evaluation.core.form import STACK_INDEX, STACK_NAME, CaseForm
+from evaluation.core.metric import (
+    Aggregate,
+    Metric,
+    auc_of,
+    f1_of_presence_of,
+    mean_metric,
+    mean_of,
+    proportion_of,
+    sensitivity_at_specificity_of,
+    strata_of_labels,
+    sum_of,
+)
+from evaluation.core.scheme import Board, Method, Place, Rank, Scheme, Score
+from evaluation.core.score_aggregates import average_precision_of, calibration_error_of, partial_auc_of
+from evaluation.core.source import FileAccess, Source
+from evaluation.core.value_aggregates import agreement_of, concordance_of, ratio_of_sums, root_mean_square_of
+from evaluation.core.variant import Variant
+from evaluation.io.kinds.boxes import BoxList
+from evaluation.io.kinds.class_label import ClassLabel
+from evaluation.io.kinds.class_probabilities import ClassProbabilities
+from evaluation.io.kinds.flags import FlagSet
+from evaluation.io.kinds.keypoints import Keypoints
+from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
+from evaluation.io.kinds.label_mask import LabelMask
+from evaluation.io.kinds.multilabel_mask import MultilabelMask
+from evaluation.io.kinds.number import Label, Number
+from evaluation.io.kinds.point import PointInImage
+from evaluation.io.kinds.points import Points
+from evaluation.io.kinds.probability_map import ProbabilityMap
+from evaluation.io.kinds.two_classes import TwoClasses
+
+__all__ = [
+    "STACK_INDEX",
+    "STACK_NAME",
+    "Aggregate",
+    "Board",
+    "BoxList",
+    "CaseColumns",
+    "CaseForm",
+    "CaseTable",
+    "Challenge",
+    "ClassLabel",
+    "ClassProbabilities",
+    "Composite",
+    "Fault",
+    "FaultKind",
+    "Field",
+    "FileAccess",
+    "Files",
+    "FlagSet",
+    "FormColumn",
+    "FormFault",
+    "HiddenField",
+    "Keypoints",
+    "Kind",
+    "Label",
+    "LabelMap",
+    "LabelMapValue",
+    "LabelMask",
+    "Method",
+    "Metric",
+    "MultilabelMask",
+    "Number",
+    "Options",
+    "Place",
+    "PointInImage",
+    "Points",
+    "ProbabilityMap",
+    "Rank",
+    "Reference",
+    "Row",
+    "Scheme",
+    "Score",
+    "Socket",
+    "Source",
+    "TableColumns",
+    "TableRows",
+    "Task",
+    "TwoClasses",
+    "Values",
+    "Variant",
+    "WeightedCases",
+    "agreement_of",
+    "auc",
+    "auc_of",
+    "average_precision_of",
+    "binary_classification",
+    "calibration_error_of",
+    "concordance_of",
+    "confusion_of",
+    "f1_of_presence_of",
+    "macro_auc_of",
+    "mean_metric",
+    "mean_of",
+    "option",
+    "partial_auc_of",
+    "proportion_of",
+    "ratio_of_sums",
+    "root_mean_square_of",
+    "sensitivity_at_specificity_of",
+    "strata_of_labels",
+    "sum_of",
+]

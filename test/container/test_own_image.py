@@ -1,0 +1,134 @@
+"""The image of a phase in a folder of one's own: built, scored and exported, with its own labels alone."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import subprocess
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from evaluation.core.fault import PhaseError
+from evaluation.starter.image import build_image, export_image
+from evaluation.starter.repository import write_repository
+
+from .engine import HARDENED, REPOSITORY, docker
+
+pytestmark = pytest.mark.container
+
+
+@pytest.fixture(scope="module")
+def base(engine: None) -> str:
+    finished = subprocess.run(
+        [REPOSITORY / "build.sh", "--base"], capture_output=True, text=True, timeout=900
+    )
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+    return finished.stdout.splitlines()[-1]
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("own") / "own-lesions"
+    write_repository(folder, "segmentation")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def own_image(base: str, repository: Path) -> Iterator[str]:
+    image = build_image(repository, base)
+    yield image
+    docker("image", "rm", "--force", image, check=False)
+
+
+def members_of_layers(image: str) -> Iterator[str]:
+    """Yield the path of every file of every layer, also of those that a later layer hides."""
+    saved = subprocess.run(["docker", "save", image], capture_output=True, check=True, timeout=300).stdout
+    with tarfile.open(fileobj=io.BytesIO(saved)) as outer:
+        for layer in json.load(outer.extractfile("manifest.json"))[0]["Layers"]:
+            data = outer.extractfile(layer).read()
+            data = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+            with tarfile.open(fileobj=io.BytesIO(data)) as inner:
+                yield from (member.name for member in inner if member.isfile())
+
+
+def test_the_base_image_holds_no_phase(base):
+    assert not [name for name in members_of_layers(base) if "ground-truth" in name]
+
+
+def test_an_image_holds_the_labels_of_its_own_phase_alone(own_image, repository):
+    found = {name for name in members_of_layers(own_image) if "ground-truth" in name}
+    expected = {
+        path.relative_to(repository / "phase").as_posix() for path in (repository / "phase").rglob("*.*")
+    }
+    expected = {name for name in expected if name not in (".nonce", "manifest.json")}
+    assert found == {f"opt/evaluation/ground-truth/{name}" for name in (*expected, "manifest.json")}
+
+
+def test_it_scores_a_submission_as_the_platform_runs_it(own_image, repository, tmp_path):
+    output = tmp_path / "output"
+    output.mkdir(mode=0o777)
+    output.chmod(0o777)
+    docker(
+        "run", "--rm", *HARDENED,
+        f"--volume={repository / 'submission'}:/input:ro", f"--volume={output}:/output", own_image,
+    )  # fmt: skip
+    metrics = json.loads((output / "metrics.json").read_text(encoding="utf-8"))
+    assert metrics["phase"]["source"] == "image"
+    assert metrics["cases"] == {"expected": 12, "scored": 12, "worst": 0}
+
+
+def test_export_writes_what_goes_to_the_platform(own_image, repository, tmp_path):
+    written = export_image(repository, tmp_path / "export", own_image)
+    assert [path.name for path in written] == [
+        "settings.json",
+        "form.json",
+        "format.md",
+        "ground-truth-own-lesions.tar.gz",
+        "evaluation-own-lesions.tar.gz",
+    ]
+    settings, form, _, reference, image = written
+    assert json.loads(settings.read_text())["score_jsonpath"] == "aggregates.segmentation.dice.value"
+    assert len(json.loads(form.read_text())["form"]["cases"]) == 12
+    with tarfile.open(reference) as archive:
+        assert "manifest.json" in archive.getnames()
+    with tarfile.open(image) as archive:
+        assert "manifest.json" in archive.getnames()
+
+
+def test_a_challenge_that_is_programmed_one_folder_up_is_baked_in(base, tmp_path):
+    from test.phase.test_home import CHALLENGE, submission, write_phase
+
+    phase = write_phase(tmp_path / "phases" / "one")
+    (tmp_path / "phases" / "challenge.py").write_text(CHALLENGE, encoding="utf-8")
+    image = build_image(phase, base)
+    try:
+        output = tmp_path / "output"
+        output.mkdir()
+        output.chmod(0o777)
+        given = submission(tmp_path / "submission")
+        tmp_path.chmod(0o755)
+        docker("run", "--rm", *HARDENED, f"--volume={given}:/input:ro", f"--volume={output}:/output", image)
+        metrics = json.loads((output / "metrics.json").read_text(encoding="utf-8"))
+        assert metrics["aggregates"]["age"]["error"]["value"] == 2.0
+    finally:
+        docker("image", "rm", "--force", image, check=False)
+
+
+def test_what_is_missing_is_named(base, tmp_path):
+    with pytest.raises(PhaseError, match=r"expected phase\.toml or phase/phase\.toml, found neither"):
+        build_image(tmp_path, base)
+    write_repository(tmp_path / "mine", "points")
+    with pytest.raises(PhaseError, match="the base image nowhere:1 is not on this machine"):
+        build_image(tmp_path / "mine", "nowhere:1")
+
+
+def test_a_fault_of_the_phase_ends_the_build(base, tmp_path):
+    write_repository(tmp_path / "mine", "segmentation")
+    (tmp_path / "mine" / "phase" / "labels" / "case01.png").unlink()
+    with pytest.raises(PhaseError) as error:
+        build_image(tmp_path / "mine", base)
+    assert any("case01.png: is missing" in line for line in error.value.problems)
