@@ -143,13 +143,16 @@ def _distances(
     parts = np.flatnonzero(here)
     weights = None if sizes is None else sizes[here.reshape(-1)[parts]]
     apart = there.reshape(-1)[parts] == 0
-    distances = np.zeros(parts.size)
+    del parts  # as large as the surface, and for noise as the volume
+    if not apart.any():
+        return WeightedDistances(np.zeros(apart.size), weights)
     if not there.any():
-        distances[:] = math.inf
-    elif apart.any():
-        own = here * (there == 0)
-        axes: list[float] = [1.0, *spacing_mm][-3:]
-        distances[apart] = nearest_distances(_planes(own), _planes(there), (axes[0], axes[1], axes[2]))
+        return WeightedDistances(np.full(apart.size, math.inf), weights)
+    axes: list[float] = [1.0, *spacing_mm][-3:]
+    own = here * (there == 0)
+    found = nearest_distances(_planes(own), _planes(there), (axes[0], axes[1], axes[2]))
+    distances = np.zeros(apart.size, dtype=found.dtype)
+    distances[apart] = found
     return WeightedDistances(distances, weights)
 
 

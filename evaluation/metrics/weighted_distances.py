@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 
 Percentile = Literal["index", "linear"]
 
+_MAX_SORTED = 1 << 22
+_BINS = 1024
+
 ROUNDING = 1e-6
 """A distance that exceeds a tolerance by this share of it does so by rounding: of spacings, of distances."""
 
@@ -34,10 +37,7 @@ class WeightedDistances:
             return float(self.values.max())
         share = percent / 100
         if self.weights is not None:
-            order = np.lexsort((self.weights, self.values))
-            reached = np.cumsum(self.weights[order]) / self.weights.sum()
-            position = min(int(np.searchsorted(reached, share)), order.size - 1)
-            return float(self.values[order[position]])
+            return _weighted_percentile(self.values, self.weights, share)
         if definition == "linear":
             return float(np.percentile(self.values, percent))
         position = int((self.values.size - 1) * share)
@@ -51,6 +51,24 @@ class WeightedDistances:
         """Return the sum of the weights of the distances that do not exceed a tolerance."""
         near = self.values <= tolerance_mm * (1 + ROUNDING)
         return float(np.count_nonzero(near) if self.weights is None else self.weights[near].sum())
+
+
+def _weighted_percentile(values: NDArray[Any], weights: NDArray[np.float64], share: float) -> float:
+    """Return the first value at which the cumulated weight reaches a share of the whole weight."""
+    whole, below = weights.sum(), 0.0
+    if values.size > _MAX_SORTED:
+        # Sorting tens of millions takes gigabytes: only the bin in which the share is reached is sorted.
+        in_bins, edges = np.histogram(values, _BINS, weights=weights)
+        found = min(int(np.searchsorted(np.cumsum(in_bins) / whole, share)), _BINS - 1)
+        # With a neighbour on each side, since a value on an edge may be counted on either side of it.
+        low, high = edges[max(found - 1, 0)], edges[min(found + 2, _BINS)]
+        below = float(weights[values < low].sum())
+        chosen = (values >= low) & (values <= high)
+        values, weights = values[chosen], weights[chosen]
+    order = np.lexsort((weights, values))
+    reached = (below + np.cumsum(weights[order])) / whole
+    position = min(int(np.searchsorted(reached, share)), order.size - 1)
+    return float(values[order[position]])
 
 
 def pooled(first: WeightedDistances, second: WeightedDistances) -> WeightedDistances:

@@ -1,6 +1,9 @@
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from evaluation.metrics import weighted_distances
 from evaluation.metrics.weighted_distances import WeightedDistances, pooled
 
 EQUAL = WeightedDistances(np.array([3.0, 0.0, 1.0]), None)
@@ -33,3 +36,15 @@ def test_two_ways_to_a_percentile():
 def test_a_tolerance_includes_what_exceeds_it_by_rounding():
     assert WeightedDistances(np.array([3 * 0.8]), None).weight_within(2.4) == 1
     assert WeightedDistances(np.array([2.4001]), None).weight_within(2.4) == 0
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 30), st.sampled_from([1, 5, 50, 95, 99.9]))
+def test_many_distances_give_the_percentile_that_sorting_gives(seed, largest, percent):
+    generator = np.random.default_rng(seed)
+    values = np.sqrt(generator.integers(0, largest, 200)).astype(np.float32)
+    # Sums of whole numbers are exact in any order.
+    distances = WeightedDistances(values, generator.integers(1, 9, 200).astype(np.float64))
+    expected = distances.percentile(percent, "index")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(weighted_distances, "_MAX_SORTED", 0)
+        assert distances.percentile(percent, "index") == expected
