@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +12,10 @@ from evaluation.metrics.ratio import ratio_or_nan
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+
+_CANDIDATES_AT_ONCE = 1 << 12
+_ROWS_AT_ONCE = 1 << 6
+_ENTRIES_AT_ONCE = _CANDIDATES_AT_ONCE * _ROWS_AT_ONCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +62,13 @@ class FrocTable:
         weight. Source: Setio et al. 2017, Med. Image Anal. 42:1, section 3.3 (LUNA16).
         """
         rates = np.asarray(false_positives_per_case, dtype=np.float64)
-        alarms, sensitivity = self._curves(np.asarray(weights, dtype=np.float64))
-        values = np.full((len(alarms), rates.size), np.nan)
-        for row, (x, y) in enumerate(zip(alarms, sensitivity, strict=True)):
-            if not np.isnan(y[0]):
-                values[row] = _interpolated(rates, x, y)
+        matrix = np.asarray(weights, dtype=np.float64)
+        values = np.full((len(matrix), rates.size), np.nan)
+        for top in range(0, len(matrix), _ROWS_AT_ONCE):
+            alarms, sensitivity = self._curves(matrix[top : top + _ROWS_AT_ONCE], float(rates.max()))
+            for row, (x, y) in enumerate(zip(alarms, sensitivity, strict=True), start=top):
+                if not np.isnan(y[0]):
+                    values[row] = _interpolated(rates, x, y)
         return values
 
     def curve(self, weights: ArrayLike) -> FrocCurve:
@@ -77,21 +83,46 @@ class FrocTable:
         Objects without a hit count as never found. NaN where no reference object has weight. Source: Saha
         et al. 2024, Lancet Oncol. 25:879 (PI-CAI), as scikit-learn's `average_precision_score`.
         """
-        right, wrong, objects, _ = self._sums(np.asarray(weights, dtype=np.float64))
-        made = right + wrong
-        precision = np.divide(right, made, out=np.zeros_like(right), where=made > 0)
-        total = (precision * np.diff(right, axis=1, prepend=0.0)).sum(axis=1)
-        return ratio_or_nan(total, objects)
+        matrix = np.asarray(weights, dtype=np.float64)
+        total = np.zeros(len(matrix))
+        rows = max(1, _ENTRIES_AT_ONCE // max(1, self._case.size))
+        for top in range(0, len(matrix), rows):
+            right, wrong = self._sums(matrix[top : top + rows])
+            made = right + wrong
+            precision = np.divide(right, made, out=np.zeros_like(right), where=made > 0)
+            total[top : top + rows] = (precision * np.diff(right, axis=1, prepend=0.0)).sum(axis=1)
+        return ratio_or_nan(total, matrix @ self._references)
 
-    def _sums(self, weights: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-        """Return hits and false positives above every threshold, and objects and cases in all."""
-        by_candidate = weights[:, self._case]
-        right = np.cumsum(by_candidate * self._hit, axis=1)[:, self._ends]
-        wrong = np.cumsum(by_candidate * ~self._hit, axis=1)[:, self._ends]
-        return right, wrong, weights @ self._references, weights.sum(axis=1)
+    def _sums(self, weights: Floats, most: Floats | None = None) -> tuple[Floats, Floats]:
+        """Return hits and false positives above every threshold, shape (resamples, thresholds).
 
-    def _curves(self, weights: Floats) -> tuple[Floats, Floats]:
-        right, wrong, objects, cases = self._sums(weights)
+        With ``most``, shape (resamples,), no further than where all rows have more false positives.
+        """
+        right, wrong = [np.zeros((len(weights), 0))], [np.zeros((len(weights), 0))]
+        sums = [np.zeros((len(weights), 1)), np.zeros((len(weights), 1))]
+        for candidates, ends in self._parts():
+            by_candidate, hit = weights[:, self._case[candidates]], self._hit[candidates]
+            for parts, which, number in ((right, hit, 0), (wrong, ~hit, 1)):
+                parts.append(sums[number] + np.cumsum(by_candidate * which, axis=1)[:, ends])
+                sums[number] = parts[-1][:, -1:]
+            if most is not None and (sums[1][:, 0] > most).all():
+                break
+        return np.hstack(right), np.hstack(wrong)
+
+    def _parts(self) -> Iterator[tuple[slice, Integers]]:
+        """Yield the candidates in portions that end with a threshold, and where thresholds are in each."""
+        first, start = 0, 0
+        while first < self._ends.size:
+            last = int(np.searchsorted(self._ends, start + _CANDIDATES_AT_ONCE))
+            last = max(first + 1, last)
+            stop = int(self._ends[last - 1]) + 1
+            yield slice(start, stop), self._ends[first:last] - start
+            first, start = last, stop
+
+    def _curves(self, weights: Floats, most_per_case: float | None = None) -> tuple[Floats, Floats]:
+        """Return the points of the curves, all or beyond so many false positives per case."""
+        objects, cases = weights @ self._references, weights.sum(axis=1)
+        right, wrong = self._sums(weights, None if most_per_case is None else most_per_case * cases)
         start = np.zeros((len(weights), 1))
         with np.errstate(divide="ignore", invalid="ignore"):
             return (

@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score
 
+from evaluation.metrics import froc
 from evaluation.metrics.froc import Candidates, FrocTable, mean_sensitivity
 
 
@@ -87,3 +88,23 @@ def test_sensitivity_is_the_polyline_of_the_curve(candidates, missed):
     rates = [0.1, 0.3, 0.6, 1.1, 3.1]
     expected = np.interp(rates, curve.false_positives_per_case, curve.sensitivity)
     np.testing.assert_allclose(froc.sensitivity_at(np.ones((1, 4)), rates)[0], expected, atol=1e-12)
+
+
+@given(
+    CANDIDATES,
+    st.lists(st.lists(st.integers(0, 2), min_size=4, max_size=4), min_size=1, max_size=5),
+    st.lists(st.sampled_from([0.25, 0.5, 1.0, 2.0, 4.0]), min_size=1, max_size=3),
+    st.integers(1, 5),
+)
+def test_portions_of_any_size_give_the_same(candidates, weights, rates, size):
+    case, confidence, hit = zip(*candidates, strict=True)
+    references = np.bincount(np.array(case)[np.array(hit)], minlength=4) + 1
+    whole = table(case, confidence, hit, references)
+    expected = whole.sensitivity_at(weights, rates), whole.average_precision(weights)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(froc, "_CANDIDATES_AT_ONCE", size)
+        patch.setattr(froc, "_ROWS_AT_ONCE", 2)
+        patch.setattr(froc, "_ENTRIES_AT_ONCE", 2 * size)
+        found = whole.sensitivity_at(weights, rates), whole.average_precision(weights)
+    for of_portions, of_all in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(of_portions, of_all)

@@ -19,10 +19,12 @@ from evaluation.challenges.declared.detections import (
     share_measure,
 )
 from evaluation.challenges.declared.field_table import FieldTable
-from evaluation.challenges.declared.list_field import ObjectFieldTable
+from evaluation.challenges.declared.list_field import ObjectFieldTable, SpaceTable, single_field
 from evaluation.challenges.declared.measure import Comparison, Measure, MetricTable
 from evaluation.challenges.declared.table import key
-from evaluation.core.case_table import FloatArray
+from evaluation.core.case_table import FloatArray, Row
+from evaluation.core.field import Field
+from evaluation.core.metric import Metric, mean_of
 from evaluation.io.kinds.boxes import Boxes
 from evaluation.io.kinds.boxes_in_space import BoxesInSpace
 from evaluation.metrics.box_matching import box_iou
@@ -180,6 +182,49 @@ class BoxFroc(BoxMetric):
         return froc_measure(name, self.title or "FROC score", self.false_positives_per_case, detections)
 
 
+class BoxField(SpaceTable):
+    """Exactly one box parallel to the axes in each case, such as that of an organ.
+
+    In an archive it is a row of a table with a row for each case: x1, y1, x2, y2 (with three axes x1, y1, z1,
+    x2, y2, z2). In an algorithm phase it is the platform's `2D bounding box`. The reference lies in columns
+    of `cases.csv`, by default `<field>_x1`, `<field>_y1` and so on.
+    """
+
+    kind: Literal["box"]
+    axes: Literal[2, 3] = key("Number of coordinates of a corner.", 2)
+    unit: Literal["mm", "pixels"] = key(SpaceTable.model_fields["unit"].description or "", "pixels")
+
+    def submitted_kind(self) -> BoxesInSpace:
+        """Return the kind of both sides."""
+        return BoxesInSpace(self.space, single=True)
+
+    def field(self, name: str) -> Field:
+        """Return the field of that name."""
+        default = [f"{name}_{column}" for column in self.submitted_kind().columns]
+        return single_field(self, name, tuple(self.reference_columns or default))
+
+
+class BoxOverlap(MetricTable):
+    """Mean intersection over union of a box with its reference.
+
+    From 0 to 1, higher is better; boxes without area have none. A case without a result counts 0.
+
+    Oracle: pycocotools, `iou`.
+    """
+
+    metric: Literal["box_iou"]
+    kinds: ClassVar[tuple[type[FieldTable], ...]] = (BoxField,)
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the mean over the cases."""
+
+        def row(comparison: Comparison) -> Row:
+            (found,), (true,) = comparison.submitted.rows[:, 2:], comparison.reference.rows[:, 2:]
+            return {name: float(box_iou(found, true, inclusive_corners=False))}
+
+        return Measure((Metric(name, self.title or "Mean IoU", mean_of(name), best=1, worst=0),), row)
+
+
 def numbers_of_boxes(boxes: Boxes, classes: int) -> list[int]:
     """Return how many boxes there are of each class."""
     numbers: list[int] = np.bincount(boxes.rows[:, 0].astype(np.int64), minlength=classes).tolist()
@@ -196,5 +241,5 @@ def _centres(found: FloatArray, true: FloatArray) -> tuple[FloatArray, NDArray[n
     return distance, np.asarray(inside.all(axis=-1))
 
 
-FIELDS = (BoxesField,)
-METRICS = (BoxF1, BoxPrecision, BoxRecall, BoxFroc)
+FIELDS = (BoxesField, BoxField)
+METRICS = (BoxF1, BoxPrecision, BoxRecall, BoxFroc, BoxOverlap)

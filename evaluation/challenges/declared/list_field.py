@@ -35,7 +35,8 @@ class SpaceTable(FieldTable):
     )
     axes: Literal[2, 3] = key("Number of coordinates.", 3)
     unit: Literal["mm", "pixels"] = key(
-        "`mm`: world millimetres. `pixels`: from 0 to the image's width or height, which `cases.csv` gives.",
+        "`mm`: world millimetres. `pixels`: from 0 to the image's width or height, where `cases.csv` has "
+        "them.",
         "mm",
     )
     reference_columns: list[str] | None = key(

@@ -184,18 +184,15 @@ def _faults_of_type(source: JsonSource, name: str) -> list[Fault]:
 
 
 def _is_version(value: object) -> bool:
-    return (
-        isinstance(value, dict)
-        and set(value) == set(_VERSION)
-        and all(
-            isinstance(number, int | float)
-            and not isinstance(number, bool)
-            and math.isfinite(number)
-            and number >= 0
-            and number == int(number)
-            for number in value.values()
-        )
-    )
+    if not isinstance(value, dict) or set(value) != set(_VERSION):
+        return False
+    return all(_is_whole(number) and number >= 0 for number in value.values())
+
+
+def _is_whole(number: object) -> bool:
+    if isinstance(number, float):
+        return math.isfinite(number) and number.is_integer()
+    return isinstance(number, int) and not isinstance(number, bool)
 
 
 def _within(source: JsonSource, place: str) -> JsonSource:

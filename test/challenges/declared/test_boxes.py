@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from pycocotools import mask as coco_mask
 from scipy.optimize import linear_sum_assignment
 
 import evaluation
@@ -139,4 +140,41 @@ def test_a_whole_algorithm_phase(tmp_path):
     assert figures == pytest.approx(
         {"box_f1": 2 / 5, "box_precision": 1 / 3, "box_recall": 0.5, "box_froc": 0.5 * 5 / 7}, abs=5e-5
     )
+    assert rehearse(load_phase(phase)).problems == ()
+
+
+ONE_BOX = '[fields.organ]\nkind = "box"\n\n[tasks.location]\nmetrics = ["box_iou"]\n'
+
+
+@pytest.mark.parametrize("submission", ["archive", "algorithm"])
+def test_one_box_as_by_pycocotools(tmp_path, submission):
+    random = np.random.default_rng(6)
+    low = random.integers(0, 50, (12, 2))
+    true = np.hstack([low, low + random.integers(5, 40, (12, 2))])
+    found = np.clip(true + random.integers(-4, 5, (12, 4)), 0, 100)
+    found[0] = [0, 0, 0, 0]
+    names = [f"c{number:02d}" for number in range(12)]
+    columns = dict(zip(("x1", "y1", "x2", "y2"), true.T.tolist(), strict=True))
+    cases = {"name": names, "width": [100] * 12, "height": [100] * 12}
+    cases |= {f"organ_{column}": cells for column, cells in columns.items()}
+    phase = declared_phase(tmp_path / "phase", ONE_BOX, cases, submission=submission)
+    evaluation.seal(phase)
+    (tmp_path / "in").mkdir()
+    if submission == "archive":
+        columns = dict(zip(("x1", "y1", "x2", "y2"), found.T.tolist(), strict=True))
+        write_table(tmp_path / "in" / "predictions.csv", {"case": names, **columns})
+    else:
+        jobs = []
+        for name, (x1, y1, x2, y2) in zip(names, found.tolist(), strict=True):
+            corners = [[x1, y1, 0], [x2, y1, 0], [x2, y2, 0], [x1, y2, 0]]
+            value = {"type": "2D bounding box", "corners": corners, "version": {"major": 1, "minor": 0}}
+            given = {"slug": "ct", "relative_path": "images/ct"}
+            inputs = [{"socket": given, "image": {"name": f"{name}.mha"}}]
+            outputs = [{"socket": {"slug": "organ", "relative_path": "organ.json"}, "value": value}]
+            jobs.append({"pk": name, "inputs": inputs, "outputs": outputs})
+        (tmp_path / "in" / "predictions.json").write_text(json.dumps(jobs))
+    sizes = [np.hstack([boxes[:, :2], boxes[:, 2:] - boxes[:, :2]]).astype(float) for boxes in (found, true)]
+    expected = np.diag(coco_mask.iou(*sizes, [0] * 12)).mean()
+    result = evaluation.evaluate(phase, tmp_path / "in", workers=0).to_dict()["aggregates"]["location"]
+    assert result["box_iou"]["value"] == pytest.approx(expected, abs=5e-5)
     assert rehearse(load_phase(phase)).problems == ()

@@ -41,6 +41,7 @@ def test_one_and_many():
     assert many(MANY.replace("[{", '[{"name": "a", "type": "Point", "probability": 1, ')) == [
         (((1, 2.5, -3),), "a", 1)
     ]
+    assert one(POINT.replace('"major": 1, "minor": 0', f'"major": 1{"0" * 350}, "minor": 2.0')).name is None
     assert many(MANY.replace('{"type"', '{"name": "all of them", "type"')) == many(MANY)
 
 
