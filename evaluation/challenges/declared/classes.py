@@ -37,7 +37,8 @@ class ClassField(ColumnFieldTable):
 
     In an archive it is a column of a table. In an algorithm phase it is JSON: the text of the class (String,
     Choice), the whole number (Integer), or with `boolean` false or true (Bool). The reference is a column of
-    `cases.csv`. Texts are compared exactly; a whole number may be written 2.0, and 2.7 is an error.
+    `cases.csv`. Texts are compared exactly; a whole number may be written 2.0, and 2.7 is an error. Metrics
+    other than shares of cases write the confusion matrix to the organiser's `cases.json`.
     """
 
     kind: Literal["class"]

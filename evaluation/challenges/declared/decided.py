@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from abc import ABC
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from evaluation.challenges.declared.classes import ClassField, ClassProbabilitiesField, DecisionField
 from evaluation.challenges.declared.field_table import FieldTable
@@ -15,12 +17,12 @@ from evaluation.challenges.declared.number import NumberField
 from evaluation.challenges.declared.scalar import value_columns
 from evaluation.challenges.declared.scores import check_classes
 from evaluation.challenges.declared.table import key
-from evaluation.core.case_table import Row
+from evaluation.core.case_table import CaseTable, Row
 from evaluation.core.challenge import Values
 from evaluation.core.class_aggregates import confusion_of
 from evaluation.core.form import CaseForm
 from evaluation.core.metric import Metric, proportion_of
-from evaluation.metrics.confusion import Confusion, Floats
+from evaluation.metrics.confusion import Confusion, Floats, confusion
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,17 @@ class Decided:
     def row(self, comparison: Comparison) -> Row:
         """Return both class indices of a case; NaN for a case that does not enter."""
         return {self.predicted: self.index(comparison.submitted), self.true: float(comparison.reference)}
+
+    def matrix(self, table: CaseTable) -> Mapping[str, Any]:
+        """Return the numbers of cases by true and decided class, for the organiser."""
+        ones = np.ones((1, len(table)))
+        counts = confusion(table[self.true], table[self.predicted], ones, len(self.classes))
+        content = {
+            "classes": list(self.classes),
+            "by_true_and_decided": counts.counts[0].astype(int).tolist(),
+            "without_result": counts.missing[0].astype(int).tolist(),
+        }
+        return {f"{self.predicted.removesuffix('_predicted')}_confusion_matrix": content}
 
 
 class DecisionMetric(MetricTable, ABC):
@@ -78,7 +91,8 @@ class DecisionMetric(MetricTable, ABC):
         def worst_row(case: CaseForm, references: Values) -> Row:
             return {decided.predicted: math.nan, decided.true: float(references[field_name])}
 
-        return Measure((Metric(name, self.title_of(name), aggregate, 1, worst),), decided.row, worst_row)
+        metric = Metric(name, self.title_of(name), aggregate, 1, worst)
+        return Measure((metric,), decided.row, worst_row, decided.matrix)
 
     def share(
         self,

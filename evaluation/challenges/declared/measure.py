@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
 from evaluation.challenges.declared.field_table import FieldTable
 from evaluation.challenges.declared.table import DeclaredTable, key, title_of
-from evaluation.core.case_table import Row
+from evaluation.core.case_table import CaseTable, Row
 from evaluation.core.challenge import Values
 from evaluation.core.form import CaseForm
 from evaluation.core.metric import Metric
@@ -48,18 +48,25 @@ def no_columns(case: CaseForm, references: Values) -> Row:
     return {}
 
 
+def no_details(table: CaseTable) -> Mapping[str, Any]:
+    """Return nothing further for the organiser."""
+    return {}
+
+
 @dataclass(frozen=True)
 class Measure:
     """The figures of one declared metric.
 
     ``row`` returns the columns of a case; columns that several metrics share have one name and one content.
     ``worst`` returns the columns of a case without a result that do not follow from the metrics, as
-    `core.challenge.Task.worst` does.
+    `core.challenge.Task.worst` does. ``details`` returns further content of the organiser's per-case file by
+    key; metrics that share a key give it the same content.
     """
 
     metrics: tuple[Metric, ...]
     row: Callable[[Comparison], Row]
     worst: Callable[[CaseForm, Values], Row] = no_columns
+    details: Callable[[CaseTable], Mapping[str, Any]] = no_details
 
 
 class MetricTable(DeclaredTable, ABC):

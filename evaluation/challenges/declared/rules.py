@@ -199,6 +199,9 @@ def _task(name: str, table: TaskTable, fields: Mapping[str, FieldTable], scored:
         worst=_worst(scored),
         hidden=tuple(hidden for field in names for hidden in fields[field].hidden(field)),
         optional=table.optional,
+        details=lambda table: {
+            key: content for item in scored for key, content in item.measure.details(table).items()
+        },
     )
 
 

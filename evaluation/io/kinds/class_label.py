@@ -111,6 +111,10 @@ class ClassLabel(Kind):
 
     def describe(self) -> str:
         """Return for example ``RG, NRG or U``, or ``a whole number from 0 to 4``."""
+        return self._words
+
+    @cached_property
+    def _words(self) -> str:
         first, last = self.classes[0], self.classes[-1]
         if isinstance(first, int) and self.classes == tuple(range(first, first + len(self.classes))):
             return f"a whole number from {first} to {last}" if len(self.classes) > 2 else f"{first} or {last}"

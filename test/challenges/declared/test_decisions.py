@@ -1,10 +1,14 @@
 """Decided classes through whole declared phases, against scikit-learn."""
 
+import json
+
 import numpy as np
 import pytest
 from sklearn import metrics as oracle
 
+import evaluation
 from evaluation.core.fault import PhaseError
+from test.challenges.declared.phases import write_table
 from test.challenges.declared.scalars import figures, rehearsed, sealed, values
 
 GRADES = ["none", "mild", "severe"]
@@ -146,6 +150,24 @@ def test_leaving_cases_out_never_pays(phases, cases, answers, kind, tmp_path):
 def test_a_rehearsal_finds_nothing(phases, kind):
     result = rehearsed(phases[kind])
     assert (result.problems, result.untried) == ((), ())
+
+
+def test_the_organiser_gets_the_confusion_matrix(phases, cases, answers, tmp_path):
+    kept = np.arange(80) % 5 > 0
+    table = {"case": np.array(cases["name"])[kept], "grade": np.array(submitted("class", answers)[0])[kept]}
+    write_table(tmp_path / "predictions.csv", table)
+    evaluation.evaluate(phases["class"], tmp_path, workers=0).write(tmp_path)
+    details = json.loads((tmp_path / "cases.json").read_text())["details"]["grading"]
+    true = np.array(cases["grade"])
+    entering = kept & (true != "ungradable")
+    made = np.array(GRADES)[answers]
+    assert details["grade_confusion_matrix"] == {
+        "classes": GRADES,
+        "by_true_and_decided": oracle.confusion_matrix(
+            true[entering], made[entering], labels=GRADES
+        ).tolist(),
+        "without_result": [np.count_nonzero(~kept & (true == grade)) for grade in GRADES],
+    }
 
 
 def test_intervals_and_shares(phases, cases, answers, tmp_path):
