@@ -7,6 +7,7 @@ from abc import abstractmethod
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evaluation.challenges.declared.field_table import FieldTable
 from evaluation.challenges.declared.label_map import Figures, LabelFigure, LabelMapField, LabelMetricTable
@@ -16,6 +17,7 @@ from evaluation.challenges.declared.table import key
 from evaluation.core.challenge import Values
 from evaluation.core.form import CaseForm
 from evaluation.io.kinds.label_map import LabelMapValue
+from evaluation.metrics.label_surfaces import label_boxes
 from evaluation.metrics.lesions import (
     Lesions,
     false_negative_voxels,
@@ -65,22 +67,29 @@ class _LesionTable(LabelMetricTable):
 
         def values(comparison: Comparison) -> Figures:
             extent = voxel_extent(comparison.reference)
-            return [self.value(self._lesions(comparison, position), extent) for position in positions]
+            found = [self._lesions(comparison, position, len(table.labels)) for position in positions]
+            return [self.value(of_label, extent) for of_label in found]
 
         def worst(case: CaseForm, references: Values) -> Figures:
             return [self.worst_value(references[field_name], position) for position in positions]
 
         return self.label_measure(name, [label for _, label in labels], self.figure(table), values, worst)
 
-    def _lesions(self, comparison: Comparison, position: int) -> Lesions:
-        """Return the components of one label, found once for all metrics."""
+    def _lesions(self, comparison: Comparison, position: int, labels: int) -> Lesions:
+        """Return the components of one label in its box, found once for all metrics."""
+        maps = comparison.derive("maps of lesions", _maps_in_one_box)
+        boxes = comparison.derive("boxes of lesions", lambda _: label_boxes(*maps, labels))
 
         def find(comparison: Comparison) -> Lesions:
-            maps = together(comparison.submitted.crop, comparison.reference.crop)
-            prediction, reference = (positions == position for positions in maps)
+            box = boxes[position - 1] or (slice(0),) * 3
+            prediction, reference = (positions[box] == position for positions in maps)
             return lesions(prediction, reference, self.neighbours == "all")
 
         return comparison.derive(("lesions", position, self.neighbours), find)
+
+
+def _maps_in_one_box(comparison: Comparison) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    return together(comparison.submitted.crop, comparison.reference.crop)
 
 
 class _ShareTable(_LesionTable):

@@ -75,11 +75,10 @@ class DetectionMap(Kind):
         labelled, count = components_of(found.values > 0)
         if count > MOST_CANDIDATES:
             raise fault_at(FileSource(path), f"at most {MOST_CANDIDATES} connected components", str(count))
-        of_candidate = labelled > 0
-        index, values = labelled[of_candidate], found.values[of_candidate]
         highest, lowest = np.zeros(count + 1, np.float32), np.ones(count + 1, np.float32)
-        np.maximum.at(highest, index, values)
-        np.minimum.at(lowest, index, values)
+        for index, values in zip(labelled, found.values, strict=True):
+            np.maximum.at(highest, index, values)
+            np.minimum.at(lowest, index, values)
         several = np.flatnonzero(highest[1:] != lowest[1:]) + 1
         if len(several):
             first = several[0]

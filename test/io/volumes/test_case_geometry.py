@@ -56,14 +56,19 @@ def test_a_volume_needs_a_number_of_planes(columns):
 
 @pytest.mark.parametrize(
     ("columns", "spacing"),
-    [({}, None), ({"spacing_mm": ""}, None), ({"spacing_mm": "0.5 0.25"}, (0.5, 0.25, 1.0))],
+    [
+        ({}, None),
+        ({"spacing_mm": ""}, None),
+        ({"spacing_mm": "1 1 1"}, None),
+        ({"spacing_mm": "0.5 0.25"}, (0.5, 0.25, 1.0)),
+    ],
 )
 def test_an_image_has_one_plane(columns, spacing):
     assert plane_geometry_of(CaseForm("V1", 4, 3, columns)) == Geometry((1, 3, 4), spacing)
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"), [("1 1 1", "expected 2 numbers"), ("1 -1", "expected two lengths, found '1 -1'")]
+    ("text", "expected"), [("1", "expected 2 numbers"), ("1 -1", "expected two lengths, found '1 -1'")]
 )
 def test_faults_of_the_spacing_of_an_image(text, expected):
     with pytest.raises(PhaseError, match=expected):
