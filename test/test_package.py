@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from evaluation import __version__
+from test.docs.pages import blocks_of, runs, shown_after
 from test.repository import REPOSITORY
 
 # What `pip install .` reads in a fresh clone.
@@ -84,8 +85,12 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
     sources = (path.relative_to(REPOSITORY).as_posix() for path in (REPOSITORY / "evaluation").rglob("*.py"))
-    templates = (path.name for path in (REPOSITORY / "evaluation" / "report" / "templates").iterdir())
-    others = {"evaluation/py.typed", *(f"evaluation/report/templates/{name}" for name in templates)}
+    templates = (
+        path.relative_to(REPOSITORY).as_posix()
+        for room in ("report", "starter")
+        for path in (REPOSITORY / "evaluation" / room / "templates").iterdir()
+    )
+    others = {"evaluation/py.typed", *templates}
     assert names == {*others, *sources}
 
 
@@ -127,6 +132,32 @@ def test_the_library_runs_without_the_repository(programs, tmp_path):
     )
     submission = REPOSITORY / "test" / "input" / "refuge-onsite"
     assert run(programs / "python", "-c", program, phase, submission, cwd=tmp_path) == "40\n"
+
+
+@pytest.mark.parametrize("guide", ["your-own-challenge", "add-a-challenge"])
+def test_a_guide_runs_in_a_fresh_folder(programs, tmp_path, guide):
+    page = REPOSITORY / "docs" / f"{guide}.md"
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
+    environment |= {"PATH": f"{programs}:{os.environ['PATH']}", "COLUMNS": "120"}
+    for block in blocks_of(page):
+        if block.note.startswith("file="):
+            file = tmp_path / block.note.removeprefix("file=")
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(block.text, encoding="utf-8")
+        elif runs(block, container=False):
+            done = subprocess.run(
+                ["bash", "-e", "-c", block.text],
+                cwd=tmp_path,
+                env=environment,
+                capture_output=True,
+                text=True,
+                timeout=300,
+            )
+            assert done.returncode == 0, done.stdout + done.stderr
+            for line in shown_after(page, block):
+                assert (
+                    line in [printed.rstrip() for printed in done.stdout.splitlines()] or line in done.stderr
+                )
 
 
 def test_its_types_are_found_by_a_type_checker(programs, tmp_path):
