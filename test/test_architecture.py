@@ -21,7 +21,7 @@ FLOORS = (
     ("platform", "synthesis"),
     ("phase",),
     ("workers",),
-    ("challenges", "ranking"),
+    ("challenges", "ranking", "define"),
     ("charts",),
     ("summary",),
     ("evaluate",),

@@ -13,10 +13,8 @@ from test.challenges.declared.phases import write_table
 CHALLENGE = '''\
 """Ages, scored by the largest error."""
 
-from evaluation.core.challenge import Challenge, Options, Task
-from evaluation.core.field import CaseColumns, Field, Reference, Socket, TableColumns
-from evaluation.core.metric import mean_metric
-from evaluation.io.kinds.number import Number
+from evaluation.define import CaseColumns, Challenge, Field, Number, Options, Reference, Socket, TableColumns
+from evaluation.define import Task, mean_metric
 
 AGE = Field(
     name="age",

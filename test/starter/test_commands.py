@@ -1,0 +1,40 @@
+"""The commands `new`, `build` and `export`: what they print, and what is wrong with their arguments."""
+
+import pytest
+
+from evaluation.cli.main import main
+
+
+def test_new_says_what_comes_next(tmp_path, capsys):
+    assert main(["new", str(tmp_path / "mine"), "--like", "regression"]) == 0
+    assert "evaluation seal phase" in capsys.readouterr().out
+    assert main(["seal", str(tmp_path / "mine" / "phase")]) == 0
+
+
+def test_new_in_a_folder_with_content(tmp_path, capsys):
+    (tmp_path / "labels.csv").touch()
+    assert main(["new", str(tmp_path), "--like", "regression"]) == 1
+    printed = capsys.readouterr().err
+    assert "expected a new or empty folder, found one with content" in printed
+    assert "nothing was written" in printed
+
+
+@pytest.mark.parametrize("arguments", [[], ["--like", "chess"], ["--like", "points", "--from", "pack.json"]])
+def test_new_needs_one_known_start(tmp_path, arguments):
+    with pytest.raises(SystemExit):
+        main(["new", str(tmp_path / "mine"), *arguments])
+
+
+@pytest.mark.parametrize("command", ["build", "export"])
+def test_a_folder_without_a_phase(tmp_path, capsys, command):
+    assert main([command, str(tmp_path)]) == 1
+    assert "expected phase.toml or phase/phase.toml, found neither" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["build", "export"])
+def test_without_docker(tmp_path, capsys, monkeypatch, command):
+    main(["new", str(tmp_path / "mine"), "--like", "points"])
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert main([command, str(tmp_path / "mine")]) == 1
+    assert "docker: not installed" in capsys.readouterr().err
+    assert not (tmp_path / "mine" / "phase" / ".nonce").exists()
