@@ -17,7 +17,7 @@ import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing import resource_tracker
 from types import TracebackType
@@ -26,7 +26,7 @@ from typing import Any
 from evaluation.core.fault import PhaseError
 from evaluation.platform import machine
 from evaluation.rescoring.cluster_worker import score_on_worker
-from evaluation.rescoring.task import Answer, Answers, Task, failed
+from evaluation.rescoring.task import ATTEMPTS, Answer, Answers, Task, failed
 
 QUEUES = {
     "slurm": "SLURMCluster",
@@ -51,11 +51,12 @@ _RECONNECTIONS = 5
 
 @dataclass
 class _Given:
-    """A task that was handed over, its future, and whether it runs while no other does."""
+    """A task that was handed over, its future, whether no other runs with it, and workers that failed it."""
 
     task: Task
     future: Any
     alone: bool
+    failed_on: tuple[str, ...]
 
 
 class OnCluster:
@@ -127,8 +128,20 @@ class OnCluster:
                 answer = self._answer(given)
                 if answer is None:
                     suspects.append(given.task)
-                else:
+                elif not self._tries_elsewhere(given, answer):
                     yield given.task, answer
+
+    def _tries_elsewhere(self, given: _Given, answer: Answer) -> bool:
+        """Hand a task over again that a worker failed for lack of its own, if there are others."""
+        failed_on = (*given.failed_on, answer.worker)
+        if not answer.elsewhere or len(failed_on) == ATTEMPTS:
+            return False
+        others: list[str] = []
+        with contextlib.suppress(Exception):  # as in `_room`
+            others = [address for address in self._client.nthreads() if address not in failed_on]
+        if others:
+            self._give(given.task, given.alone, failed_on, others)
+        return bool(others)
 
     def _answer(self, given: _Given) -> Answer | None:
         """Return the answer of a task that has ended, None for one that must be run alone to be blamed."""
@@ -149,7 +162,13 @@ class OnCluster:
             return failed(f"{type(error).__name__}: {error}")
         return answer
 
-    def _give(self, task: Task, alone: bool = False) -> None:
+    def _give(
+        self,
+        task: Task,
+        alone: bool = False,
+        failed_on: tuple[str, ...] = (),
+        workers: Sequence[str] | None = None,
+    ) -> None:
         self._numbers += 1
         key = f"{task.place}#{self._numbers}"
         names = {
@@ -157,8 +176,17 @@ class OnCluster:
             "function": self._score.__name__,
             "task": pickle.dumps(task),
         }
-        future = self._client.submit(eval, _CALL, names, key=key, pure=False)
-        self._given[key] = _Given(task, future, alone)
+        future = self._client.submit(
+            eval,
+            _CALL,
+            names,
+            key=key,
+            pure=False,
+            workers=workers,
+            # Rather there again than never, should the others end.
+            allow_other_workers=workers is not None,
+        )
+        self._given[key] = _Given(task, future, alone, failed_on)
         future.add_done_callback(lambda done: self._ended.put(done.key))
 
     def _next(self) -> _Given | None:
@@ -220,7 +248,7 @@ class OnCluster:
                 time.sleep(1.0)
         lost, self._given = self._given, {}
         for given in lost.values():
-            self._give(given.task, given.alone)
+            self._give(given.task, given.alone, given.failed_on)
 
 
 @contextlib.contextmanager

@@ -37,7 +37,8 @@ def score_on_worker(task: Task) -> Answer:
     folder = Path(worker.local_directory)
     if not hasattr(_of_thread, "lane"):
         _of_thread.lane = SteadyLane(folder)
-    return score_fetched(task, folder, _share_mb(worker, task.workers), _of_thread.lane)
+    answer = score_fetched(task, folder, _share_mb(worker, task.workers), _of_thread.lane)
+    return replace(answer, worker=worker.address)
 
 
 def score_fetched(task: Task, folder: Path, memory_mb: int | None, lane: SteadyLane) -> Answer:
@@ -55,7 +56,7 @@ def score_fetched(task: Task, folder: Path, memory_mb: int | None, lane: SteadyL
             return failed("; ".join(error.problems))
         except Exception as error:  # whatever a file system of fsspec raises
             if attempt == ATTEMPTS:
-                return failed(f"{task.submission}: {type(error).__name__}: {error}")
+                return failed(f"{task.submission}: {type(error).__name__}: {error}", elsewhere=True)
     raise AssertionError("unreachable")
 
 

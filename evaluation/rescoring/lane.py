@@ -113,7 +113,7 @@ class SteadyLane:
 
 def died_each_time(reason: str) -> Answer:
     """Return the answer for a submission whose process died at every attempt."""
-    return failed(f"{reason}, {ATTEMPTS} times out of {ATTEMPTS}")
+    return failed(f"{reason}, {ATTEMPTS} times out of {ATTEMPTS}", elsewhere=True)
 
 
 def main() -> None:

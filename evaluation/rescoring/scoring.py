@@ -41,15 +41,15 @@ class Scorer:
             return failed("; ".join(error.problems))
         except OSError as error:
             place = f"{error.filename}: " if error.filename else ""
-            return failed(f"{place}{error.strerror or error}")
+            return failed(f"{place}{error.strerror or error}", elsewhere=True)
         except MemoryError:
-            return failed("out of memory")
+            return failed("out of memory", elsewhere=True)
         except Exception:
             return failed(f"fault of the evaluation itself:\n{traceback.format_exc(limit=-8)}")
 
     def _answer(self, task: Task) -> Answer:
         if difference := task.environment.difference(environment()):
-            raise PhaseError(f"the worker has another environment: {difference}")
+            return failed(f"the worker has another environment: {difference}", elsewhere=True)
         submission = Path(task.submission)
         digest = submission_digest(submission)
         if digest == task.kept:

@@ -43,7 +43,8 @@ class Answer:
     """What became of a submission, in words and as files by name.
 
     ``digest`` is that of the submission. ``lasting`` tells that another run would come to the same, so that
-    the result may be kept: not where the machine ran out of time or memory.
+    the result may be kept: not where the machine ran out of time or memory. ``elsewhere`` tells of a failure
+    that another machine may not have; ``worker`` is the address of the cluster's worker that answered.
     """
 
     kind: Kind
@@ -51,11 +52,13 @@ class Answer:
     digest: str = ""
     files: Mapping[str, bytes] = field(default_factory=dict)
     lasting: bool = False
+    elsewhere: bool = False
+    worker: str = ""
 
 
-def failed(reason: str) -> Answer:
+def failed(reason: str, elsewhere: bool = False) -> Answer:
     """Return the answer for a submission that was not scored, for a reason that is not its own fault."""
-    return Answer("failed", f"not scored: {reason}")
+    return Answer("failed", f"not scored: {reason}", elsewhere=elsewhere)
 
 
 Answers = Generator[tuple[Task, Answer], None, None]

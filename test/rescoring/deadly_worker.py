@@ -1,13 +1,28 @@
-"""Scores, but ends the whole worker for one of the submissions."""
+"""Scores, but ends the whole worker for one of the submissions, or has no room on one of the workers."""
 
+import contextlib
 import os
 import signal
+from dataclasses import replace
+from pathlib import Path
 
 from evaluation.rescoring.cluster_worker import score_on_worker
-from evaluation.rescoring.task import Answer, Task
+from evaluation.rescoring.task import Answer, Task, failed
 
 
 def score_or_end(task: Task) -> Answer:
     if task.place == "folder":
         os.kill(os.getpid(), signal.SIGKILL)
+    return score_on_worker(task)
+
+
+def score_with_room(task: Task) -> Answer:
+    """Score, but not on the worker that was first to be asked: it answers at once that it has no room."""
+    from distributed import get_worker
+
+    worker = get_worker()
+    with contextlib.suppress(FileExistsError):
+        (Path(worker.local_directory).parent / "full").symlink_to(worker.address)
+    if (Path(worker.local_directory).parent / "full").readlink() == Path(worker.address):
+        return replace(failed("No space left on device", elsewhere=True), worker=worker.address)
     return score_on_worker(task)

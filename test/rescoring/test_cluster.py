@@ -18,7 +18,7 @@ from evaluation.rescoring.run import score_all
 from test.repository import REPOSITORY
 
 from .dask_processes import Dask, free_port
-from .deadly_worker import score_or_end
+from .deadly_worker import score_or_end, score_with_room
 from .teams import BEFORE, Here, many, results_in, tasks_of, write_teams
 
 pytestmark = [
@@ -127,6 +127,22 @@ def test_a_submission_that_ends_its_worker_each_time_is_blamed_and_no_other(team
     assert list(failures) == ["folder"]
     assert "its worker ended each time it was run alone" in failures["folder"]
     assert len(answers) == 6
+
+
+def test_what_a_worker_without_room_fails_is_scored_on_another(teams, tmp_path):
+    phase, submissions = teams
+    many(submissions, 6)
+    tasks = tasks_of(phase, submissions)
+    run(tasks, tmp_path / "quiet", Here())
+    _, tell = told()
+    with Dask(tmp_path / "scratch", 2) as dask:
+        engine = OnCluster(dask.address, None, tell, score=score_with_room)
+        assert "failed" not in run(tasks, tmp_path / "there", engine).values()
+    assert results_in(tmp_path / "there") == results_in(tmp_path / "quiet")
+    with Dask(tmp_path / "single", 1) as dask:
+        engine = OnCluster(dask.address, None, tell, score=score_with_room)
+        answers = [answer.line for _, answer in score_all(tasks[:2], tmp_path / "o", engine)]
+    assert answers == ["not scored: No space left on device"] * 2
 
 
 def test_what_was_handed_over_is_handed_to_the_next_scheduler(teams, tmp_path):
