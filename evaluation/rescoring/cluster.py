@@ -187,7 +187,7 @@ class OnCluster:
             allow_other_workers=workers is not None,
         )
         self._given[key] = _Given(task, future, alone, failed_on)
-        future.add_done_callback(lambda done: self._ended.put(done.key))
+        self._listen(future)
 
     def _next(self) -> _Given | None:
         """Return a task that has ended, after waiting for a while; None where none has."""
@@ -198,12 +198,19 @@ class OnCluster:
                 self._reconnect()
             return None
         given = self._given.pop(key, None)
-        if given is not None and given.future.status not in ("finished", "error"):
+        if given is None or given.future.status in ("finished", "error"):
+            return given
+        self._given[key] = given
+        if given.future.status == "cancelled":
             # The scheduler has ended, and with it all that was handed over.
-            self._given[key] = given
             self._reconnect()
-            return None
-        return given
+        else:
+            # Its worker ended before the answer was fetched; Dask does it again.
+            self._listen(given.future)
+        return None
+
+    def _listen(self, future: Any) -> None:
+        future.add_done_callback(lambda done: self._ended.put(done.key))
 
     def _room(self) -> int:
         """Return how many tasks may be handed over: somewhat more than there are threads."""

@@ -43,19 +43,28 @@ class Dask:
 
     def start(self) -> None:
         """Start scheduler and workers; a client waits for them."""
-        common = ["--no-dashboard"]
-        self._run("dask_scheduler", "--host", "127.0.0.1", "--port", str(self._port), *common)
+        self._run("dask_scheduler", "--host", "127.0.0.1", "--port", str(self._port), "--no-dashboard")
         while True:
             with socket.socket() as probe:
                 if probe.connect_ex(("127.0.0.1", self._port)) == 0:
                     break
             time.sleep(0.05)
         for _ in range(self._workers):
-            self._run(
-                "dask_worker",
-                *(self.address, "--nthreads", "1", "--memory-limit", "2GiB", *common),
-                *("--host", "127.0.0.1", "--local-directory", str(self._folder)),
-            )
+            self._start_worker()
+
+    def _start_worker(self) -> None:
+        self._run(
+            "dask_worker",
+            *(self.address, "--nthreads", "1", "--memory-limit", "2GiB", "--no-dashboard"),
+            *("--host", "127.0.0.1", "--local-directory", str(self._folder)),
+        )
+
+    def lose_a_worker(self, number: int) -> None:
+        """Kill a worker with all its processes, as a machine that is lost, and start another."""
+        lost = self._processes.pop(1 + number)
+        os.killpg(lost.pid, signal.SIGKILL)
+        lost.wait()
+        self._start_worker()
 
     def _run(self, command: str, *arguments: str) -> None:
         self._processes.append(
@@ -68,16 +77,6 @@ class Dask:
                 start_new_session=True,
             )
         )
-
-    def workers(self) -> list[int]:
-        """Return the worker processes that run now: those below the nannies, which listen to them."""
-        found = []
-        for nanny in self._processes[1:]:
-            for child in _children(nanny.pid):
-                command = Path(f"/proc/{child}/cmdline").read_bytes()
-                if b"spawn_main" in command:
-                    found.append(child)
-        return found
 
     def end(self) -> None:
         """Kill everything at once, as a cluster that loses its power."""

@@ -100,9 +100,8 @@ def test_workers_killed_at_random_moments_lose_nothing(teams, tmp_path, seed):
 
         def kill_now_and_then() -> None:
             while len(killed) < 3 and not ended.wait(moments.uniform(0.5, 2.0)):
-                if running := dask.workers():
-                    killed.append(moments.choice(running))
-                    os.kill(killed[-1], signal.SIGKILL)
+                killed.append(moments.randrange(2))
+                dask.lose_a_worker(killed[-1])
 
         thread = threading.Thread(target=kill_now_and_then)
         thread.start()
