@@ -102,7 +102,7 @@ PARTS = {
     "report/overview.py": "report/test_submission.py",
     "report/run_section.py": "report/test_submission.py",
     "report/size_figures.py": "report/test_case_images.py",
-    "report/structures.py": "report/test_submission.py",
+    "report/value_figures.py": "report/test_submission.py",
     "report/subgroup_figures.py": "report/test_submission.py",
     "report/metric_rows.py": "report/test_submission.py",
     "report/page.py": "report/test_render.py",
