@@ -19,8 +19,7 @@ from evaluation.io.kinds.boxes import BoxList
 from evaluation.metrics.box_matching import match_boxes
 from evaluation.metrics.froc import Candidates, FrocCurve, FrocTable
 from evaluation.phase.phase import Phase
-from evaluation.report.classification import identifier
-from evaluation.report.page import Figure, Section
+from evaluation.report.page import Figure, Section, identifier
 from evaluation.report.results import SubmissionResults
 
 Floats = NDArray[np.float64]
