@@ -165,3 +165,15 @@ def test_its_types_are_found_by_a_type_checker(programs, tmp_path):
     python = programs / "python"
     shown = run(sys.executable, "-m", "mypy", "--python-executable", python, "use.py", cwd=tmp_path)
     assert 'Revealed type is "builtins.str"' in shown or 'Revealed type is "str"' in shown
+
+
+def test_the_image_has_nothing_of_reports():
+    extra = {"jinja2", "markupsafe", "vl-convert-python"}
+    pinned = {
+        name: set(
+            re.findall(r"^([a-z0-9-]+)==", (REPOSITORY / name).read_text(encoding="utf-8"), re.MULTILINE)
+        )
+        for name in ("requirements.txt", "requirements-dev.txt")
+    }
+    assert not extra & pinned["requirements.txt"]
+    assert extra <= pinned["requirements-dev.txt"]

@@ -83,6 +83,7 @@ def theme(name: ThemeName) -> dict[str, Any]:
             "titleFontWeight": "normal",
             "labelLimit": 170,
         },
+        "axisX": {"labelFlush": False, "labelOverlap": "greedy", "labelSeparation": 4},
         "legend": {
             **labels,
             "orient": "bottom",

@@ -21,7 +21,12 @@ def cases_section(results: SubmissionResults) -> Section:
     timed = any(case.run_seconds is not None for case in results.cases)
     troubled = any(case.worst or case.failure for case in results.cases)
     columns = [Column("case"), *map(Column, cells)]
-    columns += [Column(title, _DIGITS) for task, names in tasks for title in _titles(task, names)]
+    for task, names in tasks:
+        table = results.tables[task.name]
+        columns += [
+            Column(title, _digits(table, name))
+            for title, name in zip(_titles(task, names), names, strict=True)
+        ]
     columns += [Column("run time (s)", 2)] if timed else []
     columns += [Column("worst values in"), Column("failure")] if troubled else []
     positions = {
@@ -62,6 +67,13 @@ def _numbers(table: Values) -> list[str]:
     return [
         name for name in found if all(isinstance(row.get(name), int | float | None) for row in table.rows)
     ]
+
+
+def _digits(table: Values, column: str) -> int:
+    """Return how many decimals are shown of a column: none of whole numbers."""
+    values = (row.get(column) for row in table.rows)
+    whole = all(value is None or not math.isfinite(value) or value == int(value) for value in values)
+    return 0 if whole else _DIGITS
 
 
 def _titles(task: Task, columns: list[str]) -> list[str]:

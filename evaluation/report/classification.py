@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -29,8 +28,14 @@ from evaluation.core.resampling import Resampling, units_of
 from evaluation.metrics.intervals import bootstrap_weights, wilson_interval
 from evaluation.metrics.probabilities import brier_score, expected_calibration_error
 from evaluation.metrics.roc import RocTable, roc_table
+from evaluation.report.decision_figures import (
+    classes_of,
+    counts_of_decisions,
+    decision_charts,
+    right_decisions,
+)
 from evaluation.report.graders import grader_points
-from evaluation.report.page import Figure, Section
+from evaluation.report.page import Figure, Section, identifier
 from evaluation.report.results import SubmissionResults
 
 Floats = NDArray[np.float64]
@@ -69,16 +74,11 @@ def classification_section(results: SubmissionResults) -> Section | None:
     return Section("classification", "Classification", figures) if figures else None
 
 
-def identifier(text: str) -> str:
-    """Return a text as the name of a figure: lower-case letters, digits and hyphens."""
-    return re.sub(r"[^a-z0-9]+", "-", text.casefold()).strip("-")
-
-
 def _charts(results: SubmissionResults, task: Task) -> Iterator[Chart]:
     for scored in _scored(results, task):
         yield from _curves(results, scored)
         yield from _of_probabilities(scored)
-    yield from _decisions(results, task)
+    yield from decision_charts(results, task)
 
 
 def _scored(results: SubmissionResults, task: Task) -> Iterator[Scored]:
@@ -134,10 +134,12 @@ def _operating_points(results: SubmissionResults, scored: Scored) -> Iterator[Op
         if estimate and curve and same and not curve.is_area:
             yield point_on_curve(metric.title, scored.table, estimate.value)
     for task in results.tasks:
-        values = results.estimates[task.name]
-        if {"sensitivity", "specificity"} <= values.keys():
-            at = OperatingPoint(task.title, 1 - values["specificity"].value, values["sensitivity"].value)
-            yield at
+        decided = right_decisions(results, task)
+        if decided and decided.cases == (
+            int(scored.table.positive.sum()),
+            int((~scored.table.positive).sum()),
+        ):
+            yield OperatingPoint(task.title, 1 - decided.specificity, decided.sensitivity)
     if scored.probabilities is not None:
         yield point_at_threshold(f"threshold {_THRESHOLD:g}", scored.table, _THRESHOLD)
 
@@ -163,8 +165,8 @@ def _of_probabilities(scored: Scored) -> Iterator[Chart]:
     yield confusion_chart(
         f"{scored.identifier}-confusion",
         f"Confusion matrix. {scored.task.title}",
-        _counts(decided >= _THRESHOLD, positive > 0),
-        _classes(scored.columns.label),
+        counts_of_decisions(decided >= _THRESHOLD, positive > 0),
+        classes_of(scored.columns.label),
         f"Called positive from a probability of {_THRESHOLD:g} on.",
     )
 
@@ -178,47 +180,3 @@ def _calibration_bins(probabilities: Floats, positive: Floats) -> Iterator[Calib
             interval = wilson_interval(float(positive[members].sum()), count)
             predicted, observed = float(probabilities[members].mean()), float(positive[members].mean())
             yield CalibrationBin(count, predicted, observed, interval.lower, interval.upper)
-
-
-def _decisions(results: SubmissionResults, task: Task) -> Iterator[Chart]:
-    """Yield the confusion matrices of decisions, one for each pair of columns."""
-    table = results.tables[task.name]
-    for metric in task.metrics:
-        decision = metric.aggregate.decision
-        if decision is None or metric.name not in results.estimates[task.name]:
-            continue
-        predicted, present = table[decision.predicted], table[decision.present]
-        entering = ~np.isnan(present)
-        yield confusion_chart(
-            identifier(f"{task.name}-{metric.name}-confusion"),
-            f"Confusion matrix. {metric.title}",
-            _counts(predicted[entering] > 0, present[entering] > 0),
-            _classes(decision.present),
-            f"Decisions of {task.title}.",
-        )
-    sides = [metric.aggregate.share_column for metric in task.metrics[:2]]
-    if [metric.name for metric in task.metrics] == ["sensitivity", "specificity"] and all(sides):
-        right, wrong = [], []
-        for column in sides:
-            values = table[str(column)]
-            right.append(int(np.nansum(values)))
-            wrong.append(int(np.nansum(1 - values)))
-        yield confusion_chart(
-            identifier(f"{task.name}-confusion"),
-            f"Confusion matrix. {task.title}",
-            np.array([[right[1], wrong[1]], [wrong[0], right[0]]]),
-            ("negative", "positive"),
-            "Decisions as submitted.",
-        )
-
-
-def _counts(called: NDArray[np.bool_], positive: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Return the numbers of cases by true and predicted class, negative first."""
-    return np.array(
-        [[int((called[positive == true] == say).sum()) for say in (False, True)] for true in (False, True)]
-    )
-
-
-def _classes(label: str) -> tuple[str, str]:
-    name = label.replace("_", " ")
-    return f"no {name}", name

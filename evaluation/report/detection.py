@@ -17,10 +17,9 @@ from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Task
 from evaluation.io.kinds.boxes import BoxList
 from evaluation.metrics.box_matching import match_boxes
-from evaluation.metrics.froc import Candidates, FrocTable
+from evaluation.metrics.froc import Candidates, FrocCurve, FrocTable
 from evaluation.phase.phase import Phase
-from evaluation.report.classification import identifier
-from evaluation.report.page import Figure, Section
+from evaluation.report.page import Figure, Section, identifier
 from evaluation.report.results import SubmissionResults
 
 Floats = NDArray[np.float64]
@@ -41,7 +40,7 @@ class BoxHits:
 
 
 def detection_section(results: SubmissionResults) -> Section | None:
-    """Return the section, None without a task whose cases have boxes."""
+    """Return the section, None without a task of detections."""
     figures = tuple(Figure(chart) for chart in _charts(results))
     return Section("detection", "Detection", figures) if figures else None
 
@@ -90,7 +89,36 @@ def _charts(results: SubmissionResults) -> Iterator[Chart]:
                     curves,
                 )
         if lines := list(_froc(rules, table)):
-            yield froc_chart(f"{identifier(task.name)}-froc", f"FROC. {task.title}", lines, HIT)
+            hit = f"A hit has an intersection over union of at least {HIT:g}."
+            yield froc_chart(f"{identifier(task.name)}-froc", f"FROC. {task.title}", lines, hit)
+    for task in results.tasks:
+        table = results.tables[task.name]
+        for metric in task.metrics:
+            columns = [f"{metric.name}_{part}" for part in ("hits", "false", "objects")]
+            if set(columns) <= set(table.column_names) and table[columns[2]].any():
+                yield froc_chart(
+                    identifier(f"{task.name}-{metric.name}-froc"),
+                    f"FROC. {metric.title}",
+                    [_counted_froc(table, *columns)],
+                    "Hits are those of the metric.",
+                )
+
+
+def _counted_froc(table: CaseTable, hits: str, false: str, objects: str) -> FrocLine:
+    """Return the curve of columns of confidences of hits and of false detections, and numbers of objects."""
+    columns = [(table.objects(column), is_hit) for column, is_hit in ((hits, True), (false, False))]
+    candidates = Candidates(
+        np.concatenate([np.repeat(np.arange(len(table)), list(map(len, rows))) for rows, _ in columns]),
+        np.concatenate([np.asarray(one, dtype=np.float64) for rows, _ in columns for one in rows]),
+        np.concatenate([np.full(len(one), is_hit) for rows, is_hit in columns for one in rows]),
+        table[objects].astype(np.int64),
+    )
+    return _line("submission", FrocTable(candidates).curve(np.ones(len(table))))
+
+
+def _line(name: str, curve: FrocCurve) -> FrocLine:
+    shown = thinned(curve.false_positives_per_case, curve.sensitivity)
+    return FrocLine(name, curve.false_positives_per_case[shown], curve.sensitivity[shown])
 
 
 def _precision_recall(
@@ -121,6 +149,4 @@ def _froc(rules: DetectionRules, table: CaseTable) -> Iterator[FrocLine]:
             np.concatenate([hit[chosen] for hit, chosen in zip(hits, of_class, strict=True)]),
             counts,
         )
-        curve = FrocTable(candidates).curve(np.ones(len(table)))
-        shown = thinned(curve.false_positives_per_case, curve.sensitivity)
-        yield FrocLine(name, curve.false_positives_per_case[shown], curve.sensitivity[shown])
+        yield _line(name, FrocTable(candidates).curve(np.ones(len(table))))

@@ -13,13 +13,17 @@ from evaluation.report.results import SubmissionResults
 
 @dataclass(frozen=True)
 class MetricRow:
-    """A metric of a task with its published value; ``digits`` are the decimals that are published."""
+    """A metric of a task with its published value; ``digits`` and ``spread_digits`` are those published.
+
+    Both are numbers of decimals: of the value, and of its interval and spread.
+    """
 
     task: str
     task_title: str
     metric: Metric
     estimate: Estimate
     digits: int
+    spread_digits: int
 
     @property
     def name(self) -> str:
@@ -33,5 +37,7 @@ def metric_rows(results: SubmissionResults) -> Iterator[MetricRow]:
         published = results.metrics.aggregates.get(task.name, {})
         for metric in task.metrics:
             if metric.name in published:
-                digits = digits_of(results.phase.config, f"{task.name}.{metric.name}").value
-                yield MetricRow(task.name, task.title, metric, published[metric.name], digits)
+                digits = digits_of(results.phase.config, f"{task.name}.{metric.name}")
+                yield MetricRow(
+                    task.name, task.title, metric, published[metric.name], digits.value, digits.spread
+                )

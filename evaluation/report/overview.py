@@ -81,11 +81,12 @@ def _table(rows: list[MetricRow]) -> Table:
             )
         )
     digits = max((row.digits for row in rows), default=None)
+    spread_digits = max((row.spread_digits for row in rows), default=None)
     columns = (
         Column("task"),
         Column("metric"),
         Column("value", digits),
-        *(Column(title, digits) for title in ("lower", "upper", "standard deviation", "median")),
+        *(Column(title, spread_digits) for title in ("lower", "upper", "standard deviation", "median")),
         Column("better"),
         Column("unit"),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -141,3 +142,8 @@ def shown(cell: Cell, digits: int | None = None) -> str:
         text = f"{cell:.{digits}f}" if digits is not None else f"{cell:g}"
         return text.replace("-", "−")
     return str(cell)
+
+
+def identifier(text: str) -> str:
+    """Return a text as the name of a figure: lower-case letters, digits and hyphens."""
+    return re.sub(r"[^a-z0-9]+", "-", text.casefold()).strip("-")

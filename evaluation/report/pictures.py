@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 from evaluation.core.challenge import Task
 from evaluation.core.metric import Metric
 from evaluation.metrics.ratio import ratio_or_nan
-from evaluation.report.case_images import CaseImage, CaseValues, is_shown
+from evaluation.report.case_images import CaseValues, is_shown
+from evaluation.report.case_pictures import CaseImage
 from evaluation.report.detection import HIT, case_hits, inclusive_corners
 from evaluation.report.overlays import AGREEMENT, FALSE, LEGEND, MISSED
 from evaluation.report.page import Gallery, Picture, Section, shown
 from evaluation.report.results import SubmissionResults
-from evaluation.report.structures import averaged_metrics
+from evaluation.report.value_figures import averaged_metrics
 
 MOST_PICTURES = 12
 _RANKS = {4: ("worst", "second worst", "median", "best"), 3: ("worst", "median", "best")}

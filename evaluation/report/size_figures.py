@@ -10,8 +10,7 @@ from evaluation.charts.error_cloud import PointError, error_cloud_chart
 from evaluation.charts.scatter import Axis, CasePoint, scatter_chart
 from evaluation.core.challenge import fields_of
 from evaluation.report.case_images import CaseValues
-from evaluation.report.classification import identifier
-from evaluation.report.page import Figure, Section
+from evaluation.report.page import Figure, Section, identifier
 from evaluation.report.regions import Size
 from evaluation.report.results import SubmissionResults
 

@@ -14,8 +14,7 @@ from evaluation.core.metric import Metric
 from evaluation.phase.leaderboard_metrics import platform_metrics
 from evaluation.phase.public_digits import digits_of
 from evaluation.phase.subgroups import key_of, subgroup_masks
-from evaluation.report.classification import identifier
-from evaluation.report.page import Block, Cell, Column, Figure, Section, Table
+from evaluation.report.page import Block, Cell, Column, Figure, Section, Table, identifier
 from evaluation.report.results import SubmissionResults
 from evaluation.summary import Subgroups
 

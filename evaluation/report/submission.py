@@ -14,8 +14,8 @@ from evaluation.report.pictures import pictures_section
 from evaluation.report.results import SubmissionResults
 from evaluation.report.run_section import definitions_section, run_times_section, troubles_section
 from evaluation.report.size_figures import sizes_section
-from evaluation.report.structures import values_section
 from evaluation.report.subgroup_figures import public_subgroups_section, subgroups_section
+from evaluation.report.value_figures import values_section
 
 BANNER = "Holds labels: for the organisers of the challenge alone."
 

@@ -68,7 +68,7 @@ def examples() -> dict[str, Chart]:
             Axis("Dice", (0, 1)),
         ),
         bland_altman_chart("bland-altman", "Agreement", [Pair("a", 3, 1), Pair("b", 2, 2)], "mm"),
-        froc_chart("froc", "FROC", [FrocLine("polyp", ENDS, np.array([0.5, 1.0]))], 0.5),
+        froc_chart("froc", "FROC", [FrocLine("polyp", ENDS, np.array([0.5, 1.0]))], "A hit overlaps."),
         cumulative_chart("cumulative", "Errors", np.array([3.0, 1.0, np.nan, 2.0]), "px"),
         error_cloud_chart("error-cloud", "Errors", [PointError("a", 3, 4), PointError("b", 0, 0)]),
         forest_chart(

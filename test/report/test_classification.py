@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
-from evaluation.report.classification import classification_section, identifier
+from evaluation.report.classification import classification_section
+from evaluation.report.page import identifier
 
 
 def charts(results):
@@ -43,7 +44,9 @@ def test_graders_and_decisions_are_points_of_the_curve(bundled_phase):
     named = {point["name"]: point for point in points}
     assert {"grader G1", "grader G2", "Binary decision on referral"} <= set(named)
     decision = results.estimates["decision"]
-    assert named["Binary decision on referral"]["sensitivity"] == decision["sensitivity"].value
+    assert named["Binary decision on referral"]["sensitivity"] == pytest.approx(decision["sensitivity"].value)
+    right = 1 - named["Binary decision on referral"]["false_positive_rate"]
+    assert right == pytest.approx(decision["specificity"].value)
     # by hand from the case table: of the eyes that G1 called RG or NRG
     cells = {case.name: case.cells for case in results.cases}
     table = results.tables["referral"]

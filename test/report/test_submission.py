@@ -13,8 +13,8 @@ from evaluation.report.page import CaseTable, Table
 from evaluation.report.pictures import chosen_cases
 from evaluation.report.render import render_page
 from evaluation.report.results import read_results, results_of
-from evaluation.report.structures import averaged_metrics
 from evaluation.report.submission import organiser_page, public_page
+from evaluation.report.value_figures import averaged_metrics
 from test.report.browser import WIDTHS, opened
 from test.report.submissions import PHASES
 from test.report.test_render import HOSTILE
@@ -68,6 +68,9 @@ def test_every_case_has_a_row_with_its_values(bundled_phase, name):
     (table,) = blocks_of(organiser_page(results), CaseTable)
     assert [row[0] for row in table.rows] == [case.name for case in results.cases]
     titles = [column.title for column in table.columns]
+    digits = {column.title: column.digits for column in table.columns}
+    if name == "refuge-onsite":
+        assert (digits["classification: glaucoma"], digits["Dice of the cup"]) == (0, 4)
     for task in results.tasks:
         for metric, column in averaged_metrics(results, task):
             shown = {row[0]: row[titles.index(metric.title)] for row in table.rows}

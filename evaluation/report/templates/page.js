@@ -253,7 +253,7 @@
     const current = [...links.values()].find((link) => link.hasAttribute("data-in-sight"));
     for (const link of links.values()) link.removeAttribute("aria-current");
     current?.setAttribute("aria-current", "true");
-  });
+  }, { rootMargin: "-80px 0px -40% 0px" });
   for (const section of document.querySelectorAll("main > section")) inSight.observe(section);
 
   setTheme(prefersDark.matches ? "dark" : "light");

@@ -11,8 +11,7 @@ from evaluation.charts.cumulative import cumulative_chart
 from evaluation.charts.distribution import Distribution, distribution_chart
 from evaluation.core.challenge import Task
 from evaluation.core.metric import Metric
-from evaluation.report.classification import identifier
-from evaluation.report.page import Figure, Section
+from evaluation.report.page import Figure, Section, identifier
 from evaluation.report.results import SubmissionResults
 
 
