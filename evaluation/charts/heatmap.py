@@ -65,7 +65,8 @@ def heatmap_chart(
     order = list(columns or dict.fromkeys(cell.column for cell in cells))
     x = {
         **category(column, axes.columns, axis={"labelAngle": -45, "labelLimit": 110, "labelFontSize": 10}),
-        "sort": order,
+        # A domain takes names as they are; an order would put them into an expression.
+        "scale": {"domain": order},
     }
     # An interpolation between two colours alone can be read in grey, too.
     scale = {"domain": [faint, full], "range": ["#f4f8fb", BLUE], "interpolate": "rgb", "clamp": True}

@@ -53,7 +53,8 @@ def significance_chart(
         "scale": {"domain": list(_SIGNS), "range": [colour for _, colour in _SIGNS.values()]},
         "legend": {"symbolStrokeColor": GREY, "symbolType": "square"},
     }
-    order = list(teams)
+    # A domain takes names as they are; an order would put them into an expression.
+    scale = {"scale": {"domain": list(teams)}}
     x = category("column", axis={"labelAngle": -45, "labelLimit": 110, "title": None})
     layers = [
         {
@@ -70,7 +71,7 @@ def significance_chart(
     ]
     specification = {
         "data": {"name": "pairs"},
-        "encoding": {"x": {**x, "sort": order}, "y": {**names_down("row"), "sort": order}},
+        "encoding": {"x": {**x, **scale}, "y": {**names_down("row"), **scale}},
         "layer": layers,
         "height": 26 * len(teams),
     }

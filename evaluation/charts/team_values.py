@@ -31,7 +31,7 @@ def team_values_chart(
     domain: tuple[float, float] | None = None,
 ) -> Chart:
     """Return the chart of values by team, from top to bottom in the order given."""
-    y = names_down("team")
+    y = {**names_down("team"), "scale": {"domain": [one.team for one in values]}}
     told = tooltip("team", numbers=("value", "lower", "upper"))
     layers: list[Record] = [
         {
@@ -49,7 +49,9 @@ def team_values_chart(
     data: dict[str, Sequence[Record]] = {"teams": [vars(one) for one in values]}
     if intervals := [vars(one) for one in values if one.lower is not None]:
         data["intervals"] = intervals
-        layers.append(
+        # Below the points, which are pointed at.
+        layers.insert(
+            0,
             {
                 "data": {"name": "intervals"},
                 "mark": {"type": "rule", "strokeWidth": 2},
@@ -60,7 +62,7 @@ def team_values_chart(
                     "color": team_colour(marks),
                     "tooltip": told,
                 },
-            }
+            },
         )
     return Chart(
         name, title, description, data, {"layer": layers, "height": ROW_HEIGHT * len(values)}, follows

@@ -76,22 +76,24 @@ def _latex(sections: Iterable[Section]) -> Iterator[Section]:
 
 def _with_unique_names(sections: Iterable[Section]) -> Iterator[Section]:
     """Yield sections in which no two figures, tables or sections have one name; later ones get a number."""
-    used: Counter[str] = Counter()
-
-    def unique(name: str) -> str:
-        while used[name]:
-            used[name] += 1
-            name = f"{name}-{used[name]}"
-        used[name] += 1
-        return name
+    sections_used, figures_used, tables_used = Counter[str](), Counter[str](), Counter[str]()
 
     def renamed(block: Block) -> Block:
         if isinstance(block, Figure):
-            return replace(block, chart=replace(block.chart, name=unique(block.chart.name)))
+            name = _unique(block.chart.name, figures_used)
+            return replace(block, chart=replace(block.chart, name=name))
         if isinstance(block, Table | CaseTable):
-            return replace(block, name=unique(block.name))
+            return replace(block, name=_unique(block.name, tables_used))
         return block
 
     for section in sections:
-        name = unique(section.name)
+        name = _unique(section.name, sections_used)
         yield replace(section, name=name, blocks=tuple(map(renamed, section.blocks)))
+
+
+def _unique(name: str, used: Counter[str]) -> str:
+    while used[name]:
+        used[name] += 1
+        name = f"{name}-{used[name]}"
+    used[name] += 1
+    return name

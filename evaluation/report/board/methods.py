@@ -150,8 +150,8 @@ def _tests(phase: RankedPhase) -> Iterator[str]:
         )
     if compared:
         yield (
-            "Tests are two-sided at a level of 5 %, with Holm's correction for the pairs of a metric (Holm 1979). "
-            "A tier ends before a team that is significantly worse than the first team of the tier."
+            "Tests are two-sided at a level of 5 %, with Holm's correction for the pairs of a metric "
+            "(Holm 1979). A tier ends before a team that is significantly worse than its first team."
         )
     if phase.board.subgroup_tests:
         columns = sorted({words_of(test.column) for test in phase.board.subgroup_tests})
@@ -182,6 +182,7 @@ def _robustness(phase: RankedPhase) -> Iterator[str]:
         method = {"Kemeny": "Kemeny's exact method (Kemeny 1959)", "Borda": "Borda's method (Borda 1784)"}
         yield (
             f"The consensus over the {len(across.rankings)} leaderboards was found by "
-            f"{method[across.method]}; they were clustered by average linkage of the distance 1 − τ-b (Wiesenfarth 2021)."
+            f"{method[across.method]}; they were clustered by average linkage of "
+            "the distance 1 − τ-b (Wiesenfarth 2021)."
         )
     yield f"All figures were computed with challenge-evaluation {__version__}."

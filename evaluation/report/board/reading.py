@@ -7,7 +7,7 @@ import dataclasses
 import json
 import types
 import typing
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, Union, get_args, get_origin
@@ -40,7 +40,8 @@ def with_absent(content: Any, kind: Any) -> Any:
     origin, arguments = get_origin(kind), get_args(kind)
     if content is None:
         return None
-    if dataclasses.is_dataclass(kind) and isinstance(content, dict):
+    is_dataclass = dataclasses.is_dataclass(kind)
+    if is_dataclass and isinstance(content, dict):
         hints = _hints(kind)
         filled = {name: with_absent(content[name], hint) for name, hint in hints.items() if name in content}
         absent = {name: None for name, hint in hints.items() if name not in content and _may_be_none(hint)}
@@ -56,7 +57,7 @@ def with_absent(content: Any, kind: Any) -> Any:
 
 
 @cache
-def _hints(kind: Hashable) -> dict[str, Any]:
+def _hints(kind: Any) -> dict[str, Any]:
     return typing.get_type_hints(kind)
 
 
