@@ -8,7 +8,7 @@ import pytest
 
 from evaluation.core.fault import PhaseError
 from evaluation.platform.result_file import as_written
-from evaluation.ranking.leaderboard_file import OrganiserPart
+from evaluation.ranking.leaderboard_file import FinalTeam, OrganiserPart
 from evaluation.report.board.cases_section import clustered
 from evaluation.report.board.latex import escaped, latex_table
 from evaluation.report.board.leaderboard import BANNER, leaderboard_page
@@ -179,6 +179,26 @@ def test_phases_of_one_name_have_figures_of_different_names(twelve):
         len(names) == len(set(names)) == 2 * len(list(leaderboard_page(twelve.board, twelve.parts).charts()))
     )
     assert len({section.name for section in page.sections}) == len(page.sections)
+
+
+def test_final_places_stand_first_with_their_distribution(twelve):
+    phase = replace(twelve.board.phases[0], role="onsite")
+    final = tuple(
+        FinalTeam(
+            team.team, place, float(place), str(place), {"onsite": place}, team.boards["overall"].distribution
+        )
+        for place, team in enumerate(phase.teams, start=1)
+    )
+    page = leaderboard_page(replace(twelve.board, phases=(phase,), final=final), twelve.parts)
+    assert page.sections[0].name == "final"
+    table, figure = page.sections[0].blocks
+    assert [row[:2] for row in table.rows] == [(team.place, team.team) for team in final]
+    shares = {(row["team"], row["place"]): row["share"] for row in figure.chart.data["blobs"]}
+    assert shares == {
+        (team.team, place): share
+        for team in final
+        for place, share in team.distribution.probabilities.items()
+    }
 
 
 def test_latex_shows_special_signs_as_they_are():

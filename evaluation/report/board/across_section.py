@@ -22,8 +22,9 @@ def across_section(across: AcrossRankings | None, what: str, role: str | None = 
         f"Consensus of the {what} ({across.method})",
         columns,
         rows,
-        f"{across.orders} equally good orders; best and worst are the places over all of them. Disagreements "
-        f"with the rankings: {across.disagreements} pairs.",
+        f"Number of equally good orders: {across.orders}; best and worst are the places over all of them. "
+        f"Pairs of teams in which the order contradicts a ranking, summed over the rankings: "
+        f"{across.disagreements}.",
     )
     dendrogram = dendrogram_chart(
         identifier(role or "", "dendrogram", what),

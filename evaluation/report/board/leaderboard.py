@@ -31,7 +31,7 @@ def leaderboard_page(board: Leaderboard, parts: Sequence[OrganiserPart]) -> Page
     """
     marks = marks_of(team.team for phase in board.phases for team in phase.teams)
     phases = [RankedPhase(phase, part, marks) for phase, part in zip(board.phases, parts, strict=True)]
-    sections: list[Section | None] = [final_section(board), across_section(board.across, "phases")]
+    sections: list[Section | None] = [final_section(board, marks), across_section(board.across, "phases")]
     for phase in phases:
         sections += (
             ranking_section(phase),

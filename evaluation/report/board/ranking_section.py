@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from evaluation.charts.blob import Places, blob_chart
 from evaluation.charts.chart import Chart
 from evaluation.charts.team_values import TeamValue, team_values_chart
+from evaluation.charts.teams import TeamMarks
 from evaluation.ranking.leaderboard_file import BoardOfTeam, FinalTeam, Leaderboard
 from evaluation.ranking.stability import PlaceDistribution
 from evaluation.report.board.ranked_phase import RankedPhase, words_of
+from evaluation.report.board.sources import wiesenfarth
 from evaluation.report.page import Block, Cell, Column, Figure, Section, Table
 
 
-def final_section(board: Leaderboard) -> Section | None:
+def final_section(board: Leaderboard, marks: TeamMarks) -> Section | None:
     """Return the section of the places over all phases; None without any."""
     if not board.final:
         return None
@@ -26,7 +29,16 @@ def final_section(board: Leaderboard) -> Section | None:
         *(Column(f"place {role}") for role in roles),
     )
     note = "Phases are weighed as the scheme says; a lower score is better."
-    return Section("final", "Final ranking", (Table("final", "All phases", columns, rows, note),))
+    blocks: list[Block] = [Table("final", "All phases", columns, rows, note)]
+    places = [
+        Places(team.team, given.probabilities, given.lower, given.median, given.upper)
+        for team in board.final
+        if (given := team.distribution)
+    ]
+    if places:
+        title = "Places in resamples: all phases"
+        blocks.append(Figure(blob_chart("final-blobs", title, places, marks, wiesenfarth("blob plot"))))
+    return Section("final", "Final ranking", tuple(blocks))
 
 
 def ranking_section(phase: RankedPhase) -> Section | None:
