@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.charts.chart import Chart, Record, point_of_case
+from evaluation.charts.chart import Chart, Record, if_selected, point_of_case
 from evaluation.charts.encodings import names_down, quantity, tooltip
-from evaluation.charts.theme import BLUE, GREY
+from evaluation.charts.theme import BLUE, GREY, VERMILION, Marks, colour_scale
 
 MOST_POINTS = 500
 """Above so many cases a line, bins replace the points."""
@@ -33,8 +33,15 @@ def distribution_chart(
     axis_title: str,
     domain: tuple[float, float] | None = None,
     follows: str = "",
+    *,
+    marks: Mapping[str, Marks] | None = None,
+    most_points: int = MOST_POINTS,
 ) -> Chart:
-    """Return the chart of one or several distributions on one axis."""
+    """Return the chart of one or several distributions on one axis.
+
+    ``marks`` by name give each distribution a colour of its own. With more cases than ``most_points``, bins
+    replace the points of a distribution.
+    """
     boxes, points, bins = [], [], []
     for one in distributions:
         entering = ~np.isnan(one.values)
@@ -57,7 +64,7 @@ def distribution_chart(
                 "mean": float(values.mean()),
             }
         )
-        if values.size > MOST_POINTS:
+        if values.size > most_points:
             counts, edges = np.histogram(values, bins=_BINS)
             bins += [
                 {"name": one.name, "value": float(edges[i] + edges[i + 1]) / 2, "cases": int(counts[i])}
@@ -69,6 +76,7 @@ def distribution_chart(
                 {"name": one.name, "case": case, "value": value, "offset": _offset(number)}
                 for number, (case, value) in enumerate(zip(names, values.tolist(), strict=True))
             ]
+    of_name = {"field": "name", "type": "nominal", "scale": colour_scale(marks or {}), "legend": None}
     y = names_down("name")
     x = quantity("value", axis_title, domain)
     numbers = ("median", "first_quartile", "third_quartile", "mean")
@@ -93,6 +101,7 @@ def distribution_chart(
                 "mark": {"type": "point", "filled": True, "color": BLUE, "opacity": 0.6},
                 "encoding": {
                     "x": x,
+                    **({"color": of_name} if marks else {}),
                     "size": {"field": "cases", "type": "quantitative", "scale": {"range": [4, 150]}},
                 },
             }
@@ -107,6 +116,7 @@ def distribution_chart(
                     "x": x,
                     "yOffset": {"field": "offset", "type": "quantitative", "scale": {"domain": [-1, 1]}},
                     **point_of_case(BLUE),
+                    **({"color": if_selected("case", VERMILION, of_name)} if marks else {}),
                     "tooltip": tooltip("case", "name", numbers=("value",)),
                 },
             }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from evaluation.charts.chart import Chart, Record
 from evaluation.charts.encodings import share, tooltip
-from evaluation.charts.theme import GREY, colour_scale, dash_scale, marks_of
+from evaluation.charts.theme import GREY, Marks, colour_scale, dash_scale, marks_of
 
 Floats = NDArray[np.float64]
 
@@ -49,9 +49,10 @@ def roc_chart(
     band: Band | None = None,
     points: Sequence[OperatingPoint] = (),
     follows: str = "",
+    marks: Mapping[str, Marks] | None = None,
 ) -> Chart:
-    """Return the ROC chart of one or several curves."""
-    marks = marks_of(curve.name for curve in curves)
+    """Return the ROC chart of one or several curves; ``marks`` by name are made of the names by default."""
+    marks = marks_of(curve.name for curve in curves) if marks is None else marks
     data: dict[str, Sequence[Record]] = {
         "curves": [
             {"name": curve.name, "false_positive_rate": x, "sensitivity": y}

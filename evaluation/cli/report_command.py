@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 
-from evaluation.cli import report_submission
+from evaluation.cli import report_leaderboard, report_submission
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the kinds of reports and their arguments."""
     kinds = parser.add_subparsers(dest="kind", required=True, metavar="KIND")
-    for name, module in {"submission": report_submission}.items():
+    modules = {"submission": report_submission, "leaderboard": report_leaderboard}
+    for name, module in modules.items():
         kind = kinds.add_parser(name, help=module.SUMMARY, description=module.SUMMARY)
         module.add_arguments(kind)
         kind.set_defaults(run=module.run)

@@ -10,12 +10,13 @@ import sys
 import pytest
 
 from evaluation.charts.chart import layered
+from test.charts.board_examples import board_examples
 from test.charts.drawing import drawn
 from test.charts.examples import examples
 from test.repository import REPOSITORY
 
 FOLDER = REPOSITORY / "test" / "charts" / "specifications"
-EXAMPLES = examples()
+EXAMPLES = examples() | board_examples()
 
 
 def rounded(value):

@@ -1,0 +1,42 @@
+"""`report leaderboard`: one HTML file about the teams of a challenge."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+SUMMARY = "Write a leaderboard as one HTML file with figures, tables and methods, for the organiser."
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument(
+        "results",
+        type=Path,
+        metavar="RESULTS",
+        help="the folder that `rank --output` wrote: leaderboard.json and the organiser's files beside it",
+    )
+    parser.add_argument("--output", type=Path, required=True, metavar="FILE.html", help="where to write")
+    parser.add_argument(
+        "--figures",
+        type=Path,
+        metavar="FOLDER",
+        help="also write every figure there as SVG, PDF, PNG, CSV and Vega-Lite",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the report and return 0. Raises `PhaseError`, `OSError`."""
+    from evaluation.platform.result_file import write_atomically
+    from evaluation.report.board.leaderboard import leaderboard_page
+    from evaluation.report.board.reading import read_leaderboard
+    from evaluation.report.figure_files import write_figures
+    from evaluation.report.render import render_page
+
+    page = leaderboard_page(*read_leaderboard(arguments.results))
+    write_atomically(arguments.output, render_page(page).encode())
+    if arguments.figures is not None:
+        write_figures(page.charts(), arguments.figures)
+    sys.stdout.write(f"{arguments.output}\n")
+    return 0

@@ -1,0 +1,72 @@
+"""The section of ROC curves: all teams in one figure, with annotators where they were given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from evaluation.charts.chart import Chart
+from evaluation.charts.curve_points import thinned
+from evaluation.charts.roc import Curve, OperatingPoint, roc_chart
+from evaluation.ranking.leaderboard_file import CurvePoints
+from evaluation.report.board.ranked_phase import RankedPhase
+from evaluation.report.board.sources import refuge
+from evaluation.report.page import Block, Column, Figure, Section, Table
+
+_STEPS = 150
+"""Positions along each axis that a curve among many others is thinned to."""
+
+
+def curves_section(phase: RankedPhase) -> Section | None:
+    """Return the section of ROC curves and annotators; None without any."""
+    blocks: list[Block] = [Figure(chart) for chart in _charts(phase)]
+    if phase.board.annotators is not None:
+        blocks += _annotators(phase)
+    return phase.section("curves", "ROC curves", blocks)
+
+
+def _charts(phase: RankedPhase) -> Iterator[Chart]:
+    annotators = phase.board.annotators
+    points = [
+        OperatingPoint(name, 1 - point.specificity, point.sensitivity)
+        for name, point in (annotators.points if annotators else {}).items()
+        if point.specificity is not None and point.sensitivity is not None
+    ]
+    for name, of_teams in phase.organiser.curves.items():
+        curves = [_curve(team, of_teams[team]) for team in phase.teams if team in of_teams]
+        if curves:
+            yield roc_chart(
+                phase.identifier(name, "roc"),
+                f"ROC of all teams: {phase.title_of(name)}",
+                curves,
+                points=points,
+                follows=refuge(phase.board.challenge, 5),
+                marks={team: mark for team, mark in phase.marks.items() if team in of_teams},
+            )
+
+
+def _curve(team: str, given: CurvePoints) -> Curve:
+    x, y = np.array(given.false_positive_rate), np.array(given.sensitivity)
+    kept = thinned(x, y, _STEPS)
+    return Curve(team, x[kept], y[kept])
+
+
+def _annotators(phase: RankedPhase) -> Iterator[Table]:
+    section = phase.board.annotators
+    assert section is not None
+    rows = tuple(
+        (name, point.sensitivity, point.specificity, point.accuracy) for name, point in section.points.items()
+    )
+    if rows:
+        columns = (
+            Column("annotator"),
+            *(Column(title, 3) for title in ("sensitivity", "specificity", "accuracy")),
+        )
+        yield Table(phase.identifier("annotators"), "Annotators", columns, rows)
+    pairs = tuple((one.first, one.second, one.agreed, one.cases) for one in section.agreement)
+    if pairs:
+        titles = ("first", "second", "cases on which they agree", "cases of both")
+        yield Table(
+            phase.identifier("agreement"), "Agreement of annotators", tuple(map(Column, titles)), pairs
+        )

@@ -1,0 +1,99 @@
+"""The page of a leaderboard: which sections it has."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from evaluation.charts.theme import marks_of
+from evaluation.ranking.leaderboard_file import Leaderboard, OrganiserPart
+from evaluation.report.board.across_section import across_section
+from evaluation.report.board.cases_section import cases_section
+from evaluation.report.board.curves_section import curves_section
+from evaluation.report.board.latex import latex_table
+from evaluation.report.board.methods import methods_paragraphs
+from evaluation.report.board.metrics_section import metrics_section
+from evaluation.report.board.ranked_phase import RankedPhase, listed
+from evaluation.report.board.ranking_section import final_section, ranking_section
+from evaluation.report.board.significance_section import significance_section
+from evaluation.report.board.stability_section import stability_section
+from evaluation.report.board.subgroups_section import subgroups_section
+from evaluation.report.page import Block, CaseTable, Figure, Page, Section, Table, Text
+
+BANNER = "Holds figures of single cases, which reveal labels: for the organisers of the challenge alone."
+
+
+def leaderboard_page(board: Leaderboard, parts: Sequence[OrganiserPart]) -> Page:
+    """Return the report of a leaderboard.
+
+    ``parts`` is what the organiser has of each phase, in their order.
+    """
+    marks = marks_of(team.team for phase in board.phases for team in phase.teams)
+    phases = [RankedPhase(phase, part, marks) for phase, part in zip(board.phases, parts, strict=True)]
+    sections: list[Section | None] = [final_section(board, marks), across_section(board.across, "phases")]
+    for phase in phases:
+        sections += (
+            ranking_section(phase),
+            metrics_section(phase),
+            stability_section(phase),
+            significance_section(phase),
+            curves_section(phase),
+            cases_section(phase),
+            subgroups_section(phase),
+            across_section(phase.board.across, "tasks", phase.board.role),
+            phase.section("methods", "Methods", [Text(methods_paragraphs(phase))]),
+        )
+    found = [section for section in sections if section]
+    if board.notices:
+        found.append(Section("notices", "Notices", (Text(board.notices),)))
+    secret = any(part != OrganiserPart() for part in parts)
+    return Page(
+        title=f"Leaderboard of {listed(sorted({phase.challenge for phase in board.phases}))}",
+        subtitle=listed([phase.phase for phase in board.phases]),
+        banner=BANNER if secret else "",
+        facts=tuple(_facts(phases)),
+        sections=tuple(_with_unique_names([*found, *_latex(found)])),
+    )
+
+
+def _facts(phases: Sequence[RankedPhase]) -> Iterator[tuple[str, str]]:
+    for phase in phases:
+        board = phase.board
+        label = f"Phase {board.role}" if board.role else "Phase"
+        cases = "" if board.cases is None else f", {board.cases} cases"
+        yield label, f"{board.phase}: {len(board.teams)} teams{cases}"
+        name = phase.boards[0]
+        if best := [team.team for team, one in phase.in_order_of(name) if one.place == 1]:
+            yield f"{label}: first in {name.replace('_', ' ')}", listed(best)
+
+
+def _latex(sections: Iterable[Section]) -> Iterator[Section]:
+    tables = [block for section in sections for block in section.blocks if isinstance(block, Table)]
+    if tables:
+        yield Section("latex", "Tables for LaTeX", tuple(latex_table(table) for table in tables))
+
+
+def _with_unique_names(sections: Iterable[Section]) -> Iterator[Section]:
+    """Yield sections in which no two figures, tables or sections have one name; later ones get a number."""
+    sections_used, figures_used, tables_used = Counter[str](), Counter[str](), Counter[str]()
+
+    def renamed(block: Block) -> Block:
+        if isinstance(block, Figure):
+            name = _unique(block.chart.name, figures_used)
+            return replace(block, chart=replace(block.chart, name=name))
+        if isinstance(block, Table | CaseTable):
+            return replace(block, name=_unique(block.name, tables_used))
+        return block
+
+    for section in sections:
+        name = _unique(section.name, sections_used)
+        yield replace(section, name=name, blocks=tuple(map(renamed, section.blocks)))
+
+
+def _unique(name: str, used: Counter[str]) -> str:
+    while used[name]:
+        used[name] += 1
+        name = f"{name}-{used[name]}"
+    used[name] += 1
+    return name
