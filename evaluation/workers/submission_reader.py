@@ -25,7 +25,7 @@ from evaluation.workers.values import ValuesOfBatch
 from evaluation.workers.worker import Answer, Tick
 
 INDEX_SECONDS = 10.0
-_QUICK_BYTES = 1 << 24
+_QUICK_BYTES = 1 << 22
 _FILES_PER_TICK = 32
 
 
