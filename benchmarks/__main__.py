@@ -95,11 +95,14 @@ def with_summary(text: str, rows: Sequence[Row]) -> str:
     """
     lines = ["| task | seconds | compared with | its time / ours |\n|---|---|---|---|\n"]
     for title in dict.fromkeys(row.title for row in rows):
-        first, *others = (row for row in rows if row.title == title)
-        shown = [row for row in others if row.name.startswith("rival: ")] or others[-1:]
+        first, *others = of_title = [row for row in rows if row.title == title]
+        compared = [row for row in others if row.ratio is not None]
+        shown = [row for row in compared if row.name.startswith("rival: ")] or compared[-1:]
         for number, row in enumerate(shown):
             ours = (title, f"{first.seconds:.2f}") if number == 0 else ("", "")
             lines.append(f"| {ours[0]} | {ours[1]} | {row.name.removeprefix('rival: ')} | {_ratio(row)} |\n")
+        if not compared:
+            lines += [f"| {title}, {row.name} | {row.seconds:.2f} | | |\n" for row in of_title]
     found, count = _MARKED.subn(lambda match: match[1] + "".join(lines) + match[2], text)
     if count != 1:
         raise ValueError("expected one place for the table, between <!-- speed --> and <!-- end of speed -->")

@@ -16,16 +16,20 @@ from typing import Any
 
 from evaluation.cli import main as command_line
 
-_STAGES = {"read": "read_submission", "score": "score_cases", "intervals": "figures_of"}
+_STAGES = {
+    "read": ("evaluation.evaluate", "read_submission"),
+    "score": ("evaluation.evaluate", "score_cases"),
+    "intervals": ("evaluation.summary", "figures_of"),
+}
 
 
 def main() -> None:
     """Run the command line with a clock about each stage."""
     started = time.perf_counter()
-    module = importlib.import_module("evaluation.evaluate")
     seconds: dict[str, float] = {}
     begun: list[float] = []
-    for stage, name in _STAGES.items():
+    for stage, (module_name, name) in _STAGES.items():
+        module = importlib.import_module(module_name)
         setattr(module, name, _clocked(getattr(module, name), stage, seconds, begun))
     status = command_line.main(sys.argv[1:])
     whole = time.perf_counter() - started

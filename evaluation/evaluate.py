@@ -17,7 +17,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Task
@@ -28,13 +28,15 @@ from evaluation.phase import home
 from evaluation.phase.phase import Phase
 from evaluation.phase.scores import Scores
 from evaluation.platform import machine
-from evaluation.platform.result_file import MetricsFile
-from evaluation.summary import Figures, figures_of, summarise
 from evaluation.workers.pool import PoolSettings
 from evaluation.workers.reader import ReaderSetup
 from evaluation.workers.reading import Progress, no_progress, read_submission
 from evaluation.workers.scorer import ScorerSetup
 from evaluation.workers.scoring import score_cases, score_nothing
+
+if TYPE_CHECKING:
+    from evaluation.platform.result_file import MetricsFile
+    from evaluation.summary import Figures
 
 _MIN_CASE_SECONDS = 30.0
 _REFERENCE_SECONDS = 120.0
@@ -90,6 +92,8 @@ def evaluate(
     outcomes = score_cases(jobs, read.batches, setup, reader, settings, _half(progress, len(jobs)))
     if problems := organisers_problems(outcomes):
         raise PhaseError(*problems)
+    from evaluation.summary import figures_of, summarise  # the first case need not wait for it
+
     tasks = tuple(task for task in phase.tasks if task.name in read.tasks)
     scored = _scored(phase, outcomes)
     tables = tables_of(tasks, phase.cases.forms, scored)

@@ -60,9 +60,13 @@ def remove(packages: Sequence[str]) -> None:
 
 
 def set_times(seconds: int) -> None:
-    """Give every file, folder and link this time."""
+    """Give every file, folder and link this time.
+
+    What has it already is not touched: the engine would copy all of a lower layer into the one that is built.
+    """
     for path in everything("/"):
-        os.utime(path, (seconds, seconds), follow_symlinks=False)
+        if os.lstat(path).st_mtime_ns != seconds * 10**9:
+            os.utime(path, (seconds, seconds), follow_symlinks=False)
 
 
 def everything(folder: str) -> Iterator[str]:

@@ -90,8 +90,6 @@ def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int
     from evaluation.evaluate import Rejection, evaluate
     from evaluation.phase.phase import load_phase
     from evaluation.platform import messages
-    from evaluation.platform.result_file import render, write_atomically, write_metrics
-    from evaluation.summary import organiser_records
     from evaluation.workers.confinement import missing_confinement
     from evaluation.workers.pool import DeadlineExceeded
 
@@ -113,7 +111,11 @@ def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int
             streams.tell_organiser(messages.organiser_report(result.faults))
             streams.tell_participant(messages.participant_line(result.faults))
             return 1
+        from evaluation.platform.result_file import render, write_atomically, write_metrics
+
         if arguments.cases:
+            from evaluation.summary import organiser_records
+
             records = organiser_records(result, result.figures)
             write_atomically(arguments.cases, render(records, organisers=True, rounded=False))
         path = write_metrics(result.metrics, arguments.output)

@@ -12,12 +12,14 @@ knows no label, and a process that knows labels decodes nothing of it.
 
 - The server (`server`, `processes`) is started before the reference is opened. It imports what workers need
   and forks them; it is given nothing else, so no worker inherits a label.
-- Readers (`reader`, `case_reader`) list the submission, parse its tables and JSON, and decode its files.
-  Landlock takes from them all files but the submission and Python's own, all writing, executing,
-  connections and signals (`confinement`); memory and processor time are limited.
+- Readers (`reader`, `submission_reader`, `case_reader`) list the submission, parse its tables and JSON, and
+  decode its files. Landlock takes from them all files but the submission and Python's own, all writing,
+  executing, connections and signals (`confinement`); memory and processor time are limited.
 - What readers tell comes as documents of numbers, texts and arrays (`reports`, `evaluation.io.handover`),
   each part of which is checked. No process but a reader unpickles what a reader has written: the content of
   a batch (`batches`) stays bytes everywhere else.
+- Batches are cut by what their cases cost. Between processes, cases and outcomes go as columns (`columns`,
+  `outcomes`), and small values of a batch as one array for each field (`values`).
 - The first stage (`reading`) ends with every case read, or with faults. Only without a fault does the
   second (`scoring`) start. Scorers (`scorer`, `case_scorer`) get the values through the main process, which
   does not look into them; each kind of field checks its own before it is scored.

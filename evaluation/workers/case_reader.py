@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from evaluation.core.challenge import Task, fields_of
@@ -19,7 +19,8 @@ from evaluation.workers.json_values import JsonValues
 class SubmissionFiles:
     """Files of the submission, read into one buffer.
 
-    ``bytes`` counts what was read; once it is beyond ``limit_bytes``, nothing more is.
+    ``bytes`` counts what was read; once it is beyond ``limit_bytes``, nothing more is. ``before_read`` is
+    called before each file.
     """
 
     def __init__(self, root: str) -> None:
@@ -27,11 +28,13 @@ class SubmissionFiles:
         self._buffer = ReadBuffer()
         self.bytes = 0
         self.limit_bytes = math.inf
+        self.before_read: Callable[[], None] = _nothing
 
     def read(self, path: str, limit_bytes: int, may_be_empty: bool = False) -> memoryview:
         """Return the bytes of a file, valid until the next call. Raises `ReadError`."""
         if self.bytes > self.limit_bytes:
             raise ReadError(FaultKind.TOO_LARGE, f"at most {self.limit_bytes} bytes", "more")
+        self.before_read()
         data = self._buffer.read(self._root, path, limit_bytes=limit_bytes, may_be_empty=may_be_empty)
         self.bytes += len(data)
         return data
@@ -77,22 +80,27 @@ class CaseReader:
         return predictions, faults
 
     def read_all(
-        self, cases: Sequence[CaseForm], sources: Sequence[Mapping[str, Source]], limit_bytes: float
+        self,
+        cases: Sequence[CaseForm],
+        sources: Sequence[Mapping[str, Source]],
+        limit_bytes: float,
+        before_read: Callable[[], None],
     ) -> dict[str, dict[int, Any]] | None:
         """Return the submitted values of several cases, by field and position; each as `read` returns it.
 
         None, in which case nothing counts as read, where values are large, where one of them might have a
-        fault, and where the files have more than so many bytes.
+        fault, and where the files have more than so many bytes. ``before_read`` is called before each file.
         """
         if not self._has_small_values:
             return None
         before, self.files.limit_bytes = self.files.bytes, self.files.bytes + limit_bytes
+        self.files.before_read = before_read
         try:
             found = {name: self._values_of(name, cases, sources) for name in self.fields}
         except Exception:  # whatever it is, reading case by case tells whose fault it is
             found = {"": None}
         finally:
-            self.files.limit_bytes = math.inf
+            self.files.limit_bytes, self.files.before_read = math.inf, _nothing
         whole = {name: values for name, values in found.items() if values is not None}
         if len(whole) == len(found):
             return whole
@@ -112,3 +120,7 @@ class CaseReader:
         chosen = [cases[position] for position in present]
         values = self.fields[name].kind.read_all(list(present.values()), chosen, self.files)
         return None if values is None else dict(zip(present, values, strict=True))
+
+
+def _nothing() -> None:
+    """Do nothing before a file is read."""

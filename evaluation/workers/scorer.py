@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,8 @@ from evaluation.workers.reader import ReadJob
 from evaluation.workers.reports import BatchReport
 from evaluation.workers.values import PackedValues
 from evaluation.workers.worker import Answer, AskReader, Handler, Tick
+
+_CASES_TOGETHER = 128
 
 
 @dataclass(frozen=True)
@@ -90,12 +93,14 @@ class _Scorer:
     def __call__(self, job: ScoreJob, tick: Tick) -> Answer:
         outcomes: list[Outcome] = []
         kept = cache(lambda: PackedValues(job.values, self._fields))  # once for all cases of the batch
-        tick(math.inf)
-        all_known = self._scorer.known_of(list(job.cases.values()))
-        for (number, case_job), known in zip(job.cases.items(), all_known, strict=True):
+        cases = iter(job.cases.items())
+        while together := list(islice(cases, _CASES_TOGETHER)):
             tick(math.inf)
-            submitted = partial(self._submitted, job, number, kept)
-            outcomes.append(self._scorer.run(case_job, submitted, known))
+            all_known = self._scorer.known_of([case_job for _, case_job in together])
+            for (number, case_job), known in zip(together, all_known, strict=True):
+                tick(math.inf)
+                submitted = partial(self._submitted, job, number, kept)
+                outcomes.append(self._scorer.run(case_job, submitted, known))
         return [_portable(job, outcomes)]
 
     def _submitted(self, job: ScoreJob, number: int, kept: Callable[[], PackedValues]) -> dict[str, Any]:

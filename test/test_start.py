@@ -1,0 +1,39 @@
+"""What the main process of `evaluate` imports: it decides how long a participant waits for the first case."""
+
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from evaluation.phase.manifest import scan, seal
+from test.repository import REPOSITORY
+
+MOST_MODULES = 490
+# What only readers, scorers, other commands or a terminal need.
+OF_OTHERS = {
+    *("SimpleITK", "PIL", "scipy", "pandas", "sklearn", "rich", "asyncio"),
+    *("evaluation.workers.submission_reader", "evaluation.platform.submission", "evaluation.organiser"),
+}
+SCRIPT = """
+import sys
+from evaluation.__main__ import run
+status = run()
+with open({0!r}, "w") as file:
+    file.write("\\n".join(sys.modules))
+sys.exit(status)
+"""
+
+
+@pytest.mark.parametrize("name", ["edd2020", "justraigs-phase2", "refuge-onsite"])
+def test_evaluate_imports_only_what_it_needs(name, tmp_path):
+    phase, modules = tmp_path / "phase", tmp_path / "modules.txt"
+    shutil.copytree(REPOSITORY / "ground-truth" / name, phase)
+    seal(phase, scan(phase))
+    arguments = ["evaluate", "--ground-truth", str(phase), "--output", str(tmp_path / "output")]
+    arguments += ["--input", str(REPOSITORY / "test" / "input" / name)]
+    command = [sys.executable, "-c", SCRIPT.format(str(modules)), *arguments]
+    subprocess.run(command, check=True, capture_output=True, cwd=REPOSITORY)
+    imported = set(modules.read_text().split())
+    assert len(imported) <= MOST_MODULES
+    assert not OF_OTHERS & imported
