@@ -86,7 +86,7 @@ _OF_KIND: Mapping[str, _Declaration] = {
     "Anything": _NUMBER,
     "Segmentation": _SEGMENTATION,
     "Image": _SEGMENTATION,
-    "Heat Map": _Declaration(('kind = "probability_map"',), ()),
+    "Heat Map": _Declaration(('kind = "probability_map"',), ("voxel_brier_score",)),
     "Point": _Declaration(('kind = "point"',), ("mean_radial_error = { worst = 100.0 }",)),
     "Multiple points": _POINTS,
     "Multiple 2D bounding boxes": _BOXES,
