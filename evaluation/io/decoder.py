@@ -42,7 +42,7 @@ def decode(
                 pixels = _from_memory_file(data)
             else:
                 pixels = _with_pillow(data, image_format)
-    except MemoryError:
+    except (MemoryError, ImportError):  # of a library, which says nothing about the image
         raise
     except Exception:
         # On damaged data both libraries raise many types; their messages contain addresses and paths.

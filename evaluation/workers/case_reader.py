@@ -71,7 +71,7 @@ class CaseReader:
                     predictions[name] = field.kind.read(source, case, self.files)
             except FormFault as fault:
                 faults += fault.faults
-            except (MemoryError, TypeError, PhaseError):
+            except (MemoryError, ImportError, TypeError, PhaseError):
                 raise
             except Exception as error:  # a decoder may raise anything on a hostile file
                 found = f"one that cannot be decoded ({type(error).__name__})"

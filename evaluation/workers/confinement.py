@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib
+import importlib.util
 import os
 import stat
 import struct
@@ -34,6 +35,8 @@ _FULL_VERSION = _SCOPE_VERSION
 
 # What the dynamic loader and libraries look up when a module is imported.
 _SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache", "/etc/localtime")
+# What a reader may import late.
+_LIBRARIES = ("numpy", "SimpleITK", "PIL")
 _DEVICES = ("/dev/null", "/dev/urandom", "/dev/random", "/dev/zero")
 
 
@@ -95,7 +98,10 @@ def _python_folders() -> Iterable[str]:
     challenges = importlib.import_module("evaluation.challenges")
     roots = (Path(sys.prefix), Path(sys.base_prefix))
     folders = [entry for entry in sys.path if any(Path(entry).is_relative_to(root) for root in roots)]
-    return dict.fromkeys([*folders, *evaluation.__path__, *challenges.__path__, *_SYSTEM])
+    libraries = (importlib.util.find_spec(name) for name in _LIBRARIES)
+    # A library may lie elsewhere, for example where a .pth file or PYTHONPATH leads.
+    elsewhere = [str(Path(spec.origin).parent.parent) for spec in libraries if spec and spec.origin]
+    return dict.fromkeys([*folders, *elsewhere, *evaluation.__path__, *challenges.__path__, *_SYSTEM])
 
 
 def _allow(ruleset: int, path: str, rights: int) -> None:
