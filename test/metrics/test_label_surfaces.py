@@ -44,9 +44,10 @@ def test_elements_as_surface_distance(seed, shape):
     found = compare_surfaces(prediction, reference, spacing_of(shape), "elements")
     expected = oracle.compute_surface_distances(reference, prediction, spacing_of(shape))
     for percent in (50, 95):
-        assert found.hausdorff_distance(percent) == pytest.approx(
-            oracle.compute_robust_hausdorff(expected, percent), rel=1e-12, abs=1e-12
-        )
+        # Where the areas before a distance are exactly this share, sums in another order take the next one.
+        below, above = (oracle.compute_robust_hausdorff(expected, percent + step) for step in (-1e-9, 1e-9))
+        distance = found.hausdorff_distance(percent)
+        assert below * (1 - 1e-12) <= distance <= above * (1 + 1e-12)
     farthest = max(expected[f"distances_{side}"].max() for side in ("gt_to_pred", "pred_to_gt"))
     assert found.hausdorff_distance() == pytest.approx(farthest, rel=1e-12, abs=1e-12)
     means = oracle.compute_average_surface_distance(expected)
