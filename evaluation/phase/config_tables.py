@@ -38,8 +38,8 @@ class Subgroup(StrictTable):
     )
     minimum: Annotated[int, Field(ge=1)] = Field(
         default=1,
-        description="Smallest number of cases (for an AUC, of each class) of a subgroup in the organiser's own "
-        'file. Only with `audience = "organiser"`: public subgroups have `subgroup_minimum`.',
+        description="Smallest number of cases (for an AUC, of each class) of a subgroup in the organiser's "
+        'own file. Only with `audience = "organiser"`: public subgroups have `subgroup_minimum`.',
     )
 
     @field_validator("bins")

@@ -88,6 +88,16 @@ def test_a_described_scheme_is_the_file(tmp_path, scheme):
         ('boards = [{ name = "a", terms = [] }]', "leaderboard 'a' has no terms"),
         ('overall = "b"\nboards = [{ name = "a", terms = [{ rank = "t.a" }] }]', "'b' is no leaderboard"),
         ("", "boards is missing"),
+        (
+            'overall = "a"\nphases = { one = 1 }\nphase_ties = { two = "a" }\n'
+            'boards = [{ name = "a", terms = [{ rank = "t.a" }] }]',
+            "phase_ties: expected a phase and a",
+        ),
+        (
+            'overall = "a"\nphases = { one = 1 }\nphase_ties = { one = "b" }\n'
+            'boards = [{ name = "a", terms = [{ rank = "t.a" }] }]',
+            "found one = 'b'",
+        ),
     ],
 )
 def test_faults(tmp_path, text, problem):
