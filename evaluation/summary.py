@@ -163,12 +163,13 @@ def resampling_of(phase: Phase) -> Resampling:
 def _subgroup_values(scores: Scores, subgroup: Subgroup) -> dict[str, dict[str, dict[str, float]]]:
     """Return the figures of a column's subgroups by value, task and metric."""
     phase, config = scores.phase, scores.phase.config
+    smallest = config.smallest_subgroup(subgroup)
     found: dict[str, dict[str, dict[str, float]]] = {}
     for task in scores.tasks:
         table = scores.tables[task.name]
         for value, members in subgroup_masks(subgroup, phase.cases, table.names).items():
             subset = Subset(members, subgroup.compare == "positives")
-            if values := subgroup_values(task.metrics, table, subset, config.subgroup_minimum):
+            if values := subgroup_values(task.metrics, table, subset, smallest):
                 found.setdefault(value, {})[task.name] = values
     return found
 

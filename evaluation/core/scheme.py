@@ -96,7 +96,8 @@ class Scheme:
     """The leaderboards of a phase, each built from metrics and earlier ones.
 
     ``overall`` names the leaderboard that decides; None if the challenge has several winners. ``phases``
-    holds the weight of the overall place in each phase, by role, if several phases decide a challenge. With
+    holds the weight of the overall place in each phase, by role, if several phases decide a challenge.
+    ``phase_ties`` names, by role, the leaderboards of phases whose places break their ties, in order. With
     ``complete_only``, a team that lacks a metric of the scheme has no place on any leaderboard, as on the
     platform. Raises ValueError for an invalid scheme.
     """
@@ -104,6 +105,7 @@ class Scheme:
     boards: tuple[Board, ...]
     overall: str | None = None
     phases: Mapping[str, Fraction] = field(default_factory=dict)
+    phase_ties: Mapping[str, str] = field(default_factory=dict)
     complete_only: bool = False
     method: Method = Method()
     ties: Ties = "min"
@@ -131,6 +133,11 @@ class Scheme:
             raise ValueError(f"overall: {self.overall!r} is no leaderboard of this scheme")
         if self.phases and (self.overall is None or min(self.phases.values()) < 0):
             raise ValueError("phases: expected weights of at least 0, of an overall leaderboard")
+        for role, name in self.phase_ties.items():
+            if role not in self.phases or name not in known:
+                raise ValueError(
+                    f"phase_ties: expected a phase and a leaderboard of this scheme, found {role} = {name!r}"
+                )
 
     @property
     def metrics(self) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from pydantic import ValidationError
 
+from evaluation.core.challenge import metrics_of
 from evaluation.core.fault import PhaseError
 from evaluation.evaluate import scores_of_nothing
 from evaluation.organiser.platform_ranking import notes_on_ranking, platform_ranking
@@ -105,6 +106,14 @@ def ranking_notes(phase: Phase, settings: Mapping[str, Any]) -> list[str]:
     ranked = platform_metrics(phase.config, phase.challenge, phase.tasks)
     scheme = scheme_of(phase.challenge, phase.options)
     notes = notes_on_ranking(scheme, _scoring_method(phase), ranked, titles)
+    metrics = metrics_of(phase.tasks)
+    unordered = [
+        title
+        for name, title in zip(ranked, titles, strict=True)
+        if name in metrics and not metrics[name].ordered
+    ]
+    if unordered:
+        notes.append(f"useless submissions can have the best value of {', '.join(map(repr, unordered))}")
     needed = {name.partition(".")[0] for name in needed_metrics(phase.config, phase.challenge, phase.tasks)}
     notes += [
         f"the platform's leaderboard drops submissions without the optional task {task}; `rank` places them "

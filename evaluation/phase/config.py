@@ -158,7 +158,7 @@ class PhaseConfig(StrictTable):
     )
     subgroup_minimum: Annotated[int, Field(ge=1)] = Field(
         default=10,
-        description="Smallest number of cases (for an AUC, of each class) of a subgroup that is reported.",
+        description="Smallest number of cases (for an AUC, of each class) of a public subgroup.",
     )
     sockets: dict[str, str] = Field(
         default={},
@@ -187,6 +187,10 @@ class PhaseConfig(StrictTable):
     def scored_run_time(self) -> RunTime | None:
         """How the run time of algorithms is scored, None if it is not."""
         return None if self.run_time is None else RunTime(**self.run_time.model_dump())
+
+    def smallest_subgroup(self, subgroup: Subgroup) -> int:
+        """Return the smallest number of cases of a subgroup, or of each of its classes, that is reported."""
+        return self.subgroup_minimum if subgroup.audience == "public" else subgroup.minimum
 
     @model_validator(mode="after")
     def _run_time_of_algorithms(self) -> PhaseConfig:

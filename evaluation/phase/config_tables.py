@@ -36,6 +36,11 @@ class Subgroup(StrictTable):
         default="public",
         description="`organiser`: the figures go into the organiser's own file and not into `metrics.json`.",
     )
+    minimum: Annotated[int, Field(ge=1)] = Field(
+        default=1,
+        description="Smallest number of cases (for an AUC, of each class) of a subgroup in the organiser's "
+        'own file. Only with `audience = "organiser"`: public subgroups have `subgroup_minimum`.',
+    )
 
     @field_validator("bins")
     @classmethod
@@ -43,6 +48,12 @@ class Subgroup(StrictTable):
         if any(low >= high for low, high in pairwise(bins)):
             raise ValueError("bins must ascend")
         return bins
+
+    @model_validator(mode="after")
+    def _minimum_of_the_organiser(self) -> Subgroup:
+        if self.audience == "public" and "minimum" in self.model_fields_set:
+            raise ValueError("minimum needs audience = 'organiser', else set subgroup_minimum")
+        return self
 
 
 class Limits(StrictTable):

@@ -79,6 +79,11 @@ class SchemeTable(_Strict):
     phases: dict[str, Weight] = Field(
         default={}, description="Weight of the overall place in each phase, if several decide."
     )
+    phase_ties: dict[str, str] = Field(
+        default={},
+        description="The leaderboard whose place in a phase breaks ties of the final ranking over `phases`, "
+        "by phase, in order.",
+    )
     complete_only: bool = Field(
         default=False, description="Whether teams that lack one of the metrics have no place at all."
     )
@@ -91,6 +96,7 @@ class SchemeTable(_Strict):
             boards=tuple(board.board() for board in self.boards),
             overall=self.overall,
             phases={role: Fraction(weight) for role, weight in self.phases.items()},
+            phase_ties=self.phase_ties,
             complete_only=self.complete_only,
             method=Method(**self.method.model_dump()),
             ties=self.ties,

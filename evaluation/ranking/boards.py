@@ -88,11 +88,13 @@ def place_teams(
     return Leaderboards(ranks, boards)
 
 
-def combine_phases(scheme: Scheme, overall: Mapping[str, BoardPlaces]) -> BoardPlaces:
+def combine_phases(
+    scheme: Scheme, overall: Mapping[str, BoardPlaces], ties: Sequence[BoardPlaces] = ()
+) -> BoardPlaces:
     """Return the final leaderboard: the weighted sum of the overall places in all phases of the scheme.
 
     overall: the overall leaderboard of every phase by its role, over the same teams in the same order. A team
-    without a place in one of them has no final place.
+    without a place in one of them has no final place. ties: the leaderboards of ``scheme.phase_ties``.
     """
     terms = [
         _Column(overall[role].places, 1, overall[role].places > 0, weight)
@@ -100,7 +102,10 @@ def combine_phases(scheme: Scheme, overall: Mapping[str, BoardPlaces]) -> BoardP
     ]
     numerators, denominator = _combined(terms, "sum")
     present = np.logical_and.reduce([term.present for term in terms])
-    return BoardPlaces(ranks_of_keys(numerators, present), numerators, denominator)
+    places = ranks_of_keys(numerators, present)
+    for tie in ties:
+        places = _break_ties(places, tie.places, present)
+    return BoardPlaces(places, numerators, denominator)
 
 
 @dataclass(frozen=True)
@@ -120,13 +125,17 @@ def _board(
     present = np.logical_and.reduce([term.present for term in terms])
     numerators, denominator = _combined(terms, board.combination)
     places = ranks_of_keys(numerators, present)
-    teams = places.shape[1]
     for tie in board.ties:
         column = _column(tie, ranks, earlier, rule)
-        order = ranks_of_keys(column.numerators, column.present)
-        last = np.where(order == NO_PLACE, teams + 1, order)
-        places = ranks_of_keys(places * (teams + 2) + last, present)
+        places = _break_ties(places, ranks_of_keys(column.numerators, column.present), present)
     return BoardPlaces(places, numerators, denominator)
+
+
+def _break_ties(places: IntArray, order: IntArray, present: NDArray[np.bool_]) -> IntArray:
+    """Return places in which equal ones are ordered by another ranking; teams without it come last."""
+    teams = places.shape[1]
+    last = np.where(order == NO_PLACE, teams + 1, order)
+    return ranks_of_keys(places * (teams + 2) + last, present)
 
 
 def _column(

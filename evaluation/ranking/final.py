@@ -40,7 +40,12 @@ def rank_phases(phases: Mapping[str, RankedPhase], scheme: Scheme) -> Leaderboar
     across = across_rankings(teams, {role: places.places[0].tolist() for role, places in overall.items()})
     if not scheme.phases:
         return Leaderboard(FORMAT, boards, None, tuple(notices), across)
-    final = combine_phases(scheme, overall)
+    ties = [
+        _aligned(tie, phases[role].ranked_teams, teams)
+        for role in scheme.phase_ties
+        if (tie := phases[role].tie) is not None
+    ]
+    final = combine_phases(scheme, overall, ties)
     distributions: list[PlaceDistribution | None] = [None] * len(teams)
     resampled = {
         role: _aligned(phase.overall_resampled, phase.ranked_teams, teams)
@@ -50,11 +55,14 @@ def rank_phases(phases: Mapping[str, RankedPhase], scheme: Scheme) -> Leaderboar
     rows = {len(standing.places) for standing in resampled.values()}
     if len(resampled) == len(phases) and len(rows) == 1:
         # Phases are drawn independently of each other, even where their seeds are the same.
-        apart = {
-            role: replace(standing, places=np.roll(standing.places, shift, axis=0))
-            for shift, (role, standing) in enumerate(resampled.items())
-        }
-        distributions = place_distributions(combine_phases(scheme, apart).places)
+        shifts = {role: shift for shift, role in enumerate(resampled)}
+        apart = {role: _rolled(standing, shifts[role]) for role, standing in resampled.items()}
+        ties_apart = [
+            _rolled(_aligned(tie, phases[role].ranked_teams, teams), shifts[role])
+            for role in scheme.phase_ties
+            if (tie := phases[role].tie_resampled) is not None
+        ]
+        distributions = place_distributions(combine_phases(scheme, apart, ties_apart).places)
     rows_of_teams = []
     for position, team in enumerate(teams):
         score = final.score(position)
@@ -87,6 +95,10 @@ def leaderboard_of(phases: Mapping[str, RankedPhase], schemes: Mapping[str, Sche
             f"the final ranking combines the phases {', '.join(scheme.phases)}; this is one of them"
         )
     return Leaderboard(FORMAT, (phase.board,), None, tuple(notices))
+
+
+def _rolled(standing: BoardPlaces, shift: int) -> BoardPlaces:
+    return replace(standing, places=np.roll(standing.places, shift, axis=0))
 
 
 def _aligned(standing: BoardPlaces, teams: Sequence[str], wanted: Sequence[str]) -> BoardPlaces:

@@ -29,13 +29,18 @@ from evaluation.ranking.stability import agreement
 
 @dataclass(frozen=True)
 class RankedPhase:
-    """A phase's leaderboard, the organiser's part, and the places for a final leaderboard."""
+    """A phase's leaderboard, the organiser's part, and the places for a final leaderboard.
+
+    ``tie`` holds the places that break ties of the final leaderboard, if this phase breaks them.
+    """
 
     board: PhaseLeaderboard
     organiser: OrganiserPart
     overall: BoardPlaces | None
     ranked_teams: tuple[str, ...]
     overall_resampled: BoardPlaces | None
+    tie: BoardPlaces | None
+    tie_resampled: BoardPlaces | None
     notices: tuple[str, ...]
 
 
@@ -100,12 +105,15 @@ def rank_phase(
         subgroup_tests=analysis.subgroup_tests(),
         annotators=analysis.annotators(),
     )
+    tie = scheme.phase_ties.get(role or "", "")
     return RankedPhase(
         board,
         analysis.organiser_part(),
         leaderboards.boards[scheme.overall] if scheme.overall else None,
         tuple(submission.team for submission in ranked),
         analysis.resampled_standings.get(scheme.overall or ""),
+        leaderboards.boards.get(tie),
+        analysis.resampled_standings.get(tie),
         tuple(analysis.notices),
     )
 

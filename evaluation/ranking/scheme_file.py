@@ -69,6 +69,7 @@ def describe_scheme(scheme: Scheme) -> dict[str, Any]:
     return {
         "overall": scheme.overall,
         "phases": {role: exact_text(weight) for role, weight in scheme.phases.items()},
+        "phase_ties": dict(scheme.phase_ties),
         "complete_only": scheme.complete_only,
         "method": asdict(scheme.method),
         "ties": scheme.ties,

@@ -25,7 +25,9 @@ def left_out_metrics(scheme: Scheme) -> Iterator[tuple[str, Scheme]]:
         if boards := _without(scheme.boards, metric):
             overall = scheme.overall if any(board.name == scheme.overall for board in boards) else None
             phases = scheme.phases if overall else {}
-            yield metric, replace(scheme, boards=boards, overall=overall, phases=phases)
+            names = {board.name for board in boards}
+            ties = {role: name for role, name in scheme.phase_ties.items() if phases and name in names}
+            yield metric, replace(scheme, boards=boards, overall=overall, phases=phases, phase_ties=ties)
 
 
 def other_weights(scheme: Scheme) -> Iterator[tuple[str, str, Scheme]]:

@@ -115,3 +115,11 @@ def test_what_the_phase_chooses(tmp_path):
     said = " ".join(ranking_notes(phase, settings))
     assert "the optional task classification;" in said
     assert "the optional task segmentation;" in said
+
+
+def test_columns_that_useless_submissions_can_lead_are_named():
+    phase = bundled("edd2020")
+    notes = ranking_notes(phase, platform_settings(phase, metrics_of_empty_submission(phase, 0)))
+    (note,) = [note for note in notes if note.startswith("useless submissions")]
+    assert "'|mAP in sample − mAP out of sample|'" in note
+    assert "'mAP out of sample, mean over the thresholds'" not in note

@@ -102,6 +102,11 @@ compare = "positives"
          "subgroups.0.bins: bins must ascend (got [60, 40])"),
         ("[[subgroups]]\ncolumn = 'age'\nbins = [nan]",
          "subgroups.0.bins.0: input should be a finite number (got nan)"),
+        ("[[subgroups]]\ncolumn = 'age'\naudience = 'organiser'\nminimum = 0",
+         "subgroups.0.minimum: input should be greater than or equal to 1 (got 0)"),
+        ("[[subgroups]]\ncolumn = 'age'\nminimum = 5",
+         "subgroups.0: minimum needs audience = 'organiser', else set subgroup_minimum "
+         "(got {'column': 'age', 'minimum': 5})"),
     ],
 )  # fmt: skip
 def test_a_fault_names_its_key(tmp_path, line, problem):

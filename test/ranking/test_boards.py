@@ -10,7 +10,8 @@ from scipy.stats import rankdata
 
 from evaluation.challenges.adam.rules import RANKING as ADAM
 from evaluation.challenges.cysts.rules import RANKING as CYSTS
-from evaluation.challenges.edd2020.rules import RANKING as EDD2020
+from evaluation.challenges.edd2020.rules import Edd2020Options
+from evaluation.challenges.edd2020.rules import ranking as edd2020_ranking
 from evaluation.challenges.justraigs.rules import RANKING as JUSTRAIGS
 from evaluation.challenges.refuge.rules import RefugeOptions, ranking
 from evaluation.core.scheme import Board, Place, Rank, Scheme, Score
@@ -24,7 +25,7 @@ SCHEMES = {
     "refuge": ranking(RefugeOptions()),
     "adam": ADAM,
     "justraigs": JUSTRAIGS,
-    "edd2020": EDD2020,
+    "edd2020": edd2020_ranking(Edd2020Options()),
     "cysts": CYSTS,
     "median": platform_scheme("median", ("t.a", "t.b", "t.c")),
     "absolute": platform_scheme("absolute", ("t.a", "t.b")),
@@ -118,7 +119,7 @@ def test_edd2020_breaks_ties_by_the_smaller_deviation_and_by_the_higher_map():
         "generalisation.map_g": "higher",
         "generalisation.dev_g": "lower",
     }
-    boards = place_teams(EDD2020, values, better).boards
+    boards = place_teams(edd2020_ranking(Edd2020Options()), values, better).boards
     assert boards["detection"].places.tolist() == [[2, 1, 3]]
     # Ranks 1 and 2, 2 and 1, 3 and 3: both means are 1.5, the higher mAP comes first.
     assert [boards["generalisation"].score(team) for team in range(3)] == [

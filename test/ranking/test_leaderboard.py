@@ -1,6 +1,8 @@
 import json
 import math
 import shutil
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -251,7 +253,7 @@ def test_a_class_with_few_cases_is_not_resampled(tmp_path):
     assert phase.board.metrics["classification.auc"].comparisons.pairs[0].method == "randomisation"
 
 
-def two_phases(tmp_path: Path) -> dict[str, RankedPhase]:
+def two_phases(tmp_path: Path, **changes) -> dict[str, RankedPhase]:
     rng = np.random.default_rng(6)
     phases = {}
     for role, teams in {"offline": ("a", "b", "c"), "onsite": ("b", "a")}.items():
@@ -263,7 +265,7 @@ def two_phases(tmp_path: Path) -> dict[str, RankedPhase]:
             )
         results = read_results(tmp_path / role)
         scheme = scheme_of(results.challenge, results.options)
-        phases[role] = rank_phase(results, scheme, RankOptions(), role)
+        phases[role] = rank_phase(results, replace(scheme, **changes), RankOptions(), role)
     return phases
 
 
@@ -284,6 +286,22 @@ def test_two_phases(tmp_path):
     assert any(notice.endswith("not placed in every phase: c") for notice in board.notices)
     with pytest.raises(RankingError, match="combines the phases offline, onsite; given are offline"):
         rank_phases({"offline": phases["offline"]}, scheme)
+
+
+@pytest.mark.parametrize(("ties", "places"), [({}, (1, 1)), ({"offline": "classification"}, (1, 2))])
+def test_a_tie_of_two_phases_is_broken_in_every_resample(tmp_path, ties, places):
+    # a and b are first in one phase and second in the other, with equal weights: 1.5 each.
+    changes = {"phases": {"offline": Fraction(1, 2), "onsite": Fraction(1, 2)}, "phase_ties": ties}
+    phases = two_phases(tmp_path, **changes)
+    results = read_results(tmp_path / "offline")
+    board = rank_phases(phases, replace(scheme_of(results.challenge, results.options), **changes))
+    assert board.final is not None
+    assert [(row.team, row.place) for row in board.final[:2]] == list(zip("ab", places, strict=True))
+    assert [row.exact_score for row in board.final[:2]] == ["1.5", "1.5"]
+    tie = phases["offline"].tie_resampled
+    ordered = 0 if tie is None else np.mean(tie.places[:, 0] < tie.places[:, 1])
+    assert (tie is not None) == (ordered > 0.5) == bool(ties)
+    assert board.final[1].distribution.probabilities.get(2, 0) == pytest.approx(ordered)
 
 
 def test_files(four_teams, tmp_path):

@@ -5,12 +5,13 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from evaluation.challenges.adam.rules import RANKING as ADAM
 from evaluation.challenges.refuge.rules import RefugeOptions, ranking
 from evaluation.core.scheme import Place, Scheme
-from evaluation.ranking.boards import Leaderboards, combine_phases, place_teams
+from evaluation.ranking.boards import BoardPlaces, Leaderboards, combine_phases, place_teams
 from evaluation.ranking.methods.tied_ranks import Better
 from test.repository import REPOSITORY
 
@@ -259,3 +260,19 @@ def test_two_phases_of_refuge():
     )
     assert [final.score(team) for team in range(3)] == [Fraction("1.3"), Fraction("1.7"), None]
     assert [final.place(team) for team in range(3)] == [1, 2, None]
+
+
+@pytest.mark.parametrize(
+    ("aucs", "places"), [((0.8, 0.9), (2, 1)), ((0.9, 0.8), (1, 2)), ((0.9, 0.9), (1, 1))]
+)
+def test_a_tie_of_two_phases_of_adam_is_broken_by_the_onsite_classification(aucs, places):
+    # Places 8 and 5, 1 and 8: 0.3·8 + 0.7·5 = 5.9 = 0.3·1 + 0.7·8.
+    def board(*of_teams: int) -> BoardPlaces:
+        return BoardPlaces(np.array([of_teams]), np.array([of_teams]), 1)
+
+    classification = place_teams(ADAM, {"classification.auc": [aucs]}, BETTER).boards["classification"]
+    overall = {"online": board(8, 1), "onsite": board(5, 8)}
+    final = combine_phases(ADAM, overall, [classification])
+    assert [final.score(team) for team in (0, 1)] == [Fraction("5.9")] * 2
+    assert final.places.tolist() == [list(places)]
+    assert dict(ADAM.phase_ties) == {"onsite": "classification"}

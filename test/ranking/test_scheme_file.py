@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from evaluation.challenges.adam.rules import RANKING as ADAM
 from evaluation.challenges.cysts.rules import RANKING as CYSTS
-from evaluation.challenges.edd2020.rules import RANKING as EDD2020
+from evaluation.challenges.edd2020.rules import Edd2020Options
+from evaluation.challenges.edd2020.rules import ranking as edd2020_ranking
 from evaluation.challenges.justraigs.rules import RANKING as JUSTRAIGS
 from evaluation.challenges.refuge.rules import RefugeOptions, ranking
 from evaluation.ranking.results import RankingError
@@ -48,7 +49,14 @@ def test_the_scheme_of_refuge_as_a_file(tmp_path):
 
 @pytest.mark.parametrize(
     "scheme",
-    [ADAM, CYSTS, EDD2020, JUSTRAIGS, platform_scheme("median", ("t.a", "t.b")), ranking(RefugeOptions())],
+    [
+        ADAM,
+        CYSTS,
+        JUSTRAIGS,
+        edd2020_ranking(Edd2020Options()),
+        platform_scheme("median", ("t.a", "t.b")),
+        ranking(RefugeOptions()),
+    ],
 )
 def test_a_described_scheme_is_the_file(tmp_path, scheme):
     def toml(value) -> str:
@@ -80,6 +88,16 @@ def test_a_described_scheme_is_the_file(tmp_path, scheme):
         ('boards = [{ name = "a", terms = [] }]', "leaderboard 'a' has no terms"),
         ('overall = "b"\nboards = [{ name = "a", terms = [{ rank = "t.a" }] }]', "'b' is no leaderboard"),
         ("", "boards is missing"),
+        (
+            'overall = "a"\nphases = { one = 1 }\nphase_ties = { two = "a" }\n'
+            'boards = [{ name = "a", terms = [{ rank = "t.a" }] }]',
+            "phase_ties: expected a phase and a",
+        ),
+        (
+            'overall = "a"\nphases = { one = 1 }\nphase_ties = { one = "b" }\n'
+            'boards = [{ name = "a", terms = [{ rank = "t.a" }] }]',
+            "found one = 'b'",
+        ),
     ],
 )
 def test_faults(tmp_path, text, problem):

@@ -243,6 +243,8 @@ RANKING = Scheme(
     ),
     overall="overall",
     phases={"online": Fraction("0.3"), "onsite": Fraction("0.7")},
+    # The paper's rule for ties does not say in which phase; the on-site phase weighs more (Eq. 6).
+    phase_ties={"onsite": "classification"},
 )
 
 CHALLENGE = Challenge(

@@ -405,7 +405,8 @@ def test_auc_of_each_severity_against_all_negatives(tmp_path):
         images.append(Image({"amd_risk": amd}, {"amd_risk": risk}, severity=severity))
     settings = '[[subgroups]]\ncolumn = "severity"\ncompare = "positives"\n'
     tasks = ("classification",)
-    shown = Phase(tmp_path / "all", images, tasks, settings="subgroup_minimum = 3\n" + settings)
+    organiser = settings + 'audience = "organiser"\n'
+    shown = Phase(tmp_path / "all", images, tasks, settings=organiser)
     found = shown.evaluate().figures.subgroups["severity"]
     risks = np.array([image.prediction["amd_risk"] for image in images])
     expected = {}
@@ -415,9 +416,13 @@ def test_auc_of_each_severity_against_all_negatives(tmp_path):
         auc = pytest.approx(roc_auc_score(amd[chosen], risks[chosen]))
         expected[severity.replace(" ", "_")] = {"classification": {"auc": auc}}
     assert found == expected
-    # By default fewer than ten of a class are not published.
-    default = Phase(tmp_path / "default", images, tasks, settings=settings)
-    assert set(default.evaluate().figures.subgroups["severity"]) == {"early", "advanced_wet"}
+    # Fewer than ten of a class are not published, and the organiser can set a minimum too.
+    for name, text, kept in (
+        ("public", settings, {"early", "advanced_wet"}),
+        ("organiser", organiser + "minimum = 9\n", {"early", "middle", "advanced_wet"}),
+    ):
+        other = Phase(tmp_path / name, images, tasks, settings=text)
+        assert set(other.evaluate().figures.subgroups["severity"]) == kept
 
 
 def test_positives_against_all_negatives_is_for_metrics_of_two_classes_only(tmp_path):

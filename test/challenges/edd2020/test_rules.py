@@ -1,6 +1,7 @@
 """EDD2020's figures on images worked out by hand, and what its options change."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -8,11 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from evaluation.challenges.edd2020.rules import CHALLENGE, Edd2020Options
+from evaluation.challenges.edd2020.rules import CHALLENGE, Edd2020Options, ranking
 from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable
 from evaluation.core.form import CaseForm
 from evaluation.io.kinds.boxes import Boxes
+from evaluation.ranking.boards import place_teams
 
 BE, SUSPICIOUS, HGD, CANCER, POLYP = range(5)
 INSIDE, OUTSIDE = ({"set": name} for name in ("in-sample", "out-of-sample"))
@@ -242,3 +244,37 @@ def test_components_are_metrics():
         f"{task.name}.{metric.name}" for task in CHALLENGE.tasks(Edd2020Options()) for metric in task.metrics
     }
     assert set(CHALLENGE.components) <= known
+
+
+# mAP in sample, mAP out of sample and their gap, of four submissions.
+SUBMISSIONS = {
+    "perfect": (1, 1, 0),
+    "good": (0.919, 0.882, 0.037),
+    "poor": (0.477, 0.256, 0.221),
+    "random": (0.005, 0.006, 0.001),
+}
+
+
+@pytest.mark.parametrize(
+    ("ranks", "scores", "places"),
+    [
+        # Random boxes are last by their mAP, but second by the gap, where poor ones are last.
+        ("map_g_and_dev_g", (1, Fraction(5, 2), Fraction(7, 2), 3), [1, 2, 4, 3]),
+        # The gap no longer outweighs the mAPs: equal means, and the higher mAP out of sample comes first.
+        ("map_d_map_g_and_dev_g", (1, Fraction(7, 3), Fraction(10, 3), Fraction(10, 3)), [1, 2, 3, 4]),
+    ],
+)
+def test_generalisation_ranked_with_and_without_the_map_in_sample(ranks, scores, places):
+    scheme = ranking(Edd2020Options(generalisation_ranks=ranks))
+    names = ("detection.map_d", "generalisation.map_g", "generalisation.dev_g")
+    columns = dict(zip(names, np.array([[row] for row in SUBMISSIONS.values()]).T, strict=True))
+    better = dict(zip(names, ("higher", "higher", "lower"), strict=True))
+    board = place_teams(scheme, columns, better).boards["generalisation"]
+    assert tuple(board.score(team) for team in range(4)) == scores
+    assert board.places.tolist() == [places]
+
+
+def test_the_ranking_of_generalisation_is_recorded_only_where_it_is_set():
+    assert "generalisation_ranks" not in Edd2020Options().recorded()
+    options = Edd2020Options(generalisation_ranks="map_d_map_g_and_dev_g")
+    assert Edd2020Options.model_validate(options.recorded(), strict=False) == options
