@@ -87,7 +87,7 @@ def _without_further_digits(chart: Chart) -> Chart:
 
 
 def _subgroups(scores: Scores, metrics: MetricsFile) -> Chart:
-    """Return the first metric of the platform's leaderboard that has public subgroups, in these."""
+    """Return the chart of the first metric of the platform's leaderboard that has public subgroups."""
     phase = scores.phase
     wanted = needed_metrics(phase.config, phase.challenge, phase.tasks)
     for name, metric in metrics_of(scores.tasks).items():
