@@ -116,7 +116,7 @@ PARTS = {
     "report/board/leaderboard.py": "report/test_board.py",
     "report/board/methods.py": "report/test_board.py",
     "report/board/metrics_section.py": "report/test_board.py",
-    "report/board/ranked_phase.py": "report/test_board.py",
+    "report/board/reported_phase.py": "report/test_board.py",
     "report/board/ranking_section.py": "report/test_board.py",
     "report/board/reading.py": "report/test_board.py",
     "report/board/significance_section.py": "report/test_board.py",

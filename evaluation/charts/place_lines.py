@@ -25,7 +25,9 @@ def place_lines_chart(
     ]
     last = max(row["place"] for row in rows)
     encoding = {
-        "x": category("scheme", axis={"title": None, "labelAngle": -40, "labelLimit": 230}),
+        "x": category(
+            "scheme", axis={"title": None, "labelAngle": -40, "labelLimit": 300, "labelOverlap": False}
+        ),
         "y": quantity(
             "place",
             "place",

@@ -50,7 +50,7 @@ def violin_chart(
     follows: str = "",
 ) -> Chart:
     """Return the violins of samples of values that are at most 1, from top to bottom in the order given."""
-    low = min(-0.0, min(float(sample.values.min()) for sample in samples))
+    low = min(0.0, min(float(sample.values.min()) for sample in samples))
     outlines: list[Record] = []
     boxes: list[Record] = []
     for position, sample in enumerate(samples):

@@ -118,6 +118,11 @@ def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int
 
             records = organiser_records(result, result.figures)
             write_atomically(arguments.cases, render(records, organisers=True, rounded=False))
+        if phase.config.charts:
+            from evaluation.charts.published import chart_documents
+
+            for name, document in chart_documents(result, result.metrics).items():
+                write_atomically(arguments.output / name, document)
         path = write_metrics(result.metrics, arguments.output)
     except DeadlineExceeded as deadline:
         streams.tell_organiser(

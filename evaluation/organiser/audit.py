@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from evaluation.charts.published import CURVE_NUMBERS, has_curve
 from evaluation.core.aggregation import ConfidenceInterval
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Task
@@ -140,6 +141,8 @@ def _figures(scores: Scores, labels: Sequence[Labels], sizes: Mapping[str, Size]
             yield Figure(name, VALUE, 1, extent, digits.value, label, exact)
             for what, numbers in _further(estimate).items():
                 yield Figure(name, what, numbers, extent, digits.spread, label)
+            if "roc" in phase.config.charts and has_curve(metric):
+                yield Figure(name, "curve of the chart", CURVE_NUMBERS, 1.0, digits.spread, label)
             members = sum(metric.name in of_group.get(task.name, {}) for of_group in _each(groups))
             if members:
                 yield Figure(name, "subgroups", members, extent, digits.value, label)

@@ -26,6 +26,8 @@ _Text = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f]*$")]
 
 _Digits = Annotated[int, Field(ge=0, le=12)]
 
+ChartName = Literal["metrics", "subgroups", "roc"]
+
 
 class PhaseConfig(StrictTable):
     """The keys of `phase.toml`; the descriptions here are what `docs/phase.md` is made of."""
@@ -120,6 +122,13 @@ class PhaseConfig(StrictTable):
         description="Whether `metrics.json` holds the figures of every single case. They tell much about "
         "the labels: run `audit` on the phase before you turn this on.",
     )
+    charts: Annotated[tuple[ChartName, ...], Field(strict=False)] = Field(
+        default=(),
+        description="Charts that are written beside `metrics.json`, as `chart-metrics.json`, "
+        "`chart-subgroups.json` and `chart-roc.json` (Vega-Lite v5). The platform draws them, for everyone "
+        "who may see an evaluation, where an output socket of kind Chart has that path. `metrics` and "
+        "`subgroups` show published numbers alone, `roc` nine more for each curve: run `audit`.",
+    )
     value_digits: _Digits = Field(
         default=4,
         description="Decimal places of the values in `metrics.json`; the organiser's file has all digits.",
@@ -210,6 +219,13 @@ class PhaseConfig(StrictTable):
         if unknown := [column for column in self.publish_label_subgroups if column not in public]:
             raise ValueError(f"publish_label_subgroups: {', '.join(unknown)} is not a public subgroup")
         return self
+
+    @field_validator("charts")
+    @classmethod
+    def _each_chart_once(cls, charts: tuple[ChartName, ...]) -> tuple[ChartName, ...]:
+        if len(set(charts)) < len(charts):
+            raise ValueError("expected every chart once")
+        return charts
 
     @field_validator("subgroups")
     @classmethod

@@ -12,8 +12,8 @@ from evaluation.ranking.leaderboard_file import FinalTeam, OrganiserPart
 from evaluation.report.board.cases_section import clustered
 from evaluation.report.board.latex import escaped, latex_table
 from evaluation.report.board.leaderboard import BANNER, leaderboard_page
-from evaluation.report.board.ranked_phase import identifier
 from evaluation.report.board.reading import read_leaderboard
+from evaluation.report.board.reported_phase import identifier
 from evaluation.report.page import CaseTable, Column, Table, Text
 from evaluation.report.render import render_page
 from test.report.boards import ranked_teams

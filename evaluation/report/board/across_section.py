@@ -5,7 +5,7 @@ from __future__ import annotations
 from evaluation.charts.dendrogram import Join, dendrogram_chart
 from evaluation.charts.heatmap import Axes, Cell, heatmap_chart
 from evaluation.ranking.across import AcrossRankings
-from evaluation.report.board.ranked_phase import identifier, words_of
+from evaluation.report.board.reported_phase import identifier, words_of
 from evaluation.report.board.sources import wiesenfarth
 from evaluation.report.page import Column, Figure, Section, Table
 

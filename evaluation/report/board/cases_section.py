@@ -12,7 +12,7 @@ from evaluation.charts.chart import Chart
 from evaluation.charts.heatmap import Axes, Cell, heatmap_chart
 from evaluation.charts.influence import CaseInfluence, influence_chart
 from evaluation.report.board.metrics_section import complete_values
-from evaluation.report.board.ranked_phase import RankedPhase, words_of
+from evaluation.report.board.reported_phase import ReportedPhase, words_of
 from evaluation.report.page import Block, CaseTable, Column, Figure, Section
 from evaluation.report.page import Cell as TableCell
 
@@ -20,7 +20,7 @@ _HARDEST = 40
 _MOST_INFLUENTIAL = 25
 
 
-def cases_section(phase: RankedPhase) -> Section | None:
+def cases_section(phase: ReportedPhase) -> Section | None:
     """Return the section of single cases; None where none are known."""
     blocks: list[Block] = [Figure(chart, wide=True) for chart in _hardest(phase)]
     blocks += (Figure(chart) for chart in _influential(phase))
@@ -40,7 +40,7 @@ def clustered(values: NDArray[np.float64]) -> list[int]:
     return order
 
 
-def _hardest(phase: RankedPhase) -> Iterator[Chart]:
+def _hardest(phase: ReportedPhase) -> Iterator[Chart]:
     for name in phase.ranked_metrics:
         teams, cases, values = complete_values(phase, name)
         if not teams or not cases:
@@ -66,7 +66,7 @@ def _hardest(phase: RankedPhase) -> Iterator[Chart]:
         )
 
 
-def _influential(phase: RankedPhase) -> Iterator[Chart]:
+def _influential(phase: ReportedPhase) -> Iterator[Chart]:
     for name in phase.boards:
         found = [one for one in phase.organiser.influences if one.board == name][:_MOST_INFLUENTIAL]
         if found:
@@ -80,7 +80,7 @@ def _influential(phase: RankedPhase) -> Iterator[Chart]:
             )
 
 
-def _table(phase: RankedPhase) -> CaseTable | None:
+def _table(phase: ReportedPhase) -> CaseTable | None:
     difficulties: dict[str, dict[str, float]] = {}
     for one in phase.organiser.difficulties:
         title = f"{phase.title_of(one.metric)}: {one.measure}"

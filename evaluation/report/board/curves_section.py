@@ -10,7 +10,7 @@ from evaluation.charts.chart import Chart
 from evaluation.charts.curve_points import thinned
 from evaluation.charts.roc import Curve, OperatingPoint, roc_chart
 from evaluation.ranking.leaderboard_file import CurvePoints
-from evaluation.report.board.ranked_phase import RankedPhase
+from evaluation.report.board.reported_phase import ReportedPhase
 from evaluation.report.board.sources import refuge
 from evaluation.report.page import Block, Column, Figure, Section, Table
 
@@ -18,7 +18,7 @@ _STEPS = 150
 """Positions along each axis that a curve among many others is thinned to."""
 
 
-def curves_section(phase: RankedPhase) -> Section | None:
+def curves_section(phase: ReportedPhase) -> Section | None:
     """Return the section of ROC curves and annotators; None without any."""
     blocks: list[Block] = [Figure(chart) for chart in _charts(phase)]
     if phase.board.annotators is not None:
@@ -26,7 +26,7 @@ def curves_section(phase: RankedPhase) -> Section | None:
     return phase.section("curves", "ROC curves", blocks)
 
 
-def _charts(phase: RankedPhase) -> Iterator[Chart]:
+def _charts(phase: ReportedPhase) -> Iterator[Chart]:
     annotators = phase.board.annotators
     points = [
         OperatingPoint(name, 1 - point.specificity, point.sensitivity)
@@ -52,7 +52,7 @@ def _curve(team: str, given: CurvePoints) -> Curve:
     return Curve(team, x[kept], y[kept])
 
 
-def _annotators(phase: RankedPhase) -> Iterator[Table]:
+def _annotators(phase: ReportedPhase) -> Iterator[Table]:
     section = phase.board.annotators
     assert section is not None
     rows = tuple(

@@ -14,8 +14,8 @@ from evaluation.report.board.curves_section import curves_section
 from evaluation.report.board.latex import latex_table
 from evaluation.report.board.methods import methods_paragraphs
 from evaluation.report.board.metrics_section import metrics_section
-from evaluation.report.board.ranked_phase import RankedPhase, listed
 from evaluation.report.board.ranking_section import final_section, ranking_section
+from evaluation.report.board.reported_phase import ReportedPhase, listed
 from evaluation.report.board.significance_section import significance_section
 from evaluation.report.board.stability_section import stability_section
 from evaluation.report.board.subgroups_section import subgroups_section
@@ -30,7 +30,7 @@ def leaderboard_page(board: Leaderboard, parts: Sequence[OrganiserPart]) -> Page
     ``parts`` is what the organiser has of each phase, in their order.
     """
     marks = marks_of(team.team for phase in board.phases for team in phase.teams)
-    phases = [RankedPhase(phase, part, marks) for phase, part in zip(board.phases, parts, strict=True)]
+    phases = [ReportedPhase(phase, part, marks) for phase, part in zip(board.phases, parts, strict=True)]
     sections: list[Section | None] = [final_section(board, marks), across_section(board.across, "phases")]
     for phase in phases:
         sections += (
@@ -57,7 +57,7 @@ def leaderboard_page(board: Leaderboard, parts: Sequence[OrganiserPart]) -> Page
     )
 
 
-def _facts(phases: Sequence[RankedPhase]) -> Iterator[tuple[str, str]]:
+def _facts(phases: Sequence[ReportedPhase]) -> Iterator[tuple[str, str]]:
     for phase in phases:
         board = phase.board
         label = f"Phase {board.role}" if board.role else "Phase"

@@ -7,7 +7,7 @@ from typing import Any
 
 from evaluation import __version__
 from evaluation.ranking.leaderboard_file import PhaseLeaderboard
-from evaluation.report.board.ranked_phase import RankedPhase, listed, words_of
+from evaluation.report.board.reported_phase import ReportedPhase, listed, words_of
 from evaluation.report.board.significance_section import methods_of
 from evaluation.report.board.sources import CITATIONS
 
@@ -30,7 +30,7 @@ _METHODS = {
 _TESTS = {"DeLong": "DeLong 1988"}
 
 
-def methods_paragraphs(phase: RankedPhase) -> tuple[str, ...]:
+def methods_paragraphs(phase: ReportedPhase) -> tuple[str, ...]:
     """Return the paragraphs on one phase: ranking, uncertainty, tests, robustness, and what they cite."""
     written = [
         " ".join(sentences)
@@ -41,7 +41,7 @@ def methods_paragraphs(phase: RankedPhase) -> tuple[str, ...]:
     return (*written, f"References: {'; '.join(cited)}.") if cited else tuple(written)
 
 
-def _ranking(phase: RankedPhase) -> Iterator[str]:
+def _ranking(phase: ReportedPhase) -> Iterator[str]:
     board = phase.board
     scheme = board.scheme
     eligible = sum(team.eligible for team in board.teams)
@@ -67,7 +67,7 @@ def _ranking(phase: RankedPhase) -> Iterator[str]:
         yield "A team that lacks a metric of the scheme has no place."
 
 
-def _board(phase: RankedPhase, board: dict[str, Any]) -> str:
+def _board(phase: ReportedPhase, board: dict[str, Any]) -> str:
     terms = listed([_term(phase, term) for term in board["terms"]])
     how = {"sum": "sum", "mean": "weighted mean", "median": "median"}[board["combination"]]
     score = terms if len(board["terms"]) == 1 else f"the {how} of {terms}"
@@ -77,7 +77,7 @@ def _board(phase: RankedPhase, board: dict[str, Any]) -> str:
     return f"{text}."
 
 
-def _term(phase: RankedPhase, term: dict[str, str]) -> str:
+def _term(phase: ReportedPhase, term: dict[str, str]) -> str:
     ((kind, name),) = ((key, value) for key, value in term.items() if key != "weight")
     what = {
         "rank": f"the rank in {phase.title_of(name)}",
@@ -87,7 +87,7 @@ def _term(phase: RankedPhase, term: dict[str, str]) -> str:
     return what if term["weight"] == "1" else f"{term['weight']} × {what}"
 
 
-def _uncertainty(phase: RankedPhase) -> Iterator[str]:
+def _uncertainty(phase: ReportedPhase) -> Iterator[str]:
     board = phase.board
     if any(value.lower is not None for team in board.teams for value in team.metrics.values()):
         yield (
@@ -134,7 +134,7 @@ def _has_rank_sets(board: PhaseLeaderboard) -> bool:
     return any(value.rank_set for team in board.teams for value in team.metrics.values())
 
 
-def _tests(phase: RankedPhase) -> Iterator[str]:
+def _tests(phase: ReportedPhase) -> Iterator[str]:
     compared = {
         name: metric.comparisons.pairs
         for name, metric in phase.board.metrics.items()
@@ -161,7 +161,7 @@ def _tests(phase: RankedPhase) -> Iterator[str]:
         )
 
 
-def _robustness(phase: RankedPhase) -> Iterator[str]:
+def _robustness(phase: ReportedPhase) -> Iterator[str]:
     board = phase.board
     kinds = {
         "method": "{} other ranking methods",

@@ -10,18 +10,15 @@ from numpy.typing import NDArray
 from evaluation.charts.chart import Chart
 from evaluation.charts.distribution import Distribution, distribution_chart
 from evaluation.charts.heatmap import Axes, Cell, heatmap_chart
-from evaluation.charts.podium import podium_chart, ranks_by_case
+from evaluation.charts.podium import MOST_POINTS, podium_chart, ranks_by_case
 from evaluation.charts.team_values import TeamValue, team_values_chart
-from evaluation.report.board.ranked_phase import RankedPhase
+from evaluation.report.board.reported_phase import ReportedPhase
 from evaluation.report.board.sources import refuge, wiesenfarth
 from evaluation.report.page import Block, Column, Figure, Section, Table
 from evaluation.report.page import Cell as TableCell
 
-MOST_POINTS = 1_200
-"""Above so many values in a figure, bins replace the points."""
 
-
-def metrics_section(phase: RankedPhase) -> Section | None:
+def metrics_section(phase: ReportedPhase) -> Section | None:
     """Return the section of all metrics."""
     blocks: list[Block] = [metrics_table(phase)]
     for name in phase.board.metrics:
@@ -29,7 +26,7 @@ def metrics_section(phase: RankedPhase) -> Section | None:
     return phase.section("metrics", "Metrics", blocks)
 
 
-def metrics_table(phase: RankedPhase) -> Table:
+def metrics_table(phase: ReportedPhase) -> Table:
     """Return every metric of every team with its interval and rank."""
     rows: list[tuple[TableCell, ...]] = []
     for name, metric in phase.board.metrics.items():
@@ -60,7 +57,7 @@ def metrics_table(phase: RankedPhase) -> Table:
     return Table(phase.identifier("metrics"), "All metrics by team", columns, tuple(rows), note)
 
 
-def complete_values(phase: RankedPhase, metric: str) -> tuple[list[str], list[str], NDArray[np.float64]]:
+def complete_values(phase: ReportedPhase, metric: str) -> tuple[list[str], list[str], NDArray[np.float64]]:
     """Return teams in the order of the leaderboard, cases, and values of shape (teams, cases).
 
     Cases in which any team has no value are left out.
@@ -74,7 +71,7 @@ def complete_values(phase: RankedPhase, metric: str) -> tuple[list[str], list[st
     return teams, [given.cases[position] for position in defined.tolist()], values[:, defined]
 
 
-def _charts(phase: RankedPhase, name: str) -> Iterator[Chart]:
+def _charts(phase: ReportedPhase, name: str) -> Iterator[Chart]:
     metric, title, axis = phase.board.metrics[name], phase.title_of(name), phase.axis_of(name)
     arrow = "higher is better" if metric.better == "higher" else "lower is better"
     values = [
@@ -109,7 +106,7 @@ def _charts(phase: RankedPhase, name: str) -> Iterator[Chart]:
         yield _rank_heatmap(phase, name, title, teams, ranks_by_case(matrix, metric.better))
 
 
-def _boxes(phase: RankedPhase, name: str, title: str, axis: str, points: int) -> Chart:
+def _boxes(phase: ReportedPhase, name: str, title: str, axis: str, points: int) -> Chart:
     given = phase.organiser.values[name]
     ordered = [team.team for team in phase.by_value(name) if team.team in given.teams]
     return distribution_chart(
@@ -124,7 +121,7 @@ def _boxes(phase: RankedPhase, name: str, title: str, axis: str, points: int) ->
 
 
 def _rank_heatmap(
-    phase: RankedPhase, name: str, title: str, teams: list[str], ranks: NDArray[np.int64]
+    phase: ReportedPhase, name: str, title: str, teams: list[str], ranks: NDArray[np.int64]
 ) -> Chart:
     cells = []
     for team, of_team in zip(teams, ranks, strict=True):

@@ -10,7 +10,7 @@ from evaluation.charts.team_values import TeamValue, team_values_chart
 from evaluation.charts.teams import TeamMarks
 from evaluation.ranking.leaderboard_file import BoardOfTeam, FinalTeam, Leaderboard
 from evaluation.ranking.stability import PlaceDistribution
-from evaluation.report.board.ranked_phase import RankedPhase, words_of
+from evaluation.report.board.reported_phase import ReportedPhase, words_of
 from evaluation.report.board.sources import wiesenfarth
 from evaluation.report.page import Block, Cell, Column, Figure, Section, Table
 
@@ -41,7 +41,7 @@ def final_section(board: Leaderboard, marks: TeamMarks) -> Section | None:
     return Section("final", "Final ranking", tuple(blocks))
 
 
-def ranking_section(phase: RankedPhase) -> Section | None:
+def ranking_section(phase: ReportedPhase) -> Section | None:
     """Return the section of one phase's ranking."""
     blocks: list[Block] = [ranking_table(phase), *map(Figure, _charts(phase))]
     if tiers := _tiers(phase):
@@ -49,7 +49,7 @@ def ranking_section(phase: RankedPhase) -> Section | None:
     return phase.section("ranking", "Ranking", blocks)
 
 
-def ranking_table(phase: RankedPhase) -> Table:
+def ranking_table(phase: ReportedPhase) -> Table:
     """Return places, intervals and scores in all boards, by team."""
     columns = [Column("team")]
     for name in phase.boards:
@@ -88,7 +88,7 @@ def _final_row(team: FinalTeam, roles: tuple[str, ...]) -> tuple[Cell, ...]:
     return (team.place, team.team, interval_of(team.distribution), team.score, *places)
 
 
-def _charts(phase: RankedPhase) -> Iterator[Chart]:
+def _charts(phase: ReportedPhase) -> Iterator[Chart]:
     for name in phase.boards:
         values = [
             TeamValue(
@@ -111,7 +111,7 @@ def _charts(phase: RankedPhase) -> Iterator[Chart]:
             )
 
 
-def _tiers(phase: RankedPhase) -> Table | None:
+def _tiers(phase: ReportedPhase) -> Table | None:
     rows: list[tuple[Cell, ...]] = [
         (phase.title_of(name), number, ", ".join(teams))
         for name, metric in phase.ranked_metrics.items()

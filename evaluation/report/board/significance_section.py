@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from evaluation.charts.chart import Chart
 from evaluation.charts.significance import TestedPair, Verdict, significance_chart
 from evaluation.ranking.comparisons import Comparison
-from evaluation.report.board.ranked_phase import RankedPhase, listed
+from evaluation.report.board.reported_phase import ReportedPhase, listed
 from evaluation.report.board.sources import wiesenfarth
 from evaluation.report.page import Figure, Section
 
 
-def significance_section(phase: RankedPhase) -> Section | None:
+def significance_section(phase: ReportedPhase) -> Section | None:
     """Return the section of the tests; None without any."""
     return phase.section("significance", "Significance", map(Figure, _charts(phase)))
 
@@ -22,7 +22,7 @@ def methods_of(pairs: tuple[Comparison, ...]) -> str:
     return listed(sorted({pair.method for pair in pairs}))
 
 
-def _charts(phase: RankedPhase) -> Iterator[Chart]:
+def _charts(phase: ReportedPhase) -> Iterator[Chart]:
     for name, metric in phase.ranked_metrics.items():
         if not metric.comparisons or not metric.comparisons.pairs:
             continue

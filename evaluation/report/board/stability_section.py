@@ -12,7 +12,7 @@ from evaluation.charts.heatmap import Axes, Cell, heatmap_chart
 from evaluation.charts.place_lines import place_lines_chart
 from evaluation.charts.violin import Sample, violin_chart
 from evaluation.ranking.robustness import Variation
-from evaluation.report.board.ranked_phase import RankedPhase, words_of
+from evaluation.report.board.reported_phase import ReportedPhase, words_of
 from evaluation.report.board.sources import wiesenfarth
 from evaluation.report.page import Block, Column, Figure, Section, Table
 
@@ -25,7 +25,7 @@ _KINDS = {
 }
 
 
-def stability_section(phase: RankedPhase) -> Section | None:
+def stability_section(phase: ReportedPhase) -> Section | None:
     """Return the section of stability; None where nothing was resampled or varied."""
     blocks: list[Block] = [Figure(chart) for chart in _resampled(phase)]
     blocks += (Figure(chart, wide=True) for chart in _variations(phase))
@@ -34,7 +34,7 @@ def stability_section(phase: RankedPhase) -> Section | None:
     return phase.section("stability", "Stability", blocks)
 
 
-def _resampled(phase: RankedPhase) -> Iterator[Chart]:
+def _resampled(phase: ReportedPhase) -> Iterator[Chart]:
     for name in phase.boards:
         places = [
             Places(team.team, given.probabilities, given.lower, given.median, given.upper)
@@ -89,7 +89,7 @@ def _resampled(phase: RankedPhase) -> Iterator[Chart]:
             )
 
 
-def _variations(phase: RankedPhase) -> Iterator[Chart]:
+def _variations(phase: ReportedPhase) -> Iterator[Chart]:
     for name in phase.boards:
         inforce = {team.team: board.place for team, board in phase.in_order_of(name) if board.place}
         for kind, title in _KINDS.items():
@@ -109,7 +109,7 @@ def _variations(phase: RankedPhase) -> Iterator[Chart]:
                 )
 
 
-def _table(phase: RankedPhase) -> Table:
+def _table(phase: ReportedPhase) -> Table:
     rows = tuple(
         (words_of(one.board), _KINDS[one.kind], _change(phase, one), one.tau_b)
         for one in phase.board.robustness
@@ -119,7 +119,7 @@ def _table(phase: RankedPhase) -> Table:
     return Table(phase.identifier("robustness"), "Other schemes", columns, rows, note)
 
 
-def _change(phase: RankedPhase, variation: Variation) -> str:
+def _change(phase: ReportedPhase, variation: Variation) -> str:
     """Return what differs, with the titles of metrics in place of their names."""
     text = variation.change
     for name in sorted(phase.board.metrics, key=len, reverse=True):

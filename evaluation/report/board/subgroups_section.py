@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from evaluation.charts.chart import Chart
 from evaluation.charts.subgroup_means import SubgroupMeans, subgroup_means_chart
 from evaluation.ranking.difficulty import SubgroupTest
-from evaluation.report.board.ranked_phase import RankedPhase, words_of
+from evaluation.report.board.reported_phase import ReportedPhase, words_of
 from evaluation.report.board.sources import refuge
 from evaluation.report.page import Block, Column, Figure, Section, Table
 
 
-def subgroups_section(phase: RankedPhase) -> Section | None:
+def subgroups_section(phase: ReportedPhase) -> Section | None:
     """Return the section of subgroups; None where none were requested."""
     blocks: list[Block] = [Figure(chart) for chart in _charts(phase)]
     if tests := phase.board.subgroup_tests:
@@ -30,7 +30,7 @@ def subgroups_section(phase: RankedPhase) -> Section | None:
     return phase.section("subgroups", "Subgroups", blocks)
 
 
-def _charts(phase: RankedPhase) -> Iterator[Chart]:
+def _charts(phase: ReportedPhase) -> Iterator[Chart]:
     grouped: dict[tuple[str, str, str, str], list[SubgroupTest]] = {}
     for one in phase.board.subgroup_tests:
         if one.metric in phase.ranked_metrics:
@@ -53,7 +53,7 @@ def _charts(phase: RankedPhase) -> Iterator[Chart]:
         )
 
 
-def _tests(phase: RankedPhase, tests: tuple[SubgroupTest, ...]) -> Table:
+def _tests(phase: ReportedPhase, tests: tuple[SubgroupTest, ...]) -> Table:
     columns = (
         *(Column(title) for title in ("metric", "team", "column", "first", "second")),
         Column("mean of the first", 4),

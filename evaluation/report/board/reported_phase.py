@@ -18,7 +18,7 @@ from evaluation.report.page import Block, Section
 
 
 @dataclass(frozen=True)
-class RankedPhase:
+class ReportedPhase:
     """A phase's leaderboard, the organiser's part, and the marks of the teams of all phases."""
 
     board: PhaseLeaderboard

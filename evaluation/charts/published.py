@@ -1,0 +1,153 @@
+"""The charts that a phase writes beside `metrics.json` for the platform to draw.
+
+Everyone who may see an evaluation sees them. They hold no single case and no more digits than `metrics.json`:
+"metrics" and "subgroups" draw numbers that are published there, and "roc" nine more for each curve, which
+`audit` counts. A chart is written even where it has nothing to show, since the platform fails an evaluation
+that lacks one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+
+from evaluation.charts.chart import Chart, complete
+from evaluation.charts.forest import SubgroupValue, forest_chart
+from evaluation.charts.metric_intervals import MetricInterval, metric_intervals_chart
+from evaluation.charts.roc import Curve, roc_chart
+from evaluation.core.challenge import metrics_of
+from evaluation.core.metric import Metric
+from evaluation.metrics.roc import roc_table, sensitivity_at_specificity
+from evaluation.phase.config import ChartName
+from evaluation.phase.leaderboard_metrics import needed_metrics
+from evaluation.phase.public_digits import digits_of
+from evaluation.phase.scores import Scores
+from evaluation.platform.result_file import MetricsFile
+
+_STEPS = 10
+CURVE_NUMBERS = _STEPS - 1
+"""How many numbers a curve adds to what `metrics.json` holds; its ends are known."""
+_POSITION_DIGITS = 4
+
+
+def chart_documents(scores: Scores, metrics: MetricsFile) -> dict[str, bytes]:
+    """Return the charts that the phase names as Vega-Lite v5 objects, by file name."""
+    makers = {"metrics": _metrics, "subgroups": _subgroups, "roc": _roc}
+    return {file_of(name): _document(makers[name](scores, metrics)) for name in scores.phase.config.charts}
+
+
+def file_of(name: ChartName) -> str:
+    """Return the name of a chart's file beside `metrics.json`, the path of its output socket."""
+    return f"chart-{name}.json"
+
+
+def has_curve(metric: Metric) -> bool:
+    """Return whether the chart "roc" has a curve for a metric: an area under it."""
+    return metric.aggregate.curve is not None and metric.aggregate.curve.is_area
+
+
+def _document(chart: Chart) -> bytes:
+    # Null has a meaning in a specification, such as an axis that is not drawn.
+    return f"{json.dumps(complete(chart), allow_nan=False)}\n".encode("ascii")
+
+
+def _metrics(scores: Scores, metrics: MetricsFile) -> Chart:
+    title = "Metrics with 95 % intervals"
+    titles = [metric.title for metric in metrics_of(scores.tasks).values()]
+    found = [
+        MetricInterval(
+            metric.title if titles.count(metric.title) == 1 else f"{metric.title} ({task.title})",
+            estimate.value,
+            interval.lower if (interval := estimate.confidence_interval) else None,
+            interval.upper if interval else None,
+            metric.best,
+            metric.worst,
+        )
+        for task in scores.tasks
+        for metric in task.metrics
+        if (estimate := metrics.aggregates.get(task.name, {}).get(metric.name))
+    ]
+    chart = metric_intervals_chart("metrics", title, found)
+    return _without_further_digits(chart) if chart else _nothing("metrics", title)
+
+
+def _without_further_digits(chart: Chart) -> Chart:
+    """Return the chart of metrics with rounded positions, which follow from the published values."""
+    rows = [
+        {
+            key: round(value, _POSITION_DIGITS) if key in ("position", "from", "to") and value else value
+            for key, value in row.items()
+        }
+        for row in chart.data["metrics"]
+    ]
+    return Chart(chart.name, chart.title, chart.description, {"metrics": rows}, chart.specification)
+
+
+def _subgroups(scores: Scores, metrics: MetricsFile) -> Chart:
+    """Return the chart of the first metric of the platform's leaderboard that has public subgroups."""
+    phase = scores.phase
+    wanted = needed_metrics(phase.config, phase.challenge, phase.tasks)
+    for name, metric in metrics_of(scores.tasks).items():
+        task, _, short = name.partition(".")
+        whole = metrics.aggregates.get(task, {}).get(short)
+        found = [
+            SubgroupValue(column, group, tasks[task][short])
+            for column, groups in metrics.subgroups.items()
+            for group, tasks in groups.items()
+            if short in tasks.get(task, {})
+        ]
+        if name in wanted and whole and found:
+            overall = SubgroupValue("", "all cases", whole.value)
+            return forest_chart("subgroups", f"{metric.title} by subgroup", metric.title, overall, found)
+    return _nothing("subgroups", "Subgroups")
+
+
+def _roc(scores: Scores, metrics: MetricsFile) -> Chart:
+    curves = list(_curves(scores, metrics))
+    return roc_chart("roc", "Receiver operating characteristic", curves)
+
+
+def _curves(scores: Scores, metrics: MetricsFile) -> Iterator[Curve]:
+    """Yield each curve at ten steps of the specificity, with the digits that are published of spreads."""
+    for task in scores.tasks:
+        for metric in task.metrics:
+            curve = metric.aggregate.curve
+            if (
+                not has_curve(metric)
+                or curve is None
+                or metric.name not in metrics.aggregates.get(task.name, {})
+            ):
+                continue
+            labels = scores.tables[task.name][curve.label]
+            entering = ~np.isnan(labels)
+            roc = roc_table(scores.tables[task.name][curve.score][entering], labels[entering] > 0)
+            weights = np.ones((1, roc.score.size))
+            digits = digits_of(scores.phase.config, f"{task.name}.{metric.name}").spread
+            rates = [Fraction(step, _STEPS) for step in range(1, _STEPS)]
+            found = [
+                round(float(sensitivity_at_specificity(roc, weights, 1 - rate)[0]), digits) for rate in rates
+            ]
+            yield Curve(
+                f"{task.title}: {metric.title}",
+                np.array([0.0, *map(float, rates), 1.0]),
+                np.array([0.0, *found, 1.0]),
+            )
+
+
+def _nothing(name: str, title: str) -> Chart:
+    """Return a chart that says that there is nothing to show."""
+    return Chart(
+        name,
+        title,
+        "This evaluation has no such figures.",
+        {"text": [{"text": "no such figures in this evaluation"}]},
+        {
+            "data": {"name": "text"},
+            "mark": {"type": "text", "fontSize": 14},
+            "encoding": {"text": {"field": "text", "type": "nominal"}},
+            "height": 60,
+        },
+    )
