@@ -99,7 +99,7 @@ def table_of(changes: Changes) -> Iterator[str]:
     cases = {case.case for one in changed for task in one.cases.values() for case in task}
     yield (
         f"{changes.phase}: {len(changed)} of {len(changes.submissions)} submissions have changed, "
-        f"{len(cases)} cases moved"
+        f"{'1 case' if len(cases) == 1 else f'{len(cases)} cases'} moved"
     )
     moved = {
         team: place
