@@ -18,7 +18,8 @@ from evaluation.core.fault import PhaseError
 from evaluation.core.field import CaseColumns, Field
 from evaluation.core.form import Form, name_key
 from evaluation.phase.cases import Cases, read_cases
-from evaluation.phase.config import FILE_NAME, read_configuration
+from evaluation.phase.config import FILE_NAME
+from evaluation.phase.configuration import read_configuration
 from evaluation.phase.organiser_tables import organiser_table
 
 ANNOTATORS, DROPPED = "readers", "dropped.csv"

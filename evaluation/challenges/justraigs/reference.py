@@ -43,7 +43,8 @@ from evaluation.core.fault import PhaseError
 from evaluation.io.tables import write_csv
 from evaluation.metrics.intervals import wilson_interval
 from evaluation.phase.cases import FILE_NAME as CASES
-from evaluation.phase.config import FILE_NAME, read_configuration
+from evaluation.phase.config import FILE_NAME
+from evaluation.phase.configuration import read_configuration
 from evaluation.phase.output import whole_folder, write_report, write_rows
 
 _OF_GRADER = (

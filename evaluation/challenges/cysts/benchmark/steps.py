@@ -61,7 +61,8 @@ from evaluation.io.kinds.volume import Volume
 from evaluation.io.volumes.case_geometry import geometry_columns
 from evaluation.io.volumes.header import Geometry, check_geometry
 from evaluation.metrics.crop import Box, box_of_content
-from evaluation.phase.config import FILE_NAME, read_configuration
+from evaluation.phase.config import FILE_NAME
+from evaluation.phase.configuration import read_configuration
 from evaluation.phase.output import whole_folder, write_report
 from evaluation.phase.writer import SampleCase, write_phase
 from evaluation.workers.reading import Progress, no_progress
