@@ -86,12 +86,7 @@ COMMANDS = {
     "new": Command(
         "new_command",
         "Write a repository of one's own: a declared phase, a synthetic sample, what makes the image.",
-        (
-            "python -m evaluation new output/lesions --like segmentation",
-            "python -m evaluation seal output/lesions/phase",
-            "python -m evaluation evaluate --ground-truth output/lesions/phase "
-            "--input output/lesions/submission --output output/lesions/output",
-        ),
+        ("python -m evaluation new output/lesions --like segmentation",),
         "nothing was written",
     ),
     "build": Command(
