@@ -21,16 +21,20 @@ source "$(dirname "${BASH_SOURCE[0]}")/scripts/environment.sh"
 phase=$1
 shift
 
-version=$(sed -n 's/^__version__ = "\(.*\)"$/\1/p' evaluation/__init__.py)
-build_base() { docker build --target base --tag "evaluation-base:$version" "$@" . || fail "the base image could not be built"; }
+# build_base [ARGUMENTS…]: builds the image without a phase and prints its name.
+build_base() {
+  local version
+  version=$(sed -n 's/^__version__ = "\(.*\)"$/\1/p' evaluation/__init__.py)
+  docker build --target base --tag "evaluation-base:$version" "$@" . >&2 || fail "the base image could not be built"
+  echo "evaluation-base:$version"
+}
 
 if [[ $phase == --base ]]; then
   require_engine
   build_base "$@"
-  echo "evaluation-base:$version"
   exit
 fi
-if [[ $phase == */* ]]; then
+if is_phase_folder "$phase"; then
   require_engine
   build_base --quiet >/dev/null
   local_environment requirements.txt

@@ -20,7 +20,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/scripts/environment.sh"
 
 [[ $# -ge 1 ]] || fail "which phase? Usage: ./export.sh PHASE [arguments for docker build…]"
 phase=$1
-if [[ $phase == */* ]]; then
+if is_phase_folder "$phase"; then
   ./build.sh "$phase" >/dev/null
   exec .venv/bin/python -m evaluation export "$(absolute "$phase")"
 fi

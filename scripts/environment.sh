@@ -34,6 +34,11 @@ known_phases() {
   return 0
 }
 
+# is_phase_folder PATH: whether that is the path of a phase folder, or of a repository with one in phase/.
+is_phase_folder() {
+  [[ $1 == */* && (-e $(absolute "$1")/phase.toml || -e $(absolute "$1")/phase/phase.toml) ]]
+}
+
 # require_phase NAME: stops unless there is a phase of that name.
 require_phase() {
   local phases

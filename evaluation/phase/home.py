@@ -6,10 +6,10 @@ only. Its name is never that of a bundled challenge.
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 import traceback
 from pathlib import Path
+from types import ModuleType
 
 from evaluation.core.challenge import Challenge
 from evaluation.core.fault import PhaseError
@@ -66,14 +66,13 @@ def loaded(name: str) -> Challenge | None:
 
 def _run(file: Path) -> Challenge:
     module_name = _MODULE.format(len(_files))
-    spec = importlib.util.spec_from_file_location(module_name, file)
-    if spec is None or spec.loader is None:
-        raise PhaseError(f"{file}: is no module of Python")
-    module = importlib.util.module_from_spec(spec)
+    module = ModuleType(module_name)
+    module.__file__ = str(file)
     # Dataclasses and pickles look their module up there.
     sys.modules[module_name] = module
     try:
-        spec.loader.exec_module(module)
+        # Not by an importer, which would write byte code into the phase folder.
+        exec(compile(file.read_bytes(), file, "exec"), vars(module))  # noqa: S102
     except Exception as error:
         del sys.modules[module_name]
         last = traceback.extract_tb(error.__traceback__)[-1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
+import os
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -36,9 +36,9 @@ class Environment:
 @cache
 def environment() -> Environment:
     """Return the environment of this process."""
-    challenges = importlib.import_module("evaluation.challenges")
     digest = hashlib.sha256()
-    for root in map(Path, dict.fromkeys((*evaluation.__path__, *challenges.__path__))):
+    further = os.environ.get("EVALUATION_CHALLENGES")
+    for root in map(Path, (*evaluation.__path__, *([further] if further else []))):
         for path in sorted(root.rglob("*.py")):
             data = path.read_bytes()
             digest.update(f"{path.relative_to(root).as_posix()}\0{len(data)}\0".encode() + data)

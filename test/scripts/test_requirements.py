@@ -58,10 +58,13 @@ def test_every_package_that_is_imported_is_named():
         "PIL": "pillow",
         "sklearn": "scikit-learn",
         "grand_challenge_metrics": "grand-challenge-metrics",
+        "vl_convert": "vl-convert-python",
     }
     named = {distributions.get(name, name).lower() for name in imported - {"evaluation"}}
     assert "numpy" in named
-    extras = names_in(PROJECT["optional-dependencies"]["cluster"])
+    extras = {
+        name for extra in ("cluster", "report") for name in names_in(PROJECT["optional-dependencies"][extra])
+    }
     assert extras <= named | {"dask"}  # which the workers of a cluster are started with
     # What tests compare with is no less a part of what the figures mean.
     assert (named - extras) | {"evalutils", "grand-challenge-metrics"} == DIRECT["requirements.txt"]
