@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from evaluation.io.stream import sha256_of
+from evaluation.phase import home
 from evaluation.rescoring.claims import Claims, open_claims
 from evaluation.rescoring.kept import Ingredients, Results
 from evaluation.rescoring.task import Answer, Answers, Engine, Task
@@ -78,4 +80,16 @@ def _with_kept(task: Task, results: Results) -> Task:
 
 
 def _ingredients(task: Task) -> Ingredients:
-    return Ingredients(task.seal, task.source, task.environment)
+    return Ingredients(_seal_and_rules(task), task.source, task.environment)
+
+
+def _seal_and_rules(task: Task) -> str:
+    """Return the seal, with the digest of a challenge that is programmed one folder above the phase.
+
+    One beside `phase.toml` is sealed with it.
+    """
+    folder = Path(task.phase)
+    file = home.find_file(folder)
+    if file is None or file.parent == folder.absolute():
+        return task.seal
+    return f"{task.seal}, {home.FILE_NAME} {sha256_of(file.read_bytes())}"

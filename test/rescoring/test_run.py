@@ -5,10 +5,14 @@ from dataclasses import replace
 
 import pytest
 
+import evaluation
+from evaluation.phase import home
 from evaluation.rescoring import kept
 from evaluation.rescoring.claims import Claims
 from evaluation.rescoring.run import Summary, score_all
 from evaluation.rescoring.task import Answer, failed
+
+from test.phase.test_home import CHALLENGE, submission, write_phase
 
 from .teams import BEFORE, Here, results_in, tasks_of, write_teams
 
@@ -44,6 +48,22 @@ def test_only_what_has_changed_is_scored_again(tasks, tmp_path):
     assert run(tasks, tmp_path / "o") == {"bad": "rejected", "folder": "kept", "packed": "kept"}
     other = [replace(task, source="tarball") for task in tasks]
     assert run(other, tmp_path / "o") == BEFORE
+
+
+def test_a_challenge_above_the_phase_is_a_part_of_what_a_result_is_made_of(tmp_path):
+    phases = tmp_path / "phases"
+    phase = write_phase(phases / "one")
+    rules = phases / "challenge.py"
+    rules.write_text(CHALLENGE, encoding="utf-8")
+    evaluation.seal(phase)
+    submission(tmp_path / "teams" / "team")
+    tasks = tasks_of(phase, tmp_path / "teams")
+    assert [run(tasks, tmp_path / "o"), run(tasks, tmp_path / "o")] == [{"team": "scored"}, {"team": "kept"}]
+    rules.write_text(f"{CHALLENGE}\n# another rule\n", encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:  # as in another process
+        patch.setattr(home, "_files", {})
+        patch.setattr(home, "_challenges", {})
+        assert run(tasks, tmp_path / "o") == {"team": "scored"}
 
 
 def test_a_failure_is_tried_again_and_leaves_a_result_that_holds(tasks, tmp_path):
