@@ -11,7 +11,6 @@ from evaluation.rescoring import kept
 from evaluation.rescoring.claims import Claims
 from evaluation.rescoring.run import Summary, score_all
 from evaluation.rescoring.task import Answer, failed
-
 from test.phase.test_home import CHALLENGE, submission, write_phase
 
 from .teams import BEFORE, Here, results_in, tasks_of, write_teams
