@@ -105,7 +105,7 @@ def test_what_has_changed_since_is_a_table_and_a_file(teams, tmp_path):
     done = each(submissions, phase, tmp_path / "now", "--since", tmp_path / "before")
     assert (done.returncode, done.stderr) == (0, "")
     head, columns, *_ = done.stdout.splitlines()[4:]
-    assert head == "refuge-tiny: 2 of 3 submissions have changed, 1 cases moved"
+    assert head == "refuge-tiny: 2 of 3 submissions have changed, 1 case moved"
     assert columns.split()[:3] == ["submission", "place", "cases"]
     (changes,) = json.loads((tmp_path / "now" / "changes.json").read_bytes())["phases"]
     assert changes["seal"]["before"] != changes["seal"]["now"]

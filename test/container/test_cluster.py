@@ -13,6 +13,7 @@ import pytest
 
 from evaluation.phase.manifest import scan, seal
 from evaluation.rescoring.cluster import OnCluster
+from evaluation.rescoring.environment import environment
 from evaluation.rescoring.run import score_all
 from test.rescoring.dask_processes import Dask
 from test.rescoring.teams import BEFORE, Here, results_in, tasks_of, write_teams
@@ -65,7 +66,17 @@ def worker_in(image: str, address: str, packages: Path, shared: Path) -> Iterato
         subprocess.run(["docker", "rm", "--force", name], capture_output=True, check=False)
 
 
+@pytest.fixture
+def _own_challenges_alone(monkeypatch):
+    """Keep away the challenges that other tests add, which the image does not have."""
+    monkeypatch.delenv("EVALUATION_CHALLENGES", raising=False)
+    environment.cache_clear()
+    yield
+    environment.cache_clear()
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="shares the network of the host")
+@pytest.mark.usefixtures("_own_challenges_alone")
 def test_workers_in_containers_write_the_bytes_of_this_machine(image, dask_packages, tmp_path):
     shared = tmp_path / "shared"
     phase, submissions = write_teams(shared)
