@@ -129,7 +129,7 @@ class BoxF1(_ShareOfBoxes):
     without any object has no such figure. In a case without a result all objects are missed, and as many
     predictions are false, at least one.
 
-    Oracle: faster-coco-eval at one threshold; SciPy, `linear_sum_assignment`.
+    Oracle: SciPy, `linear_sum_assignment`, and figures by hand.
     """
 
     metric: Literal["box_f1"]
