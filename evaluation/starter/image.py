@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 import secrets
 import shutil
 import subprocess
@@ -155,6 +156,4 @@ def _docker(*arguments: str) -> subprocess.CompletedProcess[bytes]:
 
 
 def _environment() -> dict[str, str]:
-    import os
-
     return {**os.environ, **_ENVIRONMENT}
