@@ -21,7 +21,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/scripts/environment.sh"
 [[ $# -ge 1 ]] || fail "which phase? Usage: ./export.sh PHASE [arguments for docker build…]"
 phase=$1
 if is_phase_folder "$phase"; then
-  ./build.sh "$phase" >/dev/null
+  ./build.sh --base --quiet >/dev/null
+  local_environment requirements.txt
   exec .venv/bin/python -m evaluation export "$(absolute "$phase")"
 fi
 ./build.sh "$@"
