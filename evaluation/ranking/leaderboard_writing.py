@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from pathlib import Path
 from typing import Any
 
-from evaluation.platform.result_file import as_written, render, write_atomically
+from evaluation.platform.csv_file import csv_bytes
+from evaluation.platform.result_file import render, write_atomically
 from evaluation.ranking.leaderboard_file import FinalTeam, Leaderboard, OrganiserPart, PhaseLeaderboard
 from evaluation.ranking.robustness import Variation
 
@@ -21,11 +20,13 @@ def write_leaderboard(board: Leaderboard, folder: Path) -> list[Path]:
         _robustness_row(phase, variation) for phase in board.phases for variation in phase.robustness
     ]
     if variations:
-        documents["robustness.csv"] = _csv(variations)
+        documents["robustness.csv"] = csv_bytes(variations)
     if rows := leaderboard_rows(board):
-        documents["leaderboard.csv"] = _csv(rows)
+        documents["leaderboard.csv"] = csv_bytes(rows)
     if len(board.phases) > 1:
-        documents |= {f"leaderboard-{phase.role}.csv": _csv(_phase_rows(phase)) for phase in board.phases}
+        documents |= {
+            f"leaderboard-{phase.role}.csv": csv_bytes(_phase_rows(phase)) for phase in board.phases
+        }
     return _write(documents, folder)
 
 
@@ -37,7 +38,7 @@ def write_organiser_part(part: OrganiserPart, folder: Path, suffix: str) -> list
         f"difficulty-groups{suffix}.csv": part.groups,
         f"influence{suffix}.csv": part.influences,
     }
-    documents = {name: _csv([_cells(row) for row in rows]) for name, rows in tables.items() if rows}
+    documents = {name: csv_bytes([_cells(row) for row in rows]) for name, rows in tables.items() if rows}
     if part.values or part.curves:
         report = {
             "format": "leaderboard-organiser/1",
@@ -115,16 +116,3 @@ def _final_rows(final: tuple[FinalTeam, ...]) -> list[dict[str, Any]]:
         }
         for row in final
     ]
-
-
-def _csv(rows: list[dict[str, Any]]) -> bytes:
-    text = io.StringIO(newline="")
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    writer = csv.DictWriter(text, columns, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({name: _cell(value) for name, value in row.items()} for row in rows)
-    return text.getvalue().encode("utf-8")
-
-
-def _cell(value: Any) -> Any:
-    return as_written(value) if isinstance(value, float) else value
