@@ -68,13 +68,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _print(description: Description) -> None:
-    from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
+    from evaluation.cli.console import TableConsole
     from evaluation.organiser.describe_tables import tables_of
 
-    console = Console(width=None if sys.stdout.isatty() else _LOG_WIDTH, highlight=False)
+    console = TableConsole(_LOG_WIDTH)
     for table in tables_of(description):
         shown = Table(title=escape(table.title), title_justify="left")
         for title, is_right in zip(table.columns, table.right, strict=True):

@@ -180,7 +180,7 @@ def main(arguments: Sequence[str]) -> int:
     name = arguments[0]
     if name in COMMANDS:
         return status_of(partial(_run, name, arguments[1:]), COMMANDS[name].consequence)
-    return _overview(name)
+    return status_of(partial(_overview, name))
 
 
 def _run(name: str, arguments: Sequence[str]) -> int:

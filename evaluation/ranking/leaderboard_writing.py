@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from evaluation.ranking.robustness import Variation
 
 
 def write_leaderboard(board: Leaderboard, folder: Path) -> list[Path]:
-    """Write leaderboard.json and leaderboard.csv, over several phases one more csv each; return the paths."""
+    """Write leaderboard.json and csv files, over several phases one more csv each; return the paths."""
     folder.mkdir(parents=True, exist_ok=True)
     documents = {"leaderboard.json": render(board, organisers=True, compact=True)}
     variations = [
@@ -21,6 +22,14 @@ def write_leaderboard(board: Leaderboard, folder: Path) -> list[Path]:
     ]
     if variations:
         documents["robustness.csv"] = csv_bytes(variations)
+    if comparisons := [row for phase in board.phases for row in _comparison_rows(phase)]:
+        documents["comparisons.csv"] = csv_bytes(comparisons)
+    if subgroups := [
+        {"phase": phase.role or phase.phase, **vars(test)}
+        for phase in board.phases
+        for test in phase.subgroup_tests
+    ]:
+        documents["subgroup-tests.csv"] = csv_bytes(subgroups)
     if rows := leaderboard_rows(board):
         documents["leaderboard.csv"] = csv_bytes(rows)
     if len(board.phases) > 1:
@@ -97,6 +106,14 @@ def _phase_rows(phase: PhaseLeaderboard) -> list[dict[str, Any]]:
         row["submission"], row["note"] = team.submission, team.note
         rows.append(row)
     return rows
+
+
+def _comparison_rows(phase: PhaseLeaderboard) -> Iterator[dict[str, Any]]:
+    """Yield the rows of `comparisons.csv`: every pair of teams in every metric that was tested."""
+    for name, metric in phase.metrics.items():
+        if metric.comparisons:
+            for pair in metric.comparisons.pairs:
+                yield {"phase": phase.role or phase.phase, "metric": name, **vars(pair)}
 
 
 def _robustness_row(phase: PhaseLeaderboard, variation: Variation) -> dict[str, Any]:
