@@ -117,6 +117,7 @@ PARTS = {
     "organiser/describe_groups.py": "organiser/test_describe.py",
     "organiser/describe_rows.py": "organiser/test_describe.py",
     "organiser/describe_writing.py": "organiser/test_describe_tables.py",
+    "ranking/team_roles.py": "ranking/test_unranked.py",
     "report/board/across_section.py": "report/test_board.py",
     "report/board/cases_section.py": "report/test_board.py",
     "report/board/curves_section.py": "report/test_board.py",

@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from evaluation.ranking.comparisons import Comparison
-from evaluation.ranking.leaderboard_file import MetricOfPhase, PhaseLeaderboard
+from evaluation.ranking.leaderboard_file import PhaseLeaderboard
 
 _MOST_PAIRS = 15
 _MOST_ROWS = 60
@@ -21,14 +21,16 @@ def pair_tables(phase: PhaseLeaderboard) -> Iterator[Table]:
     for metric in phase.metrics.values():
         comparisons = metric.comparisons
         if comparisons and comparisons.pairs:
-            yield _pairs(metric, comparisons.pairs)
+            title, shown = f"Tests of {metric.title}", list(comparisons.pairs)
+            if len(shown) > _MOST_PAIRS:
+                title += f", of neighbours (all {len(shown)} pairs are in comparisons.csv)"
+                shown = _neighbours(shown)
+            yield _pairs(title, shown)
+        if metric.unranked:
+            yield _pairs(f"Tests of {metric.title}, of teams without a place", metric.unranked)
 
 
-def _pairs(metric: MetricOfPhase, pairs: Sequence[Comparison]) -> Table:
-    title, shown = f"Tests of {metric.title}", list(pairs)
-    if len(pairs) > _MOST_PAIRS:
-        shown = _neighbours(pairs)
-        title += f", of neighbours (all {len(pairs)} pairs are in comparisons.csv)"
+def _pairs(title: str, shown: Sequence[Comparison]) -> Table:
     table = Table("better", "worse", title=escape(title), title_justify="left")
     for heading in ("difference", "p", "p after Holm"):
         table.add_column(heading, justify="right")

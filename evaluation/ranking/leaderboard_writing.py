@@ -111,9 +111,9 @@ def _phase_rows(phase: PhaseLeaderboard) -> list[dict[str, Any]]:
 def _comparison_rows(phase: PhaseLeaderboard) -> Iterator[dict[str, Any]]:
     """Yield the rows of `comparisons.csv`: every pair of teams in every metric that was tested."""
     for name, metric in phase.metrics.items():
-        if metric.comparisons:
-            for pair in metric.comparisons.pairs:
-                yield {"phase": phase.role or phase.phase, "metric": name, **vars(pair)}
+        pairs = metric.comparisons.pairs if metric.comparisons else ()
+        for pair in (*pairs, *metric.unranked):
+            yield {"phase": phase.role or phase.phase, "metric": name, **vars(pair)}
 
 
 def _robustness_row(phase: PhaseLeaderboard, variation: Variation) -> dict[str, Any]:

@@ -252,6 +252,9 @@ def test_no_resamples_need_no_explanation(each, tmp_path):
         (["{each}", "--subgroup", "vendor"], "vendor: no column of the case table"),
         (["{each}", "--classifier", "fovea.area"], "fovea.area: is not a column of the results per case"),
         (["offline={each}", "onsight={each}"], "combines the phases offline, onsite"),
+        (["{each}", "--compare", "first"], "--compare first: expected TEAM=TEAM[,TEAM…]"),
+        (["{each}", "--compare", "none=first"], "--compare none: is no team of these results"),
+        (["{each}", "--compare", "first=second"], "first: is ranked: only teams that are not eligible"),
     ],
 )
 def test_faults(each, arguments, problem):
