@@ -29,6 +29,7 @@ COMMANDS = {
     "cli/rank_command.py": "cli/test_rank.py",
     "cli/rank_inputs.py": "cli/test_rank_tables.py",
     "cli/rank_table.py": "cli/test_rank.py",
+    "cli/rank_limits.py": "cli/test_rank.py",
     "cli/rank_tests_table.py": "cli/test_rank.py",
     "cli/console.py": "cli/test_commands.py",
     "cli/describe_command.py": "cli/test_describe.py",

@@ -70,6 +70,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="which of a team's submissions counts (default: the challenge's rule)",
     )
     parser.add_argument(
+        "--evaluations",
+        action="append",
+        default=[],
+        metavar="[PHASE=]N",
+        help="only the first N evaluated submissions of each team count; rejected ones are not counted",
+    )
+    parser.add_argument(
+        "--deadline",
+        action="append",
+        default=[],
+        metavar="[PHASE=]TIME",
+        help="submissions after it are left out, such as 2018-09-16T12:00:00+02:00; needs submissions.csv "
+        "beside the results, with the columns team, submission, submitted_at",
+    )
+    parser.add_argument(
+        "--finalists",
+        metavar="PHASE=N",
+        help="only the first N teams of this phase are ranked in the others and in the final ranking",
+    )
+    parser.add_argument(
         "--resamples",
         type=whole_number(0),
         metavar="N",

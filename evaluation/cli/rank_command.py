@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evaluation.cli.rank_arguments import add_arguments
-from evaluation.cli.rank_inputs import chosen_scheme, read_all
+from evaluation.cli.rank_inputs import chosen_scheme, paths_of, read_all
 
 if TYPE_CHECKING:
     from evaluation.ranking.analysis import RankOptions
@@ -22,11 +22,12 @@ __all__ = ["add_arguments", "run"]
 
 def run(arguments: argparse.Namespace) -> int:
     """Rank, write and print. Raises `RankingError` with every reason why the results cannot be ranked."""
+    from evaluation.cli.rank_limits import limited, selection_of
     from evaluation.cli.rank_table import print_leaderboard
     from evaluation.ranking.analysis import RankOptions
     from evaluation.ranking.annotators import read_annotators
     from evaluation.ranking.final import leaderboard_of
-    from evaluation.ranking.leaderboard import rank_phase
+    from evaluation.ranking.finalists import rank_all
     from evaluation.ranking.leaderboard_writing import write_leaderboard, write_organiser_part
 
     choices = RankOptions(
@@ -42,14 +43,14 @@ def run(arguments: argparse.Namespace) -> int:
         classifiers=_titles(arguments.classifier),
         compare_with=dict(map(_compared, arguments.compare)),
     )
-    results = read_all(arguments)
+    selection = selection_of(arguments.finalists)
+    results, left_out = limited(arguments, read_all(arguments), paths_of(arguments.results))
     _require_teams(choices.compare_with, results)
     schemes = {role: chosen_scheme(arguments, phase_results) for role, phase_results in results.items()}
-    ranked = {
-        role: rank_phase(phase_results, schemes[role], _of_phase(choices, phase_results), role or None)
-        for role, phase_results in results.items()
-    }
+    of_phases = {role: _of_phase(choices, phase_results) for role, phase_results in results.items()}
+    ranked = rank_all(results, schemes, of_phases, selection)
     board = leaderboard_of(ranked, schemes)
+    board = replace(board, notices=(*left_out, *board.notices))
     paths: list[Path] = []
     if arguments.output:
         # Written first: whoever reads the output may stop reading before its end.

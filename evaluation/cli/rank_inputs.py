@@ -15,7 +15,7 @@ from evaluation.ranking.scheme_choice import scheme_named
 
 def read_all(arguments: argparse.Namespace) -> dict[str, PhaseResults]:
     """Return the results by role, an empty role for a single phase. Raises `RankingError`."""
-    paths = _paths(arguments.results)
+    paths = paths_of(arguments.results)
     if not any(path.is_file() for path in paths.values()):
         if arguments.metric or arguments.definition:
             raise RankingError("--metric and --definition describe a table, and none is given")
@@ -47,7 +47,7 @@ def chosen_scheme(arguments: argparse.Namespace, results: PhaseResults) -> Schem
     return replace(scheme, method=method, ties=arguments.ties or scheme.ties)
 
 
-def _paths(given: list[str]) -> dict[str, Path]:
+def paths_of(given: list[str]) -> dict[str, Path]:
     """Return paths by role, an empty role for a single one. Raises `RankingError`."""
     if len(given) == 1 and (Path(given[0]).exists() or "=" not in given[0]):
         return {"": Path(given[0])}

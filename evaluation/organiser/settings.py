@@ -15,6 +15,7 @@ from evaluation.core.challenge import metrics_of
 from evaluation.core.fault import PhaseError
 from evaluation.evaluate import scores_of_nothing
 from evaluation.organiser.platform_ranking import notes_on_ranking, platform_ranking
+from evaluation.phase.config_tables import Submissions
 from evaluation.phase.leaderboard_metrics import needed_metrics, platform_metrics, unranked_metrics
 from evaluation.phase.phase import Phase
 from evaluation.phase.public_digits import digits_of
@@ -71,6 +72,7 @@ def platform_settings(phase: Phase, least: Mapping[str, Any]) -> dict[str, Any]:
                 "scoring_method_choice": _METHOD[_scoring_method(phase)],
                 "result_display_choice": _SHOWN[phase.config.counts or phase.challenge.counts],
                 "display_all_metrics": True,
+                **_submissions(phase.config.submissions),
             }
         )
     except ValidationError as error:
@@ -122,6 +124,16 @@ def ranking_notes(phase: Phase, settings: Mapping[str, Any]) -> list[str]:
         if task in needed
     ]
     return notes
+
+
+def _submissions(given: Submissions) -> dict[str, Any]:
+    """Return how many submissions are accepted, and when; nothing for what the phase does not say."""
+    return {
+        "submissions_limit_per_user_per_period": given.limit,
+        "submission_limit_period": given.period_days,
+        "submissions_open_at": given.opens_at and given.opens_at.isoformat(),
+        "submissions_close_at": given.closes_at and given.closes_at.isoformat(),
+    }
 
 
 def _scoring_method(phase: Phase) -> PlatformMethod:

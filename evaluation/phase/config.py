@@ -11,7 +11,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 from evaluation.core.fault import PhaseError
 from evaluation.core.form import RunTime
 from evaluation.core.metric import IntervalMethod
-from evaluation.phase.config_tables import Limits, RunTimeConfig, StrictTable, Subgroup
+from evaluation.phase.config_tables import Limits, RunTimeConfig, StrictTable, Subgroup, Submissions
 from evaluation.phase.declaration import moved_declaration
 from evaluation.phase.validation import describe_validation
 
@@ -178,6 +178,10 @@ class PhaseConfig(StrictTable):
     )
     run_time: RunTimeConfig | None = Field(
         default=None, description="For algorithms: scores the run time as a task of its own, `run_time`."
+    )
+    submissions: Submissions = Field(
+        default=Submissions(),
+        description="How many submissions the platform accepts, and when; no metric depends on it.",
     )
     options: dict[str, Any] = Field(
         default={}, description="Options of the challenge. Each challenge has its own, listed below."

@@ -109,6 +109,8 @@ def _type(part: Schema, plural: str = "") -> str:
         return " or ".join(f"`{json.dumps(value)}`" for value in part["enum"])
     if "anyOf" in part:
         return " or ".join(_type(alternative) for alternative in part["anyOf"])
+    if part.get("format") == "date-time":
+        return f"date and time{plural}"
     if part["type"] == "array":
         return f"list of {_type(part['items'], 's')}"
     values = next(iter(part.get("patternProperties", {}).values()), part.get("additionalProperties"))

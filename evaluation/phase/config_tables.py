@@ -1,11 +1,11 @@
-"""The tables inside `phase.toml`: subgroups, run time and limits."""
+"""The tables inside `phase.toml`: subgroups, submissions, run time and limits."""
 
 from __future__ import annotations
 
 from itertools import pairwise
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from evaluation.platform.machine import MIN_MEMORY_MB
 
@@ -72,6 +72,34 @@ class Limits(StrictTable):
         default=None,
         description="Memory of one worker process in MB. Default: an even share of the machine's memory.",
     )
+
+
+class Submissions(StrictTable):
+    """How many submissions a phase takes, and when; the platform enforces it, see `settings`."""
+
+    limit: Annotated[int, Field(ge=0)] | None = Field(
+        default=None,
+        description="Number of submissions of a participant or team in a period. `0`: the phase is closed.",
+    )
+    period_days: Annotated[int, Field(ge=1)] | None = Field(
+        default=None,
+        description="Length of the period in days: `1` is a limit per day. Default: the whole phase.",
+    )
+    opens_at: AwareDatetime | None = Field(
+        default=None,
+        description="Since when submissions are accepted, with its offset: `2024-01-15T00:00:00Z`.",
+    )
+    closes_at: AwareDatetime | None = Field(
+        default=None, description="The deadline, with its offset: `2024-03-15T23:59:00+01:00`."
+    )
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Submissions:
+        if self.period_days is not None and self.limit is None:
+            raise ValueError("period_days needs limit")
+        if self.opens_at and self.closes_at and self.opens_at >= self.closes_at:
+            raise ValueError("opens_at must be before closes_at")
+        return self
 
 
 class RunTimeConfig(StrictTable):

@@ -34,7 +34,8 @@ class ResultsColumn(_Strict):
 class PhaseSettings(_Strict):
     """The settings that go with a phase's `metrics.json`, by the platform's names.
 
-    ``score_decimal_places`` applies to every column and error that is shown.
+    ``score_decimal_places`` applies to every column and error that is shown. A limit of submissions counts
+    within ``submission_limit_period`` days, without it in the whole phase; the times are in ISO 8601.
     """
 
     score_title: _ScoreTitle
@@ -46,3 +47,7 @@ class PhaseSettings(_Strict):
     scoring_method_choice: Literal["abs", "avg", "med"]
     result_display_choice: Literal["all", "rec", "bst"]
     display_all_metrics: bool
+    submissions_limit_per_user_per_period: Annotated[int, Field(ge=0, le=32767)] | None = None
+    submission_limit_period: Annotated[int, Field(ge=1, le=32767)] | None = None
+    submissions_open_at: str | None = None
+    submissions_close_at: str | None = None

@@ -60,6 +60,13 @@ def test_every_path_is_a_number_in_a_real_result(path):
 def test_values_that_the_platform_accepts(path):
     phase = load_phase(path.parent, scan(path.parent))
     settings = platform_settings(phase, metrics_of_empty_submission(phase, 0))
+    limits = {
+        "refuge-offline": 5,
+        "justraigs-phase1": 10,
+        "justraigs-phase2": 1,
+    }
+    name = "submissions_limit_per_user_per_period"
+    assert settings.pop(name, None) == limits.get(path.parent.name)
     assert set(settings) == {
         "score_title",
         "score_jsonpath",
@@ -84,6 +91,22 @@ def test_values_that_the_platform_accepts(path):
         assert max(len(column["path"]), len(column.get("error_path", ""))) <= 255
         titles.append(column["title"])
     assert len(set(titles)) == len(titles)
+
+
+def test_when_and_how_often_submissions_are_accepted(tmp_path):
+    tables = (
+        "[submissions]\nlimit = 2\nperiod_days = 7\nopens_at = 2024-01-15T00:00:00Z\n"
+        "closes_at = 2024-03-15T23:59:00+01:00\n"
+    )
+    phase = loaded_phase(tmp_path / "phase", 24, tables=tables)
+    settings = platform_settings(phase, metrics_of_empty_submission(phase, 0))
+    # The names of the fields are those of the platform's form of a phase.
+    assert {key: value for key, value in settings.items() if key.startswith("submission")} == {
+        "submissions_limit_per_user_per_period": 2,
+        "submission_limit_period": 7,
+        "submissions_open_at": "2024-01-15T00:00:00+00:00",
+        "submissions_close_at": "2024-03-15T23:59:00+01:00",
+    }
 
 
 def test_refuge(tmp_path):

@@ -78,6 +78,11 @@ compare = "positives"
     [
         ("score_title = 'AUC'", "unknown key score_title"),
         ("[limits]\ntime = 3", "unknown key limits.time"),
+        ("[submissions]\nperiod_days = 3", "submissions: period_days needs limit (got {'period_days': 3})"),
+        ("[submissions]\nlimit = -1",
+         "submissions.limit: input should be greater than or equal to 0 (got -1)"),
+        ("[submissions]\nopens_at = 2024-02-01T00:00:00",
+         "submissions.opens_at: input should have timezone info (got datetime.datetime(2024, 2, 1, 0, 0))"),
         ("[[subgroups]]\ncolumn = 'age'\nbin = [3]", "unknown key subgroups.0.bin: did you mean 'bins'?"),
         ("[[subgroups]]\nbins = [3]", "subgroups.0.column is missing"),
         ("seed = 1.5", "seed: input should be a valid integer (got 1.5)"),
@@ -111,6 +116,12 @@ compare = "positives"
 )  # fmt: skip
 def test_a_fault_names_its_key(tmp_path, line, problem):
     assert problems_of(tmp_path, f"{MINIMAL}{line}\n") == [f"phase.toml: {problem}"]
+
+
+def test_a_phase_opens_before_it_closes(tmp_path):
+    times = "opens_at = 2024-02-01T00:00:00Z\ncloses_at = 2024-01-01T00:00:00Z"
+    (problem,) = problems_of(tmp_path, f"{MINIMAL}[submissions]\n{times}\n")
+    assert problem.startswith("phase.toml: submissions: opens_at must be before closes_at")
 
 
 @pytest.mark.parametrize(

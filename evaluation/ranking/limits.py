@@ -1,0 +1,115 @@
+"""Limits on the submissions of a team: how many are evaluated, and until when.
+
+`submissions.csv` beside the results tells when each was made:
+
+team          a folder of results
+submission    the name of its folder there; empty where a team has only one
+submitted_at  date and time with its offset, such as 2018-09-16T12:00:00+02:00
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+from evaluation.core.fault import PhaseError, printable
+from evaluation.phase.organiser_tables import organiser_table
+from evaluation.ranking.results import PhaseResults, RankingError, Submission
+
+FILE_NAME = "submissions.csv"
+_TEAM, _SUBMISSION, _TIME = "team", "submission", "submitted_at"
+Times = Mapping[tuple[str, str], datetime]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How many submissions of a team are evaluated, those that were rejected not counted, and until when."""
+
+    evaluations: int | None = None
+    deadline: datetime | None = None
+
+
+def read_time(text: str) -> datetime:
+    """Return a date and time. Raises `ValueError` unless it is in ISO 8601 with its offset."""
+    time = datetime.fromisoformat(text)
+    if time.tzinfo is None:
+        raise ValueError(f"expected a time with its offset, such as {text}Z")
+    return time
+
+
+def read_times(folder: Path, results: PhaseResults) -> Times:
+    """Return when each submission was made, nothing without `submissions.csv`.
+
+    Raises `RankingError` listing every fault, among them submissions that are not in the file.
+    """
+    if not (folder / FILE_NAME).is_file():
+        return {}
+    known = {(submission.team, submission.name) for submission in results.submissions}
+    times: dict[tuple[str, str], datetime] = {}
+    try:
+        with organiser_table(folder / FILE_NAME, (_TEAM, _SUBMISSION, _TIME)) as table:
+            for row in table.rows:
+                key = (row.cells[_TEAM], row.cells[_SUBMISSION])
+                if key in times:
+                    row.fault(_SUBMISSION, f"{'/'.join(key)} is listed twice")
+                try:
+                    times[key] = read_time(row.cells[_TIME])
+                except ValueError:
+                    found = printable(row.cells[_TIME])
+                    row.fault(_TIME, f"expected a date and time with its offset, found {found!r}")
+                    times[key] = datetime.max
+            table.faults.extend(
+                f"{table.file}: {'/'.join(filter(None, key))} is missing"
+                for key in sorted(known - times.keys())
+            )
+    except PhaseError as error:
+        raise RankingError(*(f"{folder}: {problem}" for problem in error.problems)) from None
+    return times
+
+
+def within_limits(
+    results: PhaseResults, times: Times, limits: Limits
+) -> tuple[PhaseResults, tuple[str, ...]]:
+    """Return the results of the submissions that count, and notices on those that are left out.
+
+    A team's submissions are in the order of their times, without times in that of their names. Those after
+    the deadline are left out, then all evaluated ones beyond the limit; the place of the last one that counts
+    is that of the team. A team of which nothing is left is not listed.
+    Raises `RankingError` for a deadline without times.
+    """
+    if limits.deadline and not times:
+        raise RankingError(f"{results.phase}: a deadline needs {FILE_NAME} beside the results")
+    teams: dict[str, list[Submission]] = {}
+    for submission in results.submissions:
+        teams.setdefault(submission.team, []).append(submission)
+    kept: list[Submission] = []
+    notices = []
+    for team, given in teams.items():
+        if times:
+            given.sort(key=lambda submission: times[submission.team, submission.name])
+        in_time = [
+            submission
+            for submission in given
+            if not limits.deadline or times[team, submission.name] <= limits.deadline
+        ]
+        chosen = _first(in_time, limits.evaluations)
+        late, many = len(given) - len(in_time), len(in_time) - len(chosen)
+        notices += [f"{team}: {late} of {len(given)} submissions after the deadline left out"] * bool(late)
+        notices += [f"{team}: {many} submissions beyond {limits.evaluations} left out"] * bool(many)
+        kept += chosen
+    return replace(results, submissions=tuple(kept)), tuple(notices)
+
+
+def _first(submissions: list[Submission], evaluations: int | None) -> list[Submission]:
+    """Return submissions until the number of those with metrics is reached."""
+    if evaluations is None:
+        return submissions
+    evaluated = 0
+    for position, submission in enumerate(submissions):
+        if submission.values:
+            if evaluated == evaluations:
+                return submissions[:position]
+            evaluated += 1
+    return submissions
