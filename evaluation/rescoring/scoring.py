@@ -97,10 +97,12 @@ class Scorer:
 
 def _scored(result: Result, digest: str) -> Answer:
     records = organiser_records(result, result.figures)
-    files = {
-        CASES: render(records, organisers=True, rounded=False),
-        METRICS: render(dataclasses.asdict(result.metrics)),
-    }
+    files = {CASES: render(records, organisers=True, rounded=False)}
+    if result.phase.config.charts:
+        from evaluation.charts.published import chart_documents
+
+        files |= chart_documents(result, result.metrics)
+    files[METRICS] = render(dataclasses.asdict(result.metrics))
     failures = sum(outcome.failure is not None for outcome in result.outcomes)
     line = f"scored, {failures} cases failed and took their worst values" if failures else "scored"
     return Answer("scored", line, digest, files, lasting=not failures)
