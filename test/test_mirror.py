@@ -31,6 +31,7 @@ COMMANDS = {
     "cli/rank_table.py": "cli/test_rank.py",
     "cli/rehearse_command.py": "cli/test_commands.py",
     "cli/sample_command.py": "cli/test_commands.py",
+    "cli/report_changes.py": "cli/test_report_changes.py",
     "cli/report_command.py": "cli/test_report.py",
     "cli/report_submission.py": "cli/test_report.py",
     "cli/schema_command.py": "cli/test_commands.py",
