@@ -29,8 +29,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write the report and return 0. Raises `PhaseError`, `OSError`."""
     from evaluation.platform.result_file import write_atomically
-    from evaluation.report.changes_page import changes_page
-    from evaluation.report.changes_reading import read_changes
+    from evaluation.report.board.changes_page import changes_page
+    from evaluation.report.board.changes_reading import read_changes
     from evaluation.report.figure_files import write_figures
     from evaluation.report.render import render_page
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from evaluation.report.changes_page import BANNER, changes_page
+from evaluation.report.board.changes_page import BANNER, changes_page
 from evaluation.report.page import Figure, Table, Text
 from evaluation.report.render import render_page
 from evaluation.rescoring.changes import CaseChange, Change, Changes, SubmissionChange

@@ -3,7 +3,7 @@
 import pytest
 
 from evaluation.core.fault import PhaseError
-from evaluation.report.changes_reading import read_changes
+from evaluation.report.board.changes_reading import read_changes
 from evaluation.rescoring.changes import CaseChange, Change, Changes, SubmissionChange, changes_json
 
 CHANGES = Changes(
