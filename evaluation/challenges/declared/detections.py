@@ -20,6 +20,7 @@ from evaluation.core.case_table import CaseTable, FloatArray, Row, WeightedCases
 from evaluation.core.challenge import Values
 from evaluation.core.metric import Aggregate, Metric, Strata
 from evaluation.metrics.froc import Candidates, FrocTable
+from evaluation.metrics.point_matching import PointMatches
 
 CERTAIN = 2.0
 """Above every probability: that of the false predictions of a case without a result."""
@@ -51,6 +52,40 @@ class Hits:
 def missing_result(objects: int) -> Hits:
     """Return the detections of a case without a result that has so many objects of a class."""
     return Hits(np.zeros(0), np.full(max(1, objects), CERTAIN), objects)
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """What became of the predictions and of the objects of one case, in their order.
+
+    hit, false: shape (predictions,); a prediction that is neither does not count. found: shape (objects,).
+    """
+
+    hit: NDArray[np.bool_]
+    false: NDArray[np.bool_]
+    found: NDArray[np.bool_]
+
+
+def verdicts_of(
+    labels: NDArray[np.int64],
+    counted: NDArray[np.bool_],
+    true_labels: NDArray[np.int64],
+    matches: Callable[[int], PointMatches],
+) -> Verdicts:
+    """Return the verdicts on objects that are matched class by class.
+
+    labels, true_labels: the class of every prediction and of every object. counted: shape (predictions,),
+    which predictions enter. matches: returns the matches of those of one class.
+    """
+    hit, false = (np.zeros(len(labels), dtype=np.bool_) for _ in range(2))
+    found = np.zeros(len(true_labels), dtype=np.bool_)
+    for label in np.union1d(labels, true_labels).tolist():
+        chosen, objects = np.flatnonzero(counted & (labels == label)), np.flatnonzero(true_labels == label)
+        of_class = matches(label)
+        hit[chosen[of_class.hit[of_class.hit >= 0]]] = True
+        false[chosen[of_class.false]] = True
+        found[objects[of_class.hit >= 0]] = True
+    return Verdicts(hit, false, found)
 
 
 @dataclass(frozen=True)
