@@ -20,7 +20,7 @@ from evaluation.io.kinds.point import Point, PointInImage
 from evaluation.metrics.box_matching import box_iou
 from evaluation.metrics.overlap import overlap_of
 from evaluation.phase.phase import Phase
-from evaluation.report.detection import HIT, case_hits, inclusive_corners
+from evaluation.report.box_hits import HIT, case_hits, inclusive_corners
 from evaluation.report.object_panels import VIEW_NAMES, object_panels
 from evaluation.report.objects import Drawn, Objects, are_single, landmark_names, objects_of, space_of
 from evaluation.report.overlays import AGREEMENT, FALSE, MISSED, Colours, region_panels, solid_panels

@@ -16,6 +16,7 @@ from evaluation.charts.curve_points import (
     point_on_curve,
     precision_band,
     precision_recall_curve,
+    recall_and_precision,
     roc_band,
     roc_curve,
 )
@@ -24,10 +25,10 @@ from evaluation.charts.precision_recall import precision_recall_chart
 from evaluation.charts.roc import OperatingPoint, roc_chart
 from evaluation.core.challenge import Task
 from evaluation.core.metric import Curve as CurveColumns
-from evaluation.core.resampling import Resampling, units_of
-from evaluation.metrics.intervals import bootstrap_weights, wilson_interval
+from evaluation.metrics.intervals import wilson_interval
 from evaluation.metrics.probabilities import brier_score, expected_calibration_error
 from evaluation.metrics.roc import RocTable, roc_table
+from evaluation.report.curve_weights import curve_weights
 from evaluation.report.decision_figures import (
     classes_of,
     counts_of_decisions,
@@ -41,8 +42,6 @@ from evaluation.report.results import SubmissionResults
 Floats = NDArray[np.float64]
 _BINS = 10
 _THRESHOLD = 0.5
-_LARGEST_BAND = 20_000_000
-"""Resamples times cases above which a curve has no band."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +97,8 @@ def _scored(results: SubmissionResults, task: Task) -> Iterator[Scored]:
 
 def _curves(results: SubmissionResults, scored: Scored) -> Iterator[Chart]:
     title = f"{scored.task.title}: {scored.columns.score} for {scored.columns.label}".replace("_", " ")
-    table, weights = scored.table, _weights(results.resampling, scored)
+    table, strata = scored.table, scored.table.positive.astype(np.int64)
+    weights = list(curve_weights(results.resampling, scored.names, strata))
     points = [
         *_operating_points(results, scored),
         *grader_points(results, scored.columns.label, scored.names, table),
@@ -111,19 +111,11 @@ def _curves(results: SubmissionResults, scored: Scored) -> Iterator[Chart]:
         f"{scored.identifier}-precision-recall",
         f"Precision and recall. {title}",
         [precision_recall_curve("submission", table)],
-        precision_band(table, weights) if weights else None,
+        [precision_band("submission", (recall_and_precision(table, block) for block in weights))]
+        if weights
+        else (),
         float(table.positive.mean()),
     )
-
-
-def _weights(resampling: Resampling, scored: Scored) -> list[Floats]:
-    """Return the blocks of bootstrap weights as the intervals of the phase draw them; none if it has none."""
-    resamples = resampling.resamples
-    if not resamples or resamples * len(scored.names) > _LARGEST_BAND:
-        return []
-    units = units_of(resampling.clusters, scored.names)
-    strata = scored.table.positive.astype(np.int64)
-    return list(bootstrap_weights(strata, units, resampling.seed, resamples))
 
 
 def _operating_points(results: SubmissionResults, scored: Scored) -> Iterator[OperatingPoint]:

@@ -23,12 +23,11 @@ from evaluation.io.kinds.space import Space
 from evaluation.metrics.box_matching import box_iou
 from evaluation.metrics.point_matching import match_pairs
 from evaluation.phase.phase import Phase
+from evaluation.report.box_hits import HIT
 from evaluation.report.overlays import AGREEMENT, FALSE, LEFT_OUT, MISSED
 
 Position = tuple[float, ...]
 Shape = Literal["ring", "cross", "box"]
-HIT = 0.5
-"""Intersection over union from which on a box hits, where no metric of the phase says it."""
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from evaluation.core.challenge import Task
+from evaluation.report.box_hits import HIT
 from evaluation.report.case_goodness import goodness_of_cases
 from evaluation.report.case_images import CaseValues, is_shown
 from evaluation.report.case_pictures import CaseImage, PictureKind
-from evaluation.report.detection import HIT
 from evaluation.report.objects import matching_metric
 from evaluation.report.overlays import AGREEMENT, FALSE, LEFT_OUT, LEGEND, MISSED
 from evaluation.report.page import Gallery, Picture, Section, shown

@@ -149,6 +149,7 @@ def declared(folder: Path) -> Bundled:
     for name, columns in SUBMITTED.items():
         write_table(folder / "submission" / f"{name}.csv", columns)
     scored = evaluation.evaluate(phase, folder / "submission", workers=0)
+    scored.write(folder / "results" / "team")
     return Bundled(
         phase, folder / "submission", results_of(load_phase(phase), scored.to_dict(), scored.records)
     )
