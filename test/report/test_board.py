@@ -17,6 +17,7 @@ from evaluation.report.board.reading import read_leaderboard
 from evaluation.report.board.reported_phase import identifier
 from evaluation.report.page import CaseTable, Column, Table, Text
 from evaluation.report.render import render_page
+from test.charts.vega_lite import invalid
 from test.report.boards import ranked_results, ranked_teams
 from test.report.browser import WIDTHS, opened
 from test.report.declared import declared
@@ -82,6 +83,10 @@ def test_every_kind_of_figure_is_drawn_at_two_widths(chromium, tmp_path, page):
         assert shown.problems(figures=len(names)) == []
         assert shown.overflow() <= 0
         shown.page.context.close()
+
+
+def test_every_figure_is_valid_by_the_schema_of_vega_lite_5(page):
+    assert invalid(page.charts()) == []
 
 
 def test_names_that_hold_programs_are_shown_as_text(chromium, tmp_path, page, twelve):
