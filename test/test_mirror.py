@@ -127,6 +127,7 @@ PARTS = {
     "report/board/stability_section.py": "report/test_board.py",
     "report/board/subgroups_section.py": "report/test_board.py",
     "report/case_rows.py": "report/test_submission.py",
+    "report/curve_weights.py": "report/test_classification.py",
     "report/decision_figures.py": "report/test_classification.py",
     "report/graders.py": "report/test_classification.py",
     "report/overview.py": "report/test_submission.py",
