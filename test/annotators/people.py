@@ -99,8 +99,7 @@ def cyst_annotators(folder: Path, volumes: int = 6, seed: int = 3, annotated: bo
     for case in cases:
         _write_volume(folder / "images" / f"{case.name}.mha", draw_image(case, rng), case)
         depth = case.geometry.shape[0]
-        chosen = sorted(int(depth * share) for share in (0.25, 0.4, 0.5, 0.6, 0.75))
-        b_scans += [[case.name, str(z + 1)] for z in dict.fromkeys(chosen)]
+        b_scans += [[case.name, str(int(depth * share) + 1)] for share in (0.1, 0.3, 0.5, 0.7, 0.9)]
         for annotator, shift in bias.items():
             for run in ("run1", "run2"):
                 levels = _subjective(case, rng, shift, rough=annotator == "rough")
