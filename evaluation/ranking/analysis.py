@@ -12,7 +12,7 @@ from evaluation.metrics.intervals import Interval
 from evaluation.platform.result_file import as_written_values
 from evaluation.ranking.annotators import AnnotatorsSection, ReadColumns, annotators_section
 from evaluation.ranking.boards import BoardPlaces, Leaderboards, place_teams
-from evaluation.ranking.case_report import case_values, curves
+from evaluation.ranking.case_report import case_values, curves, free_response_curves
 from evaluation.ranking.certainty import rank_sets, superiorities
 from evaluation.ranking.comparisons import (
     SIGNIFICANT,
@@ -157,6 +157,7 @@ class Analysis:
             tuple(moved),
             case_values(results.metrics, self._all),
             curves(results.metrics, self._all),
+            free_response_curves(results.metrics, self._all),
         )
 
     def subgroup_tests(self) -> tuple[SubgroupTest, ...]:

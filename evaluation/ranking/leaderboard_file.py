@@ -145,6 +145,14 @@ class CurvePoints:
 
 
 @dataclass(frozen=True)
+class FrocPoints:
+    """A free-response ROC curve by descending threshold, from (0, 0) on."""
+
+    false_positives_per_case: tuple[float, ...]
+    sensitivity: tuple[float, ...]
+
+
+@dataclass(frozen=True)
 class CaseValues:
     """A metric's values by team, in the order of ``cases``; None where a case does not enter."""
 
@@ -161,6 +169,7 @@ class OrganiserPart:
     influences: tuple[Influence, ...] = ()
     values: dict[str, CaseValues] = field(default_factory=dict)
     curves: dict[str, dict[str, CurvePoints]] = field(default_factory=dict)
+    free_response: dict[str, dict[str, FrocPoints]] = field(default_factory=dict)
 
 
 def leaderboard_schema() -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -48,17 +48,20 @@ def write_organiser_part(part: OrganiserPart, folder: Path, suffix: str) -> list
         f"influence{suffix}.csv": part.influences,
     }
     documents = {name: csv_bytes([_cells(row) for row in rows]) for name, rows in tables.items() if rows}
-    if part.values or part.curves:
+    if part.values or part.curves or part.free_response:
         report = {
             "format": "leaderboard-organiser/1",
             "values": {name: vars(values) for name, values in part.values.items()},
-            "curves": {
-                name: {team: vars(points) for team, points in curves.items()}
-                for name, curves in part.curves.items()
-            },
+            "curves": _points_by_team(part.curves),
         }
+        if part.free_response:
+            report["free_response"] = _points_by_team(part.free_response)
         documents[f"organiser{suffix}.json"] = (json.dumps(report) + "\n").encode("ascii")
     return _write(documents, folder)
+
+
+def _points_by_team(curves: Mapping[str, Mapping[str, object]]) -> dict[str, dict[str, Any]]:
+    return {name: {team: vars(points) for team, points in of.items()} for name, of in curves.items()}
 
 
 def leaderboard_rows(board: Leaderboard, role: str | None = None) -> list[dict[str, Any]]:
