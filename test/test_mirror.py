@@ -38,6 +38,7 @@ COMMANDS = {
     "cli/schema_command.py": "cli/test_commands.py",
     "cli/seal_command.py": "cli/test_commands.py",
     "cli/settings_command.py": "cli/test_commands.py",
+    "cli/subset_command.py": "cli/test_commands.py",
     "cli/summary_command.py": "cli/test_commands.py",
     "cli/unpack_command.py": "cli/test_commands.py",
 }

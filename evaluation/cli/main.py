@@ -148,6 +148,12 @@ COMMANDS = {
         ),
         "nothing was written",
     ),
+    "subset": Command(
+        "subset_command",
+        "Write a phase of a random part of another phase's cases, drawn within strata.",
+        ("python -m evaluation subset justraigs-phase2 --share 0.1 --output output/development",),
+        "nothing was written",
+    ),
     "ensemble": Command(
         "ensemble_command",
         "Combine several submissions of a phase into one.",
