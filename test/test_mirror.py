@@ -56,6 +56,8 @@ PARTS = {
     "challenges/cysts/benchmark/scans.py": "challenges/cysts/benchmark/test_steps.py",
     "challenges/cysts/benchmark/task_assignment.py": "challenges/cysts/benchmark/test_steps.py",
     "challenges/cysts/scoring.py": "challenges/cysts/test_rules.py",
+    "challenges/declared/lesion_table.py": "challenges/declared/test_lesions.py",
+    "challenges/declared/lesion_volumes.py": "challenges/declared/test_lesions.py",
     "challenges/declared/classes.py": "challenges/declared/test_decisions.py",
     "challenges/declared/decided.py": "challenges/declared/test_decisions.py",
     "challenges/declared/number.py": "challenges/declared/test_scores.py",
