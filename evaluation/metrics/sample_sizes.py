@@ -55,7 +55,7 @@ def wilson_sample_size(proportion: float, half_width: float, level: float = 0.95
     return _fewest(lambda cases: wilson_of(proportion, cases, level).half_width, half_width)
 
 
-def auc_sample_size(auc: float, half_width: float, prevalence: float, level: float = 0.95) -> int:
+def auc_sample_size(auc: float, half_width: float, prevalence: float | Fraction, level: float = 0.95) -> int:
     """Return the fewest cases for which the interval of an area under the ROC curve has a half-width.
 
     Parameters
@@ -64,7 +64,7 @@ def auc_sample_size(auc: float, half_width: float, prevalence: float, level: flo
         The expected area, in [0, 1].
     half_width : float
         Half of the interval's length, in (0, 0.5).
-    prevalence : float
+    prevalence : float or Fraction
         The share of positive cases in the set, in (0, 1).
     level : float, optional
         The confidence level, in (0, 1).

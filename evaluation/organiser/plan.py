@@ -109,7 +109,7 @@ def _needed(aim: Aim, half_width: float, prevalence: Fraction | None, level: flo
     if aim.figure == "auc":
         if prevalence is None:
             raise ValueError("expected a prevalence, since the interval depends on both classes, found none")
-        cases = auc_sample_size(aim.value, half_width, float(prevalence), level)
+        cases = auc_sample_size(aim.value, half_width, prevalence, level)
         return Needed(aim, *class_sizes(cases, prevalence), cases)
     size = wilson_sample_size(aim.value, half_width, level)
     of_positives = aim.figure == "sensitivity"
