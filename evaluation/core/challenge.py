@@ -135,7 +135,8 @@ class Challenge:
     composite that is the default score of the platform's leaderboard, else it is the first component.
     ``ranking`` returns the ranking scheme for the options; the default is the mean of the components' ranks.
     ``form_columns`` are the columns of the case table that participants know, beside name and size.
-    ``counts`` says which of a team's submissions is ranked.
+    ``counts`` says which of a team's submissions is ranked. ``provided`` says in words what is given with
+    each image beside the image itself.
 
     With ``declare`` this is not a challenge of its own: the options of each phase declare one, which
     ``declare`` returns. It raises `PhaseError` listing every fault.
@@ -152,6 +153,7 @@ class Challenge:
     score: str | None = None
     ranking: Callable[[Any], Scheme] | None = None
     counts: Literal["best", "last"] = "best"
+    provided: tuple[str, ...] = ()
     declare: Callable[[Any], Challenge] | None = None
 
     def form_columns_of(self, submission: Literal["archive", "algorithm"]) -> tuple[FormColumn, ...]:
