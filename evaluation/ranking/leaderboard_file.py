@@ -7,8 +7,10 @@ from typing import Any, Literal
 
 from evaluation.platform.schema import schema_of
 from evaluation.ranking.across import AcrossRankings
+from evaluation.ranking.annotator_points import AnnotatorPoint
 from evaluation.ranking.annotators import AnnotatorsSection
 from evaluation.ranking.certainty import Superiority
+from evaluation.ranking.classifiers import Classifiers
 from evaluation.ranking.comparisons import Comparisons
 from evaluation.ranking.difficulty import CaseDifficulty, GroupDifficulty, SubgroupTest
 from evaluation.ranking.robustness import Variation
@@ -157,6 +159,8 @@ class OrganiserPart:
     influences: tuple[Influence, ...] = ()
     values: dict[str, CaseValues] = field(default_factory=dict)
     curves: dict[str, dict[str, CurvePoints]] = field(default_factory=dict)
+    annotator_points: tuple[AnnotatorPoint, ...] = ()
+    classifiers: Classifiers = field(default_factory=Classifiers)
 
 
 def leaderboard_schema() -> dict[str, Any]:

@@ -36,6 +36,9 @@ def write_organiser_part(part: OrganiserPart, folder: Path, suffix: str) -> list
         f"difficulty{suffix}.csv": part.difficulties,
         f"difficulty-groups{suffix}.csv": part.groups,
         f"influence{suffix}.csv": part.influences,
+        f"annotator-points{suffix}.csv": part.annotator_points,
+        f"classifiers{suffix}.csv": part.classifiers.values,
+        f"classifier-tests{suffix}.csv": part.classifiers.tests,
     }
     documents = {name: _csv([_cells(row) for row in rows]) for name, rows in tables.items() if rows}
     if part.values or part.curves:
@@ -46,6 +49,7 @@ def write_organiser_part(part: OrganiserPart, folder: Path, suffix: str) -> list
                 name: {team: vars(points) for team, points in curves.items()}
                 for name, curves in part.curves.items()
             },
+            "classifiers": {"curves": [vars(curve) for curve in part.classifiers.curves]},
         }
         documents[f"organiser{suffix}.json"] = (json.dumps(report) + "\n").encode("ascii")
     return _write(documents, folder)

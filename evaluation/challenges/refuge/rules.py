@@ -15,7 +15,14 @@ from typing import Annotated, Literal
 import pydantic
 from pydantic import BaseModel, ConfigDict
 
-from evaluation.challenges.refuge.nerve_head import UNPUBLISHED, columns_of, measured
+from evaluation.challenges.refuge.nerve_head import (
+    PREDICTED,
+    REFERENCE,
+    UNPUBLISHED,
+    VERTICAL,
+    columns_of,
+    measured,
+)
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Challenge, Options, Task, Values, option
 from evaluation.core.classification import auc, binary_classification
@@ -117,6 +124,7 @@ def _tasks(options: RefugeOptions) -> tuple[Task, ...]:
             worst=lambda case, reference: columns_of(
                 None, measured(*_regions(reference["segmentation"]), options.vertical_diameter)
             ),
+            classifiers=tuple(f"{side}_{VERTICAL}" for side in (PREDICTED, REFERENCE)),
             unpublished=UNPUBLISHED,
         ),
         Task(
