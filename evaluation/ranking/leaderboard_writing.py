@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from evaluation.platform.csv_file import csv_bytes
 from evaluation.platform.result_file import render, write_atomically
 from evaluation.ranking.leaderboard_file import FinalTeam, Leaderboard, OrganiserPart, PhaseLeaderboard
+from evaluation.ranking.method_groups import MethodGroup
 from evaluation.ranking.robustness import Variation
 
 
@@ -66,6 +67,17 @@ def write_organiser_part(part: OrganiserPart, folder: Path, suffix: str) -> list
 
 def _points_by_team(curves: Mapping[str, Mapping[str, object]]) -> dict[str, dict[str, Any]]:
     return {name: {team: vars(points) for team, points in of.items()} for name, of in curves.items()}
+
+
+def write_methods(
+    groups: Sequence[MethodGroup], rows: Sequence[Mapping[str, Any]], folder: Path, suffix: str
+) -> list[Path]:
+    """Write the table of methods, and the results by group; return the paths."""
+    documents = {
+        f"methods{suffix}.csv": csv_bytes([dict(row) for row in rows]),
+        f"method-groups{suffix}.csv": csv_bytes([_cells(group) for group in groups]),
+    }
+    return _write(documents, folder)
 
 
 def leaderboard_rows(board: Leaderboard, role: str | None = None) -> list[dict[str, Any]]:
