@@ -30,9 +30,9 @@ def painted(image: NDArray[np.generic], confidence: NDArray[np.float64], brighte
     grey = np.clip(image.astype(np.float64) / max(brightest, 1e-12), 0, 1) * 255
     colours = np.repeat(grey[..., np.newaxis], 3, axis=2)
     marked = confidence > 0
-    steps, names = zip(*RAMP, strict=True)
-    ends = np.array([ImageColor.getrgb(name) for name in names], dtype=np.float64)
-    mixed = np.stack([np.interp(confidence[marked], steps, ends[:, channel]) for channel in range(3)], axis=1)
+    steps = [step for step, _ in RAMP]
+    ends = np.array([ImageColor.getrgb(name) for _, name in RAMP], dtype=np.float64)
+    mixed = np.stack([np.interp(confidence[marked], steps, of_channel) for of_channel in ends.T], axis=1)
     colours[marked] = (1 - _COVER) * colours[marked] + _COVER * mixed
     return np.round(colours).astype(np.uint8)
 
