@@ -1,10 +1,10 @@
-"""`report`: self-contained HTML pages of a submission, a leaderboard or a cyst benchmark."""
+"""`report`: self-contained HTML pages of a submission, a leaderboard, what has changed, or a cyst benchmark."""
 
 from __future__ import annotations
 
 import argparse
 
-from evaluation.cli import report_benchmark, report_leaderboard, report_submission
+from evaluation.cli import report_benchmark, report_changes, report_leaderboard, report_submission
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -13,6 +13,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     modules = {
         "submission": report_submission,
         "leaderboard": report_leaderboard,
+        "changes": report_changes,
         "benchmark": report_benchmark,
     }
     for name, module in modules.items():
