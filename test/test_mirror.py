@@ -130,6 +130,7 @@ PARTS = {
     "charts/precision_recall.py": "charts/test_specifications.py",
     "report/benchmark/agreement_figures.py": "report/benchmark/test_benchmark_page.py",
     "report/benchmark/distinction_figures.py": "report/benchmark/test_benchmark_page.py",
+    "report/benchmark/painting.py": "report/benchmark/test_b_scan_pictures.py",
     "report/benchmark/reading.py": "report/benchmark/test_benchmark_page.py",
     "report/case_pictures.py": "report/test_case_images.py",
     "organiser/describe_columns.py": "organiser/test_describe.py",
