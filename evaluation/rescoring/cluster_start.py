@@ -56,10 +56,14 @@ def start_cluster(where: str, workers: int | None) -> Any:
 
         if where == "local":
             count = machine.worker_count(workers) or 1
-            return distributed.LocalCluster(
-                n_workers=count, threads_per_worker=1, silence_logs=logging.CRITICAL, dashboard_address=":0"
+            start = partial(
+                distributed.LocalCluster,
+                n_workers=count,
+                threads_per_worker=1,
+                silence_logs=logging.CRITICAL,
+                dashboard_address=":0",
             )
-        if where == "kubernetes":
+        elif where == "kubernetes":
             # Else it draws its own progress on the terminal.
             start = partial(importlib.import_module("dask_kubernetes.operator").KubeCluster, quiet=True)
         elif where in QUEUES:
@@ -78,6 +82,8 @@ def start_cluster(where: str, workers: int | None) -> Any:
         cluster = start()
     except Exception as error:  # what the configuration lacks, in whatever way Dask's packages say it
         raise PhaseError(f"--cluster {where}: {str(error) or type(error).__name__}") from None
+    if where == "local":
+        return cluster
     if workers is None:
         cluster.adapt()
     else:
