@@ -1,10 +1,10 @@
-"""`report`: self-contained HTML pages of a submission, of a leaderboard, or of what has changed."""
+"""`report`: self-contained HTML pages of submissions, leaderboards, changes and cyst benchmarks."""
 
 from __future__ import annotations
 
 import argparse
 
-from evaluation.cli import report_changes, report_leaderboard, report_submission
+from evaluation.cli import report_benchmark, report_changes, report_leaderboard, report_submission
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -14,6 +14,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "submission": report_submission,
         "leaderboard": report_leaderboard,
         "changes": report_changes,
+        "benchmark": report_benchmark,
     }
     for name, module in modules.items():
         kind = kinds.add_parser(name, help=module.SUMMARY, description=module.SUMMARY)
