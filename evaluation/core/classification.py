@@ -9,6 +9,7 @@ from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Task
 from evaluation.core.field import Field
 from evaluation.core.metric import Metric, auc_of
+from evaluation.core.operating_rule import OperatingRule, curve_details
 
 LIKELIHOOD = "likelihood"
 """The column of the submitted likelihoods."""
@@ -21,12 +22,19 @@ def binary_classification(
     label: str,
     metrics: Sequence[Metric] = (),
     details: Callable[[CaseTable], Mapping[str, Any]] = lambda table: {},
+    operating_point: OperatingRule | None = None,
 ) -> Task:
     """Return a task whose only field is the likelihood of a condition and whose reference is a 0/1 label.
 
     ``label`` names the column of the labels, NaN for a case that does not enter. ``metrics`` defaults to the
-    AUC; the worst values of a missing likelihood follow from the metrics.
+    AUC; the worst values of a missing likelihood follow from the metrics. With an ``operating_point`` the
+    organiser's file holds that point, what is wrong there, and the curve.
     """
+
+    def all_details(table: CaseTable) -> Mapping[str, Any]:
+        of_curve = curve_details(operating_point, table) if operating_point else {}
+        return {**details(table), **of_curve}
+
     return Task(
         name=name,
         title=title,
@@ -37,7 +45,8 @@ def binary_classification(
         },
         metrics=tuple(metrics) or (auc(label),),
         worst=lambda case, reference: {label: reference[field.name]},
-        details=details,
+        details=all_details,
+        operating_point=operating_point,
     )
 
 

@@ -22,6 +22,7 @@ from evaluation.ranking.difficulty import (
     subgroup_tests,
 )
 from evaluation.ranking.leaderboard_file import OrganiserPart
+from evaluation.ranking.operating_points import operating_points
 from evaluation.ranking.resampling import (
     Resampled,
     TeamCases,
@@ -34,6 +35,7 @@ from evaluation.ranking.results import PhaseResults, RankingError, Submission
 from evaluation.ranking.scheme_scores import SchemeScores
 from evaluation.ranking.selection import Which
 from evaluation.ranking.stability import PlaceDistribution, influences, place_distributions
+from evaluation.ranking.subgroup_values import values_by_subgroup
 
 _MAX_TESTED = 100
 
@@ -145,6 +147,8 @@ class Analysis:
             tuple(moved),
             case_values(results.metrics, self._all),
             curves(results.metrics, self._all),
+            operating_points(results.tasks, self._all),
+            values_by_subgroup(results.metrics, self._all, results.cases, self._choices.subgroups),
         )
 
     def subgroup_tests(self) -> tuple[SubgroupTest, ...]:

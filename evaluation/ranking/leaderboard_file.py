@@ -11,8 +11,10 @@ from evaluation.ranking.annotators import AnnotatorsSection
 from evaluation.ranking.certainty import Superiority
 from evaluation.ranking.comparisons import Comparisons
 from evaluation.ranking.difficulty import CaseDifficulty, GroupDifficulty, SubgroupTest
+from evaluation.ranking.operating_points import TeamOperatingPoint
 from evaluation.ranking.robustness import Variation
 from evaluation.ranking.stability import Influence, PlaceDistribution, RankingAgreement
+from evaluation.ranking.subgroup_values import SubgroupValue
 
 FORMAT: Literal["leaderboard/1"] = "leaderboard/1"
 LEGEND = {
@@ -157,6 +159,8 @@ class OrganiserPart:
     influences: tuple[Influence, ...] = ()
     values: dict[str, CaseValues] = field(default_factory=dict)
     curves: dict[str, dict[str, CurvePoints]] = field(default_factory=dict)
+    operating_points: tuple[TeamOperatingPoint, ...] = ()
+    subgroups: tuple[SubgroupValue, ...] = ()
 
 
 def leaderboard_schema() -> dict[str, Any]:

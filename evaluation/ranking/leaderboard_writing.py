@@ -36,6 +36,8 @@ def write_organiser_part(part: OrganiserPart, folder: Path, suffix: str) -> list
         f"difficulty{suffix}.csv": part.difficulties,
         f"difficulty-groups{suffix}.csv": part.groups,
         f"influence{suffix}.csv": part.influences,
+        f"operating-points{suffix}.csv": part.operating_points,
+        f"subgroups{suffix}.csv": part.subgroups,
     }
     documents = {name: _csv([_cells(row) for row in rows]) for name, rows in tables.items() if rows}
     if part.values or part.curves:
