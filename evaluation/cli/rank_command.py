@@ -17,10 +17,15 @@ def run(arguments: argparse.Namespace) -> int:
     """Rank, write and print. Raises `RankingError` with every reason why the results cannot be ranked."""
     from evaluation.cli.rank_table import print_leaderboard
     from evaluation.ranking.analysis import RankOptions
+    from evaluation.ranking.annotator_scores import read_annotator_scores
     from evaluation.ranking.annotators import read_annotators
     from evaluation.ranking.final import leaderboard_of
     from evaluation.ranking.leaderboard import rank_phase
-    from evaluation.ranking.leaderboard_writing import write_leaderboard, write_organiser_part
+    from evaluation.ranking.leaderboard_writing import (
+        write_comparisons,
+        write_leaderboard,
+        write_organiser_part,
+    )
 
     choices = RankOptions(
         which=arguments.which,
@@ -33,6 +38,9 @@ def run(arguments: argparse.Namespace) -> int:
         subgroups=tuple(dict.fromkeys(arguments.subgroup)),
         annotators=partial(read_annotators, arguments.annotators) if arguments.annotators else None,
         classifiers=_titles(arguments.classifier),
+        annotator_scores=partial(read_annotator_scores, arguments.annotator_scores)
+        if arguments.annotator_scores
+        else None,
     )
     results = read_all(arguments)
     schemes = {role: chosen_scheme(arguments, phase_results) for role, phase_results in results.items()}
@@ -47,6 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
         paths = write_leaderboard(board, arguments.output)
         for role, phase in ranked.items():
             suffix = f"-{role}" if role else ""
+            paths += write_comparisons(phase, arguments.output, suffix)
             paths += write_organiser_part(phase.organiser, arguments.output, suffix)
     print_leaderboard(board)
     sys.stdout.write("".join(f"{path}\n" for path in paths))

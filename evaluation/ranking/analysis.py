@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from evaluation.core.metric import Metric
@@ -10,6 +10,7 @@ from evaluation.core.resampling import Resampling
 from evaluation.core.scheme import Scheme
 from evaluation.metrics.intervals import Interval
 from evaluation.platform.result_file import as_written_values
+from evaluation.ranking.annotator_scores import Scores
 from evaluation.ranking.annotators import AnnotatorsSection, ReadColumns, annotators_section
 from evaluation.ranking.boards import BoardPlaces, Leaderboards, place_teams
 from evaluation.ranking.case_report import case_values, curves
@@ -47,7 +48,8 @@ class RankOptions:
     ``which`` None: the challenge's rule. ``tests`` None: tests for up to a hundred teams. ``resamples``
     None: the phase's number.
     ``subgroups``: columns of the case table. ``classifiers``: columns ("task.column") of the results per
-    case, by title, that are reported beside the annotators.
+    case, by title, that are reported beside the annotators. ``annotator_scores`` returns the scores of
+    annotators for the names of the metrics.
     """
 
     which: Which | None = None
@@ -60,6 +62,7 @@ class RankOptions:
     subgroups: tuple[str, ...] = ()
     annotators: ReadColumns | None = None
     classifiers: Mapping[str, str] | None = None
+    annotator_scores: Callable[[tuple[str, ...]], Scores] | None = None
 
 
 class Analysis:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from evaluation.platform.result_file import as_written, render, write_atomically
+from evaluation.ranking.leaderboard import RankedPhase
 from evaluation.ranking.leaderboard_file import FinalTeam, Leaderboard, OrganiserPart, PhaseLeaderboard
 from evaluation.ranking.robustness import Variation
 
@@ -51,6 +53,17 @@ def write_organiser_part(part: OrganiserPart, folder: Path, suffix: str) -> list
         }
         documents[f"organiser{suffix}.json"] = (json.dumps(report) + "\n").encode("ascii")
     return _write(documents, folder)
+
+
+def write_comparisons(phase: RankedPhase, folder: Path, suffix: str) -> list[Path]:
+    """Write the non-empty tables of first places, variants and annotators; return the paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    tables: dict[str, Sequence[Any]] = {
+        f"first-place{suffix}.csv": phase.first_place,
+        f"variants{suffix}.csv": phase.variants,
+        f"annotator-scores{suffix}.csv": phase.annotator_scores,
+    }
+    return _write({name: _csv([vars(row) for row in rows]) for name, rows in tables.items() if rows}, folder)
 
 
 def leaderboard_rows(board: Leaderboard, role: str | None = None) -> list[dict[str, Any]]:

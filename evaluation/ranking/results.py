@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Challenge, Composite, Options, Task, metrics_of
@@ -11,6 +11,9 @@ from evaluation.core.fault import PhaseError
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
 from evaluation.phase.scores import RecordedColumns
+
+VARIANT_OF = "variant_of"
+"""The column of a table of teams with the team of which another one is a variant."""
 
 
 class RankingError(PhaseError):
@@ -33,7 +36,10 @@ class Submission:
 
 @dataclass(frozen=True)
 class PhaseResults:
-    """All submissions of one phase, sorted by team and in their order."""
+    """All submissions of one phase, sorted by team and in their order.
+
+    ``variants``: teams that are variants of another one, which is given; they are not eligible.
+    """
 
     challenge: Challenge
     options: Options
@@ -44,6 +50,7 @@ class PhaseResults:
     ineligible: frozenset[str]
     cases: RecordedColumns | None
     resampling: Resampling | None
+    variants: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def metrics(self) -> dict[str, Metric]:
@@ -54,3 +61,13 @@ class PhaseResults:
     def figures(self) -> dict[str, Metric | Composite]:
         """Metrics and composites by name: everything that can be ranked."""
         return {**self.metrics, **{composite.name: composite for composite in self.challenge.composites}}
+
+
+def variant_faults(variants: Mapping[str, str], teams: Collection[str]) -> list[str]:
+    """Return what is wrong with variants: a team that is not known, or that is a variant itself."""
+    return [
+        f"{VARIANT_OF}: {team!r}, of which {variant!r} is a variant, "
+        + ("is a variant itself" if team in variants else "is not a team")
+        for variant, team in variants.items()
+        if team in variants or team not in teams
+    ]

@@ -153,8 +153,10 @@ def test_two_phases_annotators_and_subgroups(tmp_path):
             for name, extension in (
                 ("difficulty", "csv"),
                 ("difficulty-groups", "csv"),
+                ("first-place", "csv"),
                 ("leaderboard", "csv"),
                 ("organiser", "json"),
+                ("subgroups", "csv"),
             )
         ),
     }

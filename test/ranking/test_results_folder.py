@@ -84,6 +84,14 @@ FAULTS = {
         lambda folder: (folder / "teams.csv").write_text("team,eligible\nc,no\n"),
         "teams.csv, line 2, team: 'c' has no folder",
     ),
+    "a variant of an unknown team": (
+        lambda folder: (folder / "teams.csv").write_text("team,variant_of\na,z\n"),
+        "teams.csv: variant_of: 'z', of which 'a' is a variant, is not a team",
+    ),
+    "a variant of a variant": (
+        lambda folder: (folder / "teams.csv").write_text("team,variant_of\na,b\nb,a\n"),
+        "teams.csv: variant_of: 'b', of which 'a' is a variant, is a variant itself",
+    ),
     "an unclear answer": (
         lambda folder: (folder / "teams.csv").write_text("team,eligible\na,perhaps\n"),
         "teams.csv, line 2, eligible: expected yes or no, found 'perhaps'",
