@@ -112,6 +112,17 @@ class FormColumn:
 
 
 @dataclass(frozen=True)
+class DerivedColumn:
+    """A column for subgroups of cases that follows from labels in other columns of the case table.
+
+    ``cell`` returns the value of a case from its row, empty where the case is in no subgroup.
+    """
+
+    needs: tuple[str, ...]
+    cell: Callable[[Mapping[str, str]], str]
+
+
+@dataclass(frozen=True)
 class Composite:
     """One figure made of several metrics ("task.metric"), which ``combine`` takes in their order.
 
@@ -141,6 +152,8 @@ class Challenge:
     ``form_columns`` are the columns of the case table that participants know, beside name and size.
     ``counts`` says which of a team's submissions is ranked. ``analyses`` returns, from the options and all
     cases, further content of the organiser's per-case file that a single task's ``details`` cannot have.
+    ``derived_columns`` returns, for the options, columns by name that `[[subgroups]]` can use beside those of
+    the case table, for the organiser alone.
 
     With ``declare`` this is not a challenge of its own: the options of each phase declare one, which
     ``declare`` returns. It raises `PhaseError` listing every fault.
@@ -158,6 +171,7 @@ class Challenge:
     ranking: Callable[[Any], Scheme] | None = None
     counts: Literal["best", "last"] = "best"
     analyses: Callable[[Any, ScoredCases], Mapping[str, Any]] = lambda options, cases: {}
+    derived_columns: Callable[[Any], Mapping[str, DerivedColumn]] = lambda options: {}
     declare: Callable[[Any], Challenge] | None = None
 
     def form_columns_of(self, submission: Literal["archive", "algorithm"]) -> tuple[FormColumn, ...]:

@@ -21,6 +21,7 @@ from evaluation.challenges.justraigs.kinds import (
     LABEL_COLUMNS,
     AgreedFeatures,
     MainLabel,
+    agreed_columns,
 )
 from evaluation.challenges.justraigs.label_counts import AGREED, PREDICTED, label_counts, marks_of
 from evaluation.core.case_table import Row, ScoredCases
@@ -269,4 +270,5 @@ CHALLENGE = Challenge(
     form_columns=tuple(FormColumn(name, algorithm_only=True) for name in (STACK_NAME, STACK_INDEX)),
     ranking=lambda options: RANKING,
     analyses=_analyses,
+    derived_columns=lambda options: agreed_columns(FEATURES, REFERABLE, options.specialist_alone),
 )
