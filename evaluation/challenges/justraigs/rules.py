@@ -14,7 +14,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.challenges.justraigs.analyses import participants, referral_by_label
 from evaluation.challenges.justraigs.kinds import (
     FEATURE_COLUMNS,
     FINAL_COLUMN,
@@ -173,6 +172,9 @@ def _justification(features: Flags, agreed: Flags | None) -> Row:
 
 def _analyses(options: JustraigsOptions, cases: ScoredCases) -> Mapping[str, Any]:
     """Return what needs more than one task, or the case table, for the organiser."""
+    # Imported when called: no worker needs it.
+    from evaluation.challenges.justraigs.analyses import participants, referral_by_label
+
     found: dict[str, Any] = {}
     if FINAL_COLUMN in cases.cells:
         found["participants"] = participants(cases, FINAL_COLUMN, REFERABLE, NOT_REFERABLE)
