@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from evaluation.core.case_table import CaseTable
@@ -38,6 +38,7 @@ class Submission:
 class PhaseResults:
     """All submissions of one phase, sorted by team and in their order.
 
+    ``compare_with``: the teams with which each team of ``ineligible`` is compared, if with any.
     ``variants``: teams that are variants of another one, which is given; they are not eligible.
     """
 
@@ -50,6 +51,7 @@ class PhaseResults:
     ineligible: frozenset[str]
     cases: RecordedColumns | None
     resampling: Resampling | None
+    compare_with: Mapping[str, Sequence[str]] = field(default_factory=dict)
     variants: Mapping[str, str] = field(default_factory=dict)
 
     @property

@@ -2,7 +2,7 @@
 
 FOLDER/<team>/metrics.json               one submission; beside it cases.json, where there is one
 FOLDER/<team>/<submission>/metrics.json  several, in the natural order of their names
-FOLDER/teams.csv                         optional: team, eligible, variant_of, remark
+FOLDER/teams.csv                         optional: see `evaluation.ranking.team_roles`
 """
 
 from __future__ import annotations
@@ -20,17 +20,10 @@ from pydantic import ValidationError
 from evaluation.core.challenge import Challenge, Options, Task, metrics_of
 from evaluation.core.fault import PhaseError
 from evaluation.core.resampling import Resampling
-from evaluation.phase.leaderboard import TEAM, is_eligible
-from evaluation.phase.organiser_tables import organiser_table
 from evaluation.phase.registry import rules_of
 from evaluation.phase.scores import RecordedCases, RecordedColumns, read_case_records
-from evaluation.ranking.results import (
-    VARIANT_OF,
-    PhaseResults,
-    RankingError,
-    Submission,
-    variant_faults,
-)
+from evaluation.ranking.results import PhaseResults, RankingError, Submission
+from evaluation.ranking.team_roles import read_roles
 
 METRICS, CASES, REJECTED, TEAMS = "metrics.json", "cases.json", "rejected.txt", "teams.csv"
 
@@ -83,7 +76,7 @@ def read_results(folder: Path, with_cases: bool = True) -> PhaseResults:
                     problems.append(f"{place / CASES}: has other cases than the results before it")
                 cases = cases or read.cases
         submissions.append(Submission(team, name, _values(content, ranked, place, problems), tables))
-    ineligible, variants = _read_teams(folder / TEAMS, {team for team, _, _ in found}, problems)
+    roles = read_roles(folder / TEAMS, {team for team, _, _ in found}, problems)
     if problems:
         raise RankingError(*problems)
     return PhaseResults(
@@ -92,11 +85,12 @@ def read_results(folder: Path, with_cases: bool = True) -> PhaseResults:
         tasks,
         identity.name,
         identity.manifest,
-        tuple(submissions),
-        ineligible,
+        tuple(submission for submission in submissions if submission.team not in roles.unlisted),
+        roles.ineligible,
         cases,
         resampling,
-        variants,
+        roles.compare_with,
+        roles.variants,
     )
 
 
@@ -213,24 +207,3 @@ def _read_cases(
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         problems.append(f"{path}: is not a per-case file of this package ({error})")
         return None
-
-
-def _read_teams(path: Path, teams: set[str], problems: list[str]) -> tuple[frozenset[str], Mapping[str, str]]:
-    """Return the teams that are not eligible, and variants with the team that each is a variant of."""
-    if not path.is_file():
-        return frozenset(), {}
-    variants = {}
-    try:
-        with organiser_table(path, (TEAM,)) as table:
-            for row in table.rows:
-                team, base = row.cells[TEAM], row.cells.get(VARIANT_OF, "")
-                if team not in teams:
-                    row.fault(TEAM, f"{team!r} has no folder")
-                if base:
-                    variants[team] = base
-            ineligible = {row.cells[TEAM] for row in table.rows if not is_eligible(row)}
-            table.faults.extend(f"{table.file}: {fault}" for fault in variant_faults(variants, teams))
-    except PhaseError as error:
-        problems += (f"{path.parent}: {problem}" for problem in error.problems)
-        return frozenset(), {}
-    return frozenset(ineligible | variants.keys()), variants

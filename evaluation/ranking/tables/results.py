@@ -85,7 +85,7 @@ def read_results_table(path: Path, definition: TableDefinition) -> PhaseResults:
         )
         if columns
         else None,
-        variants,
+        variants=variants,
     )
 
 
