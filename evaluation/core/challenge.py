@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, isinf, nan
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import pydantic
 from pydantic import BaseModel, ConfigDict
@@ -15,8 +15,10 @@ from evaluation.core.case_table import CaseTable, Row, ScoredCases
 from evaluation.core.field import AnyField, Field, HiddenField
 from evaluation.core.form import CaseForm
 from evaluation.core.metric import Metric
-from evaluation.core.operating_rule import OperatingRule
 from evaluation.core.scheme import Scheme
+
+if TYPE_CHECKING:
+    from evaluation.core.operating_rule import OperatingRule
 
 Values = Mapping[str, Any]
 

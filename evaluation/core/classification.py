@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Task
 from evaluation.core.field import Field
 from evaluation.core.metric import Metric, auc_of
-from evaluation.core.operating_rule import OperatingRule, curve_details
+
+if TYPE_CHECKING:
+    from evaluation.core.operating_rule import OperatingRule
 
 LIKELIHOOD = "likelihood"
 """The column of the submitted likelihoods."""
@@ -32,8 +34,11 @@ def binary_classification(
     """
 
     def all_details(table: CaseTable) -> Mapping[str, Any]:
-        of_curve = curve_details(operating_point, table) if operating_point else {}
-        return {**details(table), **of_curve}
+        if operating_point is None:
+            return details(table)
+        from evaluation.core.operating_rule import curve_details  # only the organiser's file needs it
+
+        return {**details(table), **curve_details(operating_point, table)}
 
     return Task(
         name=name,
