@@ -29,7 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
     from evaluation.ranking.final import leaderboard_of
     from evaluation.ranking.leaderboard import rank_phase
     from evaluation.ranking.leaderboard_writing import (
-        write_comparisons,
+        write_differences,
         write_leaderboard,
         write_organiser_part,
     )
@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
         paths = write_leaderboard(board, arguments.output)
         for role, phase in ranked.items():
             suffix = f"-{role}" if role else ""
-            paths += write_comparisons(phase, arguments.output, suffix)
+            paths += write_differences(phase, arguments.output, suffix)
             paths += write_organiser_part(phase.organiser, arguments.output, suffix)
     print_leaderboard(board)
     sys.stdout.write("".join(f"{path}\n" for path in paths))

@@ -63,7 +63,7 @@ def write_organiser_part(part: OrganiserPart, folder: Path, suffix: str) -> list
     return _write(documents, folder)
 
 
-def write_comparisons(phase: RankedPhase, folder: Path, suffix: str) -> list[Path]:
+def write_differences(phase: RankedPhase, folder: Path, suffix: str) -> list[Path]:
     """Write the non-empty tables of first places, variants and annotators; return the paths."""
     folder.mkdir(parents=True, exist_ok=True)
     tables: dict[str, Sequence[Any]] = {

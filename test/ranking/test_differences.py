@@ -9,7 +9,7 @@ from evaluation.challenges.adam.rules import LESIONS, RANKING
 from evaluation.core.scheme import Board, Place, Rank, Scheme
 from evaluation.ranking.analysis import RankOptions
 from evaluation.ranking.leaderboard import RankedPhase, rank_phase
-from evaluation.ranking.leaderboard_writing import write_comparisons
+from evaluation.ranking.leaderboard_writing import write_differences
 from evaluation.ranking.tables.definition import MetricDefinition, TableDefinition
 from evaluation.ranking.tables.results import read_results_table
 from test.ranking.test_published import read
@@ -153,7 +153,7 @@ def test_without_an_overall_board_every_last_one_counts(tmp_path):
 
 
 def test_the_files(published, tmp_path):
-    (path,) = write_comparisons(published, tmp_path, "-onsite")
+    (path,) = write_differences(published, tmp_path, "-onsite")
     assert path.name == "first-place-onsite.csv"
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
