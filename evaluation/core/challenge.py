@@ -72,6 +72,11 @@ class Task:
     ``details`` returns further content of the organiser's per-case file, for example the points of a curve.
     ``notices`` returns warnings about a reference for its organiser, one sentence each, for example that a
     mean over classes lacks a class. Metrics that do not exist are reported without a notice.
+
+    ``classifiers`` names columns that are themselves scores of the label of another task, as the cup-to-disc
+    ratio is of glaucoma; `rank` compares them with the submitted likelihood.
+
+    ``unpublished`` names columns that only the organiser's file holds, whatever a phase publishes of cases.
     """
 
     name: str
@@ -84,6 +89,8 @@ class Task:
     optional: bool = False
     details: Callable[[CaseTable], Mapping[str, Any]] = lambda table: {}
     notices: Callable[[CaseTable], Sequence[str]] = lambda table: ()
+    classifiers: tuple[str, ...] = ()
+    unpublished: frozenset[str] = frozenset()
 
     def fields_for(self, case: CaseForm) -> tuple[Field, ...]:
         """Return the fields that a case has; none where the case is not of this task."""
@@ -135,7 +142,8 @@ class Challenge:
     composite that is the default score of the platform's leaderboard, else it is the first component.
     ``ranking`` returns the ranking scheme for the options; the default is the mean of the components' ranks.
     ``form_columns`` are the columns of the case table that participants know, beside name and size.
-    ``counts`` says which of a team's submissions is ranked.
+    ``counts`` says which of a team's submissions is ranked. ``provided`` says in words what is given with
+    each image beside the image itself.
 
     With ``declare`` this is not a challenge of its own: the options of each phase declare one, which
     ``declare`` returns. It raises `PhaseError` listing every fault.
@@ -152,6 +160,7 @@ class Challenge:
     score: str | None = None
     ranking: Callable[[Any], Scheme] | None = None
     counts: Literal["best", "last"] = "best"
+    provided: tuple[str, ...] = ()
     declare: Callable[[Any], Challenge] | None = None
 
     def form_columns_of(self, submission: Literal["archive", "algorithm"]) -> tuple[FormColumn, ...]:

@@ -70,6 +70,7 @@ class Phase:
             optional_tasks=optional_tasks(self.config, self.challenge, self.tasks),
             input_sockets=self.config.input_sockets,
             run_time=self.config.scored_run_time,
+            provided=self.challenge.provided if self.config.provided is None else self.config.provided,
         )
 
     @property

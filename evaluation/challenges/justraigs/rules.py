@@ -232,6 +232,7 @@ CHALLENGE = Challenge(
         ),
     ),
     missing="worst",
+    provided=("the age of the person, in years",),
     form_columns=tuple(FormColumn(name, algorithm_only=True) for name in (STACK_NAME, STACK_INDEX)),
     ranking=lambda options: RANKING,
 )
