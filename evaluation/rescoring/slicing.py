@@ -31,7 +31,7 @@ _COST_PER_SLICE = 1 << 32
 def slices_of(phase: Phase, cases_per_task: int | None) -> int:
     """Return into how many slices the submissions to a phase are parted.
 
-    Each has about so many cases. None: they take about two minutes on one processor.
+    Each has about so many cases. None: it has about 4,300 million pixels or voxels.
     """
     if cases_per_task is not None:
         return math.ceil(len(phase.rows) / cases_per_task)

@@ -72,6 +72,20 @@ def test_a_failure_is_named_and_gives_status_1(teams, tmp_path):
     assert counts == "3 submissions: 0 scored, 0 kept, 1 rejected, 2 failed"
 
 
+@linux
+@pytest.mark.parametrize("where", [("--workers", "2"), ("--cluster", "local", "--workers", "2")])
+def test_slices_of_a_few_cases_give_the_results_of_whole_submissions(teams, tmp_path, where):
+    phase, submissions = teams
+    assert each(submissions, phase, tmp_path / "whole").returncode == 0
+    done = each(submissions, phase, tmp_path / "sliced", "--cases-per-task", 2, *where)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[-1] == "3 submissions: 2 scored, 0 kept, 1 rejected, 0 failed"
+    assert results_in(tmp_path / "sliced") == results_in(tmp_path / "whole")
+    none = each(submissions, phase, tmp_path / "none", "--cases-per-task", 0)
+    assert none.returncode == 2
+    assert "expected a number of cases from 1, found '0'" in none.stderr
+
+
 def test_the_charts_of_a_phase_are_those_that_evaluate_writes(teams, tmp_path):
     _, submissions = teams
     phase = refuge_phase(tmp_path / "charted", CASES, keys={"charts": ["metrics", "roc"]})
@@ -243,6 +257,7 @@ def test_phases_and_folders_are_told_apart(tmp_path):
         (("--shard", "1/2"), "--shard: expected only together with --each"),
         (("--since", "x"), "--since: expected only together with --each"),
         (("--cluster", "local"), "--cluster: expected only together with --each"),
+        (("--cases-per-task", "2"), "--cases-per-task: expected only together with --each"),
         (("--each", "one=a", "b"), "--each b: expected PHASE=FOLDER"),
     ],
 )

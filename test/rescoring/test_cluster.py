@@ -125,13 +125,15 @@ def test_workers_killed_at_random_moments_lose_nothing(teams, tmp_path, seed, sl
     assert results_in(tmp_path / "shot") == results_in(tmp_path / "quiet")
 
 
-def test_a_submission_that_ends_its_worker_each_time_is_blamed_and_no_other(teams, tmp_path):
+@pytest.mark.parametrize("slices", [1, 2])
+def test_a_submission_that_ends_its_worker_each_time_is_blamed_and_no_other(teams, tmp_path, slices):
     phase, submissions = teams
     many(submissions, 3)
     _, tell = told()
     with Dask(tmp_path / "scratch", 2) as dask:
-        engine = OnCluster(dask.address, None, tell, score=score_or_end)
-        answers = {t.place: a for t, a in score_all(tasks_of(phase, submissions), tmp_path / "o", engine)}
+        engine = Slicing(OnCluster(dask.address, None, tell, score=score_or_end))
+        tasks = tasks_of(phase, submissions, slices=slices)
+        answers = {t.place: a for t, a in score_all(tasks, tmp_path / "o", engine)}
     failures = {place: answer.line for place, answer in answers.items() if answer.kind == "failed"}
     assert list(failures) == ["folder"]
     assert "its worker ended each time it was run alone" in failures["folder"]
