@@ -1,4 +1,4 @@
-"""`report`: self-contained HTML pages of a submission, a leaderboard, what has changed, or a cyst benchmark."""
+"""`report`: self-contained HTML pages of a submission, a leaderboard, changes, or a cyst benchmark."""
 
 from __future__ import annotations
 

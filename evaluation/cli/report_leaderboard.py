@@ -6,6 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
+from evaluation.cli.arguments import add_workers
+
 SUMMARY = "Write a leaderboard as one HTML file with figures, tables and methods, for the organiser."
 
 
@@ -26,31 +28,40 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="add a section on the data of a phase, as `describe` prints it; repeatable, to compare phases",
     )
     parser.add_argument(
+        "--submissions",
+        type=Path,
+        metavar="FOLDER",
+        help="a folder, zip archive or csv file for each team: adds pictures of the hardest cases of a phase "
+        "of --ground-truth by the three best teams",
+    )
+    parser.add_argument(
+        "--images",
+        type=Path,
+        metavar="FOLDER",
+        help="original images, named as the cases, to be drawn below the pictures of the hardest cases",
+    )
+    parser.add_argument(
         "--figures",
         type=Path,
         metavar="FOLDER",
         help="also write every figure there as SVG, PDF, PNG, CSV and Vega-Lite",
     )
+    add_workers(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the report and return 0. Raises `PhaseError`, `OSError`."""
-    from evaluation.platform.result_file import write_atomically
-    from evaluation.report.board.leaderboard import leaderboard_page
-    from evaluation.report.board.reading import read_leaderboard
-    from evaluation.report.figure_files import write_figures
-    from evaluation.report.render import render_page
+    from evaluation.report.reports.library import report_leaderboard
 
-    data = None
-    if arguments.ground_truth:
-        from evaluation.organiser.describe import describe
-        from evaluation.phase.named import named_phase
-        from evaluation.report.board.data_section import data_section
-
-        data = data_section(describe([named_phase(name) for name in arguments.ground_truth]))
-    page = leaderboard_page(*read_leaderboard(arguments.results), data)
-    write_atomically(arguments.output, render_page(page).encode())
+    report = report_leaderboard(
+        arguments.results,
+        ground_truth=arguments.ground_truth,
+        submissions=arguments.submissions,
+        images=arguments.images,
+        workers=arguments.workers,
+    )
+    report.write(arguments.output)
     if arguments.figures is not None:
-        write_figures(page.charts(), arguments.figures)
+        report.write_figures(arguments.figures)
     sys.stdout.write(f"{arguments.output}\n")
     return 0
