@@ -40,8 +40,9 @@ class AnnotatorScore:
 def score_annotators(folder: Path, given: AnnotatorsFolder, workers: int) -> tuple[AnnotatorScore, ...]:
     """Return every defined metric of every annotator, computed by the challenge's own scoring.
 
-    An annotator is scored on the cases for which every field of the task was annotated and not dropped. The
-    reference is the one in ``folder``. The annotator contributed to it, so the figures are optimistic.
+    An annotator is scored on the cases for which every field of the task was annotated, and nothing of it
+    dropped. The reference is the one in ``folder``. The annotator contributed to it, so the figures are
+    optimistic.
     """
     phase = load_phase(folder, scan(folder))
     form = replace(phase.form, submission="archive", missing="worst", optional_tasks=())
@@ -58,7 +59,7 @@ def _scores(
 ) -> list[AnnotatorScore]:
     sources = []
     for position in range(len(phase.rows)):
-        dropped = given.dropped_fields(annotator.name, position)
+        dropped = given.incomplete_fields(annotator.name, position)
         kept = annotator.sources(position).items()
         sources.append({name: source for name, source in kept if name not in dropped})
     jobs = [CaseJob(case, row) for case, row in zip(phase.cases.forms, phase.rows, strict=True)]

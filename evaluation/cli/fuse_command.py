@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from evaluation.cli import fuse_cysts
+from evaluation.cli.graders_command import add_draw, add_limits, limits_of
 from evaluation.cli.progress import progress_bar
 from evaluation.platform import machine
 
@@ -83,18 +84,22 @@ def _add_annotators(parser: argparse.ArgumentParser) -> None:
 
 def _fuse_annotators(arguments: argparse.Namespace) -> list[Path]:
     from evaluation.annotators.annotations import open_annotators
+    from evaluation.annotators.ellipses import ellipses_as_masks
     from evaluation.annotators.masks import Rules
     from evaluation.annotators.reference import fuse_annotators, write_reference_report
 
     rules = Rules(arguments.tie, arguments.method)
-    given = open_annotators(arguments.input)
-    with progress_bar("cases", len(given.cases.forms)) as progress:
-        fused = fuse_annotators(given, arguments.output, rules, machine.worker_count(), progress)
+    with ellipses_as_masks(arguments.input) as folder:
+        given = open_annotators(folder)
+        with progress_bar("cases", len(given.cases.forms)) as progress:
+            fused = fuse_annotators(given, arguments.output, rules, machine.worker_count(), progress)
     write_reference_report(_report(arguments), fused, rules)
     return [arguments.output, _report(arguments)]
 
 
 def _add_graders(parser: argparse.ArgumentParser) -> None:
+    from evaluation.challenges.justraigs.grading import MONITORING
+
     parser.add_argument("table", type=Path, metavar="GRADERS_CSV", help="the graders' table")
     parser.add_argument(
         "--mapping",
@@ -110,12 +115,15 @@ def _add_graders(parser: argparse.ArgumentParser) -> None:
         help="the configuration of the phase, under any name",
     )
     _add_output(parser)
+    add_limits(parser, MONITORING)
+    add_draw(parser)
     parser.set_defaults(fuse=_fuse_graders)
 
 
 def _fuse_graders(arguments: argparse.Namespace) -> list[Path]:
-    from evaluation.challenges.justraigs.reference import fuse_graders
+    from evaluation.challenges.justraigs.reference import Monitoring, fuse_graders
 
     report = _report(arguments)
-    fuse_graders(arguments.table, arguments.mapping, arguments.phase, arguments.output, report)
+    monitoring = Monitoring(limits_of(arguments), arguments.seed, arguments.block)
+    fuse_graders(arguments.table, arguments.mapping, arguments.phase, arguments.output, report, monitoring)
     return [arguments.output, report]

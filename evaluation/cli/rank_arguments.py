@@ -110,6 +110,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "compare_with of teams.csv; repeatable",
     )
     parser.add_argument(
+        "--group-teams",
+        action="append",
+        default=[],
+        metavar="COLUMN",
+        help="results by a column of --methods, such as the network; several values of a team have ; between "
+        "them; needs --output; repeatable",
+    )
+    parser.add_argument(
+        "--methods",
+        type=Path,
+        metavar="CSV",
+        help="of --group-teams: team and any other columns (default: teams.csv beside the results)",
+    )
+    parser.add_argument(
         "--influence",
         action=argparse.BooleanOptionalAction,
         default=True,
@@ -127,6 +141,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="CSV",
         help="a table of annotators: name and a column each; 0 and 1 are decisions, else it is a score",
+    )
+    parser.add_argument(
+        "--annotator-scores",
+        type=Path,
+        metavar="CSV",
+        help="metrics of annotators, as fuse writes them to annotators.csv, to be listed beside the teams",
     )
     parser.add_argument(
         "--classifier",

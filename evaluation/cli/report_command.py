@@ -1,4 +1,4 @@
-"""`report`: self-contained HTML pages of a submission, a leaderboard, changes, or a cyst benchmark."""
+"""`report`: self-contained HTML pages of submissions, leaderboards, changes and cyst benchmarks."""
 
 from __future__ import annotations
 

@@ -17,7 +17,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "results",
         type=Path,
         metavar="RESULTS",
-        help="the folder that `rank --output` wrote: leaderboard.json and the organiser's files beside it",
+        help="the folder that `rank --output` wrote: leaderboard.json and the organiser's files beside it; "
+        "or the results of `evaluate --each`, which are then ranked as the challenge does",
     )
     parser.add_argument("--output", type=Path, required=True, metavar="FILE.html", help="where to write")
     parser.add_argument(

@@ -76,11 +76,11 @@ def case_difficulties(metrics: Mapping[str, Metric], cases: TeamCases) -> list[C
         if key[1] is None or key in seen or not tables or (aggregate.curve and not aggregate.curve.is_area):
             continue
         seen.add(key)
-        columns = np.stack([_per_case(aggregate, table) for table in tables])
+        columns = np.stack([value_per_case(aggregate, table) for table in tables])
         defined = ~np.isnan(columns)
         entering = np.flatnonzero(defined.any(axis=0))
         means = np.nansum(columns[:, entering], axis=0) / defined[:, entering].sum(axis=0)
-        measure, harder = _measure(metric)
+        measure, harder = measure_per_case(metric)
         names = tables[0].names
         order = sorted(range(len(entering)), key=lambda i: (harder * means[i], names[entering[i]]))
         found += [
@@ -100,13 +100,13 @@ def case_difficulties(metrics: Mapping[str, Metric], cases: TeamCases) -> list[C
 def group_difficulties(
     difficulties: list[CaseDifficulty], columns: RecordedColumns, chosen: tuple[str, ...]
 ) -> list[GroupDifficulty]:
-    """Return the mean difficulty of the cases by every value of the chosen columns."""
+    """Return the mean difficulty of the cases by every value or bin of the chosen columns."""
     import pandas  # 0.2 s that only subgroups need
 
     keys = ["metric", "measure", "group"]
     found: list[GroupDifficulty] = []
     for column in chosen:
-        group_of = dict(zip(columns.names, columns.columns[column], strict=True))
+        group_of = dict(zip(columns.names, columns.labels(column), strict=True))
         table = pandas.DataFrame(
             [(case.metric, case.measure, group_of[case.case], case.value) for case in difficulties],
             columns=[*keys, "value"],
@@ -122,7 +122,7 @@ def group_difficulties(
 def subgroup_tests(
     metrics: Mapping[str, Metric], cases: TeamCases, columns: RecordedColumns, chosen: tuple[str, ...]
 ) -> list[SubgroupTest]:
-    """Return, for every team and mean over cases, the rank-sum tests between all values of a column.
+    """Return, for every team and mean over cases, the rank-sum tests between all values or bins of a column.
 
     Raises `RankingError` for a column that the case table does not have.
     """
@@ -137,11 +137,13 @@ def subgroup_tests(
             continue
         for team, table in cases.task_tables(name.partition(".")[0]).items():
             for column in chosen:
-                cell = dict(zip(columns.names, columns.columns[column], strict=True))
+                cell = dict(zip(columns.names, columns.labels(column), strict=True))
                 labels = np.array([cell[case] for case in table.names])
                 values = table[spread]
                 kept = ~np.isnan(values) & (labels != "")
-                for first, second in combinations(sorted(set(labels[kept].tolist())), 2):
+                occurring = set(labels[kept].tolist())
+                groups = [group for group in columns.values(column) if group in occurring]
+                for first, second in combinations(groups, 2):
                     samples = values[kept & (labels == first)], values[kept & (labels == second)]
                     test = rank_sum_test(*samples)
                     found.append(
@@ -165,7 +167,7 @@ def _columns(aggregate: Aggregate) -> object:
     return aggregate.spread_column or aggregate.share_column or aggregate.curve or aggregate.decision
 
 
-def _measure(metric: Metric) -> tuple[str, int]:
+def measure_per_case(metric: Metric) -> tuple[str, int]:
     """Return the name of the measure, and the sign that sorts the hardest case first."""
     if metric.aggregate.spread_column or metric.aggregate.share_column:
         return "mean over teams", 1 if metric.better == "higher" else -1
@@ -174,7 +176,11 @@ def _measure(metric: Metric) -> tuple[str, int]:
     return "share of pairs wrong", -1
 
 
-def _per_case(aggregate: Aggregate, table: CaseTable) -> FloatArray:
+def value_per_case(aggregate: Aggregate, table: CaseTable) -> FloatArray:
+    """Return what `CaseDifficulty` averages over teams, of one team: shape (cases,), NaN where undefined.
+
+    The metric must have a value per case: a column, a decision or the area under a curve.
+    """
     if column := aggregate.spread_column or aggregate.share_column:
         return table[column]
     if aggregate.decision:

@@ -17,11 +17,11 @@ from evaluation.library import AnyPath, evaluate
 from evaluation.phase.named import named_phase, phase_folder
 from evaluation.phase.phase import load_phase
 from evaluation.platform.result_file import write_atomically
-from evaluation.report.board.reading import read_leaderboard
 from evaluation.report.figure_files import WIDTH, write_figures
 from evaluation.report.page import Page
 from evaluation.report.render import render_page
 from evaluation.report.reports.making import board_page, submission_page
+from evaluation.report.reports.ranked import leaderboard_in
 from evaluation.report.results import read_results, results_of
 from evaluation.report.submission import public_page
 from evaluation.results import Evaluation
@@ -116,7 +116,7 @@ def report_leaderboard(
     Parameters
     ----------
     results
-        The folder that `rank --output` wrote.
+        The folder that `rank --output` wrote, or the results of the teams, which are then ranked.
     ground_truth
         Sealed phases, as `evaluate` takes one: adds a section on their data.
     submissions
@@ -133,7 +133,7 @@ def report_leaderboard(
         For files that are missing or not of this package, and pictures without their phase.
 
     """
-    board, parts = read_leaderboard(Path(results))
+    board, parts = leaderboard_in(Path(results))
     phases = [named_phase(fspath(name)) for name in ground_truth]
     return Report(board_page(board, parts, phases, _path(submissions), _path(images), workers))
 
