@@ -9,8 +9,9 @@ As a library::
     result.to_dict()["aggregates"]["classification"]["auc"]["value"]
     result.cases("segmentation")["dice_cup"].describe()
 
-`evaluate`, `check`, `seal` and `rank` are in `evaluation.library`, their results in `evaluation.results`, the
-metrics on plain arrays in `evaluation.metrics`.
+`evaluate`, `check`, `seal` and `rank` are in `evaluation.library`, their results in `evaluation.results`,
+`report_submission` and `report_leaderboard` in `evaluation.report.reports`, the metrics on plain arrays in
+`evaluation.metrics`.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from evaluation.core.fault import PhaseError
     from evaluation.library import check, evaluate, rank, seal
+    from evaluation.report.reports.library import Report, report_leaderboard, report_submission
     from evaluation.results import CheckResult, Evaluation, Ranking, Seal, SubmissionRejected
 
 __version__ = "0.1.0"
@@ -31,18 +33,24 @@ __all__ = [
     "Evaluation",
     "PhaseError",
     "Ranking",
+    "Report",
     "Seal",
     "SubmissionRejected",
     "__version__",
     "check",
     "evaluate",
     "rank",
+    "report_leaderboard",
+    "report_submission",
     "seal",
 ]
 
 _MODULES = dict.fromkeys(("check", "evaluate", "rank", "seal"), "evaluation.library")
 _MODULES |= dict.fromkeys(
     ("CheckResult", "Evaluation", "Ranking", "Seal", "SubmissionRejected"), "evaluation.results"
+)
+_MODULES |= dict.fromkeys(
+    ("Report", "report_leaderboard", "report_submission"), "evaluation.report.reports.library"
 )
 _MODULES["PhaseError"] = "evaluation.core.fault"
 

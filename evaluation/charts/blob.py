@@ -64,7 +64,14 @@ def blob_chart(name: str, title: str, places: Sequence[Places], marks: TeamMarks
         },
         {
             "data": {"name": "spans"},
-            "mark": {"type": "point", "shape": "cross", "filled": True, "style": INK, "size": 45},
+            "mark": {
+                "type": "point",
+                "shape": "cross",
+                "filled": True,
+                "style": INK,
+                "size": 80,
+                "opacity": 1,
+            },
             "encoding": {"x": quantity("median", "place", domain, axis=ticks), "tooltip": told},
         },
     ]

@@ -40,10 +40,19 @@ def tooltip(*names: str, numbers: tuple[str, ...] = (), digits: int = 3) -> list
     ]
 
 
-def band_layer(x: Record, lower: Record, colour: Record, bands: int) -> Record:
-    """Return the layer of the table "band" with columns "lower" and "upper"; several bands are fainter."""
+def band_layer(x: Record, lower: Record, bands: int) -> Record:
+    """Return the layer of the table "band"; several bands are fainter.
+
+    Its columns are "name", "colour", "lower" and "upper"; a band has no entry in the legend of the curves.
+    """
     return {
         "data": {"name": "band"},
         "mark": {"type": "area", "opacity": 0.2 if bands == 1 else 0.1, "tooltip": None},
-        "encoding": {"x": x, "y": lower, "y2": {"field": "upper"}, "color": colour},
+        "encoding": {
+            "x": x,
+            "y": lower,
+            "y2": {"field": "upper"},
+            "detail": {"field": "name", "type": "nominal"},
+            "fill": {"field": "colour", "type": "nominal", "scale": None},
+        },
     }

@@ -62,14 +62,20 @@ def froc_chart(
     layers: list[Record] = []
     if bands:
         data["band"] = [
-            {"name": band.name, "false_positives_per_case": at, "lower": low, "upper": high}
+            {
+                "name": band.name,
+                "colour": marks[band.name].colour,
+                "false_positives_per_case": at,
+                "lower": low,
+                "upper": high,
+            }
             for band in bands
             for at, low, high in zip(
                 band.false_positives.tolist(), band.lower.tolist(), band.upper.tolist(), strict=True
             )
         ]
         lower = share("lower", "sensitivity")
-        layers.append(band_layer(x, lower, {**by_name, "scale": colour_scale(marks)}, len(bands)))
+        layers.append(band_layer(x, lower, len(bands)))
         described += " A band holds 95 % of the curves of the bootstrap."
     layers.append(
         {

@@ -73,15 +73,13 @@ def precision_recall_chart(
         by_name = {**by_name, "legend": None}
     if bands:
         data["band"] = [
-            {"name": band.name, "recall": at, "lower": low, "upper": high}
+            {"name": band.name, "colour": marks[band.name].colour, "recall": at, "lower": low, "upper": high}
             for band in bands
             for at, low, high in zip(
                 band.recall.tolist(), band.lower.tolist(), band.upper.tolist(), strict=True
             )
         ]
-        layers.append(
-            band_layer(x, share("lower", "precision"), {**by_name, "scale": colour_scale(marks)}, len(bands))
-        )
+        layers.append(band_layer(x, share("lower", "precision"), len(bands)))
         described += " A band holds 95 % of the bootstrap's precisions at each recall."
     described += f" {hit}" if hit else ""
     layers.append(

@@ -14,7 +14,7 @@ GREY = "#767676"
 """For what is no data of its own: diagonals, zero lines, bands. Readable on white and on black."""
 
 INK = "ink"
-"""The style of marks in the colour of text, which is that of the theme."""
+"""The style of marks in the colour of text, outlined in that of the background."""
 
 OKABE_ITO = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, YELLOW)
 """Seven colours that the colour-blind can tell apart (Okabe and Ito 2008), without their black."""
@@ -94,11 +94,13 @@ def theme(name: ThemeName) -> dict[str, Any]:
             "titleFontSize": 12,
             "labelLimit": 260,
             "columns": 2,
+            "symbolBaseFillColor": GREY,
+            "symbolBaseStrokeColor": GREY,
         },
         "header": {**labels, "labelFontSize": 12, "titleFontSize": 13},
         "title": {"color": text, "font": _FONT},
         "text": {"color": text, "font": _FONT},
-        "style": {INK: {"fill": text, "stroke": text}},
+        "style": {INK: {"color": text, "stroke": background, "strokeWidth": 0.7}},
         "mark": {"color": BLUE, "tooltip": True},
         "rule": {"color": GREY},
         "range": {"category": list(OKABE_ITO), "symbol": list(SHAPES)},

@@ -5,14 +5,9 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from evaluation.cli.arguments import PHASE_HELP, add_workers
 from evaluation.core.fault import PhaseError
-
-if TYPE_CHECKING:
-    from evaluation.report.page import Page
-    from evaluation.report.results import SubmissionResults
 
 SUMMARY = "Write the results of one submission as one HTML file, for the organiser."
 
@@ -52,52 +47,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the report and return 0. Raises `PhaseError`, `OSError`."""
-    from evaluation.library import evaluate
-    from evaluation.phase.named import phase_folder
-    from evaluation.phase.phase import load_phase
-    from evaluation.platform.result_file import write_atomically
-    from evaluation.report.figure_files import write_figures
-    from evaluation.report.render import render_page
-    from evaluation.report.results import read_results, results_of
-    from evaluation.report.submission import public_page
+    from evaluation.report.reports.library import report_submission
     from evaluation.results import SubmissionRejected
 
     if arguments.input is None and arguments.results is None:
         raise PhaseError("--input or --results: one of them is required")
-    folder = phase_folder(arguments.ground_truth)
-    phase = load_phase(folder)
-    if arguments.results is not None:
-        results = read_results(phase, arguments.results)
-    else:
-        try:
-            evaluated = evaluate(folder, arguments.input, workers=arguments.workers)
-        except SubmissionRejected as rejected:
-            raise PhaseError(*(str(fault) for fault in rejected.faults)) from None
-        results = results_of(phase, evaluated.to_dict(), evaluated.records)
-    page = public_page(results) if arguments.public else _organiser_page(results, arguments)
-    write_atomically(arguments.output, render_page(page).encode())
+    try:
+        report = report_submission(
+            arguments.ground_truth,
+            arguments.input,
+            results=arguments.results,
+            images=arguments.images,
+            public=arguments.public,
+            workers=arguments.workers,
+        )
+    except SubmissionRejected as rejected:
+        raise PhaseError(*(str(fault) for fault in rejected.faults)) from None
+    report.write(arguments.output)
     if arguments.figures is not None:
-        write_figures(page.charts(), arguments.figures)
+        report.write_figures(arguments.figures)
     sys.stdout.write(f"{arguments.output}\n")
     return 0
-
-
-def _organiser_page(results: SubmissionResults, arguments: argparse.Namespace) -> Page:
-    from evaluation.isolated import run_isolated
-    from evaluation.platform import machine
-    from evaluation.report.case_images import Request
-    from evaluation.report.pictures import chosen_cases
-    from evaluation.report.submission import organiser_page
-
-    chosen = chosen_cases(results)
-    if arguments.input is None or not chosen:
-        return organiser_page(results)
-    request = Request(
-        str(results.phase.folder),
-        str(arguments.input),
-        {task: tuple(cases) for task, cases in chosen.items()},
-        None if arguments.images is None else str(arguments.images),
-        machine.worker_count(arguments.workers),
-    )
-    values = run_isolated("evaluation.report.case_images:read_cases", {"request": request})
-    return organiser_page(results, values, chosen)

@@ -6,30 +6,27 @@ Runs in a process of its own (see `evaluation.isolated`), since it decodes files
 from __future__ import annotations
 
 import multiprocessing
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from evaluation.core.challenge import Values, fields_of, references_of
 from evaluation.core.fault import PhaseError
-from evaluation.core.field import Field
 from evaluation.core.form import CaseForm
-from evaluation.io.kinds.boxes import BoxList
-from evaluation.io.kinds.point import Point, PointInImage
+from evaluation.io.kinds.point import Point
 from evaluation.metrics.cup_to_disc import VerticalDiameter
 from evaluation.phase.phase import Phase, load_phase
 from evaluation.phase.reference import OpenReference, ReferenceValues
 from evaluation.platform import machine
 from evaluation.platform.submission import index_submission
 from evaluation.platform.unpack import unpacked
-from evaluation.report.case_pictures import CaseImage, Location, location_of, picture_of
-from evaluation.report.objects import space_of
+from evaluation.report.case_pictures import CaseImage, Location, is_shown, location_of, picture_of
 from evaluation.report.photographs import Photographs
 from evaluation.report.regions import (
     Ratio,
     Size,
-    has_regions,
-    has_solids,
     ratios,
     sizes,
 )
@@ -52,13 +49,18 @@ class CaseValues:
 
 @dataclass(frozen=True)
 class Request:
-    """What is read: of which phase and submission, and the tasks of which cases have a picture by name."""
+    """What is read: of which phase and submission, and of which cases by task there is a picture.
+
+    submission: None for the reference itself, of which only fields are shown that are submitted as it is.
+    only_pictures: leave out the sizes and positions of all cases.
+    """
 
     phase: str
-    submission: str
+    submission: str | None
     pictures: Mapping[str, Sequence[str]]
     images: str | None
     workers: int
+    only_pictures: bool = False
 
 
 def read_cases(request: Request, progress: Progress) -> list[CaseValues]:
@@ -66,10 +68,10 @@ def read_cases(request: Request, progress: Progress) -> list[CaseValues]:
 
     Raises `PhaseError` where the submission or a photograph cannot be read.
     """
-    with unpacked(Path(request.submission)) as folder:
+    with unpacked(Path(request.submission)) if request.submission else nullcontext() as folder:
         reader = _Reader(request, folder)
-        count = len(reader.phase.rows)
-        portions = [range(start, min(start + _PORTION, count)) for start in range(0, count, _PORTION)]
+        chosen = list(reader.positions())
+        portions = [chosen[start : start + _PORTION] for start in range(0, len(chosen), _PORTION)]
         found: list[CaseValues] = []
         if request.workers > 1 and machine.CAN_ISOLATE:
             # What a forked process is given is not pickled.
@@ -88,26 +90,32 @@ def read_cases(request: Request, progress: Progress) -> list[CaseValues]:
 class _Reader:
     """Reads the cases of one submission and its phase in one process."""
 
-    def __init__(self, request: Request, folder: Path) -> None:
+    def __init__(self, request: Request, folder: Path | None) -> None:
         self.phase: Phase = load_phase(Path(request.phase))
         self._fields = {field.name: field for field in fields_of(self.phase.tasks) if is_shown(field)}
-        index = index_submission(folder, self.phase.form, self.phase.tasks)
-        if index.faults:
-            raise PhaseError(*map(str, index.faults))
-        self._sources = index.sources
-        self._files = CaseReader(index.root, self.phase.tasks, self.phase.missing)
+        self._submitted = self._of_reference if folder is None else self._of(folder)
         self._reference = OpenReference(self.phase.reference, references_of(self.phase.tasks))
         self._photographs = Photographs(Path(request.images) if request.images else None)
         self._wanted = request.pictures
+        self._only_pictures = request.only_pictures
         self._definition: VerticalDiameter = getattr(self.phase.options, "vertical_diameter", "column_count")
+
+    def positions(self) -> Iterator[int]:
+        """Yield the positions of the cases that are read."""
+        shown = {name for names in self._wanted.values() for name in names}
+        for position, case in enumerate(self.phase.cases.forms):
+            if not self._only_pictures or case.name in shown:
+                yield position
 
     def read(self, position: int) -> CaseValues:
         """Return what is read of a case; what was not submitted, or has no reference, is left out."""
         case = self.phase.cases.forms[position]
-        sources = {name: source for name, source in self._sources[position].items() if name in self._fields}
-        predicted, _ = self._files.read(case, sources)
         references = ReferenceValues(self._reference, case, self.phase.rows[position])
+        predicted = self._submitted(position, references)
         submitted = {name: value for name, value in predicted.items() if references[name] is not None}
+        pictures = self._pictures(case, submitted, references)
+        if self._only_pictures:
+            return CaseValues(case.name, (), (), {}, pictures)
         pairs = {name: (value, references[name]) for name, value in submitted.items()}
         return CaseValues(
             case.name,
@@ -122,17 +130,37 @@ class _Reader:
                 for name, pair in pairs.items()
                 if isinstance(pair[0], Point) and (location := location_of(self._fields[name], *pair))
             },
-            self._pictures(case, submitted, references),
+            pictures,
         )
+
+    def _of(self, folder: Path) -> Callable[[int, Values], Values]:
+        """Return what reads the submitted values of a case. Raises `PhaseError` for a faulty submission."""
+        index = index_submission(folder, self.phase.form, self.phase.tasks)
+        if index.faults:
+            raise PhaseError(*map(str, index.faults))
+        files = CaseReader(index.root, self.phase.tasks, self.phase.missing)
+
+        def read(position: int, references: Values) -> Values:
+            sources = index.sources[position].items()
+            of_case = {name: source for name, source in sources if name in self._fields}
+            return files.read(self.phase.cases.forms[position], of_case)[0]
+
+        return read
+
+    def _of_reference(self, position: int, references: Values) -> Values:
+        same = [
+            name for name, field in self._fields.items() if type(field.kind) is type(field.reference.kind)
+        ]
+        return {name: references[name] for name in same}
 
     def _pictures(self, case: CaseForm, submitted: Values, references: Values) -> dict[str, CaseImage]:
         """Return the pictures that are wanted of a case by task."""
         wanted = [task for task in self.phase.tasks if case.name in self._wanted.get(task.name, ())]
         if not wanted:
             return {}
-        photograph = self._photographs.of(case)
+        photograph, volume = self._photographs.of(case), partial(self._photographs.volume_of, case)
         pictures = {
-            task.name: picture_of(self.phase, task, case, submitted, references, photograph)
+            task.name: picture_of(self.phase, task, case, submitted, references, photograph, volume)
             for task in wanted
         }
         return {name: picture for name, picture in pictures.items() if picture}
@@ -147,11 +175,3 @@ def _begin(reader: _Reader) -> None:
 
 def _read_portion(positions: Sequence[int]) -> list[CaseValues]:
     return [_readers[0].read(position) for position in positions]
-
-
-def is_shown(field: Field) -> bool:
-    """Return whether values of a field can be drawn."""
-    kind = field.kind
-    if has_regions(kind) or has_solids(kind) or isinstance(kind, BoxList | PointInImage):
-        return True
-    return space_of(kind) is not None

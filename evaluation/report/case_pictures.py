@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -23,11 +23,21 @@ from evaluation.phase.phase import Phase
 from evaluation.report.box_hits import HIT, case_hits, inclusive_corners
 from evaluation.report.object_panels import VIEW_NAMES, object_panels
 from evaluation.report.objects import Drawn, Objects, are_single, landmark_names, objects_of, space_of
-from evaluation.report.overlays import AGREEMENT, FALSE, MISSED, Colours, region_panels, solid_panels
+from evaluation.report.overlays import (
+    AGREEMENT,
+    FALSE,
+    MISSED,
+    Colours,
+    Greys,
+    fitted,
+    region_panels,
+    solid_panels,
+)
+from evaluation.report.photographs import Shape
 from evaluation.report.regions import Region, has_regions, has_solids, regions, solids
 
-PictureKind = Literal["regions", "boxes", "box", "points", "objects"]
-"""Masks or volumes; boxes that hit or not; one box; landmarks; points that hit or not."""
+PictureKind = Literal["regions", "boxes", "box", "points", "objects", "photograph"]
+"""Masks or volumes; boxes that hit or not; one box; landmarks; points that hit or not; the image alone."""
 
 _KINDS_OF_BOXES: tuple[PictureKind, PictureKind] = ("box", "boxes")
 _KINDS_OF_POINTS: tuple[PictureKind, PictureKind] = ("points", "objects")
@@ -63,19 +73,24 @@ def picture_of(
     submitted: Values,
     references: Values,
     photograph: Colours | None,
+    volume: Callable[[Shape], Greys | None] = lambda shape: None,
 ) -> CaseImage | None:
     """Return the picture of a case in a task: its first volume, boxes, points, or all of its masks.
 
-    ``submitted``: the values of the case that were submitted and have a reference.
+    Of a task whose values cannot be drawn, it is the photograph. ``submitted``: the values of the case that
+    were submitted and have a reference. ``volume`` returns the original image of a case whose value has three
+    axes, of a shape (z, y, x).
     """
     size, lossy = (case.height, case.width), photograph is not None
+    if photograph is not None and not any(is_shown(field) for field in task.fields):
+        return CaseImage("photograph", _encoded(fitted(photograph), lossy))
     found: list[Region] = []
     for field in task.fields_for(case):
         if field.name not in submitted:
             continue
         predicted, reference = submitted[field.name], references[field.name]
         if has_solids(field.kind):
-            return _picture_of_volume(field, case, predicted, reference)
+            return _picture_of_volume(field, case, predicted, reference, volume)
         if has_regions(field.kind):
             found += regions(field, predicted, reference)
         elif space_of(field.kind) is not None:
@@ -96,6 +111,14 @@ def picture_of(
     return CaseImage("regions", panels, tuple(region.structure for region in shown))
 
 
+def is_shown(field: Field) -> bool:
+    """Return whether values of a field can be drawn."""
+    kind = field.kind
+    if has_regions(kind) or has_solids(kind) or isinstance(kind, BoxList | PointInImage):
+        return True
+    return space_of(kind) is not None
+
+
 def location_of(field: Field, predicted: Point, reference: Point) -> Location | None:
     """Return both positions of a landmark, None unless both are visible."""
     kind = field.kind
@@ -104,13 +127,21 @@ def location_of(field: Field, predicted: Point, reference: Point) -> Location | 
     return None
 
 
-def _picture_of_volume(field: Field, case: CaseForm, predicted: Any, reference: Any) -> CaseImage:
+def _picture_of_volume(
+    field: Field,
+    case: CaseForm,
+    predicted: Any,
+    reference: Any,
+    volume: Callable[[Shape], Greys | None],
+) -> CaseImage:
     one = max(
         solids(field, case, predicted, reference),
         key=lambda solid: int(np.count_nonzero(solid.predicted != solid.reference)),
     )
     planes = tuple(f"{one.structure}, {plane}" for plane in _PLANES)
-    return CaseImage("regions", _encoded(solid_panels(one), lossy=False), planes)
+    depth, height, width = one.predicted.shape
+    original = volume((depth, height, width))
+    return CaseImage("regions", _encoded(solid_panels(one, original), original is not None), planes)
 
 
 def _picture_of_point(location: Location, size: tuple[int, int], photograph: Colours | None) -> CaseImage:

@@ -37,6 +37,7 @@ from evaluation.report.decision_figures import (
 )
 from evaluation.report.graders import grader_points
 from evaluation.report.page import Figure, Section, identifier
+from evaluation.report.papers import followed
 from evaluation.report.results import SubmissionResults
 
 Floats = NDArray[np.float64]
@@ -105,7 +106,12 @@ def _curves(results: SubmissionResults, scored: Scored) -> Iterator[Chart]:
     ]
     band = roc_band(table, weights) if weights else None
     yield roc_chart(
-        f"{scored.identifier}-roc", f"ROC. {title}", [roc_curve("submission", table)], band, points
+        f"{scored.identifier}-roc",
+        f"ROC. {title}",
+        [roc_curve("submission", table)],
+        band,
+        points,
+        followed(results.phase.challenge.name, "ROC"),
     )
     yield precision_recall_chart(
         f"{scored.identifier}-precision-recall",

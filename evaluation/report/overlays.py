@@ -13,6 +13,7 @@ from evaluation.metrics.crop import Box, Crop
 from evaluation.report.regions import Mask, Region, Solid
 
 Colours = NDArray[np.uint8]
+Greys = NDArray[np.uint8]
 
 AGREEMENT, MISSED, FALSE = SKY, VERMILION, YELLOW
 """Colours that differ in brightness too."""
@@ -38,19 +39,25 @@ def region_panels(found: Sequence[Region], size: tuple[int, int], photograph: Co
     return beside([fitted(_painted(_within(region, part), below)) for region in found])
 
 
-def solid_panels(volume: Solid) -> Image.Image:
+def solid_panels(volume: Solid, original: Greys | None = None) -> Image.Image:
     """Return the planes across each axis in which prediction and reference differ most, side by side.
 
-    The axes are z (the plane of a scan), y and x; pixels are stretched to equal lengths.
+    The axes are z (the plane of a scan), y and x; pixels are stretched to equal lengths. Where they do not
+    differ, those with the largest reference are shown. original: grey values of the same shape (z, y, x).
     """
     different = volume.predicted != volume.reference
+    if not different.any():
+        different = volume.reference
     spacing = volume.spacing_mm or (1.0, 1.0, 1.0)
     panels = []
     for axis in range(3):
         others = tuple(other for other in range(3) if other != axis)
         position = int(np.argmax(different.sum(axis=others)))
         pair = (np.take(volume.predicted, position, axis), np.take(volume.reference, position, axis))
-        below = np.full((*pair[0].shape, 3), BACKGROUND, np.uint8)
+        if original is None:
+            below = np.full((*pair[0].shape, 3), BACKGROUND, np.uint8)
+        else:
+            below = np.repeat(np.take(original, position, axis)[..., np.newaxis], 3, axis=-1)
         panels.append(fitted(_painted(pair, below), spacing[others[0]] / spacing[others[1]]))
     return beside(panels)
 

@@ -10,11 +10,12 @@ import numpy as np
 from evaluation.core.challenge import Task
 from evaluation.report.box_hits import HIT
 from evaluation.report.case_goodness import goodness_of_cases
-from evaluation.report.case_images import CaseValues, is_shown
-from evaluation.report.case_pictures import CaseImage, PictureKind
+from evaluation.report.case_images import CaseValues
+from evaluation.report.case_pictures import CaseImage, PictureKind, is_shown
 from evaluation.report.objects import matching_metric
 from evaluation.report.overlays import AGREEMENT, FALSE, LEFT_OUT, LEGEND, MISSED
 from evaluation.report.page import Gallery, Picture, Section, shown
+from evaluation.report.papers import followed
 from evaluation.report.results import SubmissionResults
 from evaluation.report.value_figures import averaged_metrics
 
@@ -26,7 +27,13 @@ _RANKS = {
     1: ("worst",),
 }
 _MOST_VALUES = 6
-_LEGENDS: Mapping[PictureKind, tuple[tuple[str, str], ...]] = {
+_EXTREMES = (
+    ("true positive", 1, 1),
+    ("true negative", 0, -1),
+    ("false positive", 0, 1),
+    ("false negative", 1, -1),
+)
+LEGENDS: Mapping[PictureKind, tuple[tuple[str, str], ...]] = {
     "regions": LEGEND,
     "boxes": (
         (AGREEMENT, "hit (predicted box)"),
@@ -42,6 +49,7 @@ _LEGENDS: Mapping[PictureKind, tuple[tuple[str, str], ...]] = {
         (FALSE, "false (cross)"),
         (LEFT_OUT, "does not count (cross)"),
     ),
+    "photograph": (),
 }
 _NOTES: Mapping[PictureKind, str] = {
     "regions": "Predicted pixels inside the reference agree, those of the reference alone are missed.",
@@ -49,6 +57,7 @@ _NOTES: Mapping[PictureKind, str] = {
     "box": "The box of the prediction and that of the reference.",
     "points": "The line joins the prediction with the reference.",
     "objects": "The ring of an object has its diameter, where the reference tells it.",
+    "photograph": "Of the positive and of the negative cases, those with the highest and the lowest score.",
 }
 
 
@@ -81,6 +90,27 @@ def chosen_cases(results: SubmissionResults) -> dict[str, dict[str, str]]:
     return chosen
 
 
+def classified_cases(results: SubmissionResults) -> dict[str, dict[str, str]]:
+    """Return the cases whose photographs are shown of the first task of scores: four extremes, as named.
+
+    They are the positive and the negative case with the highest and with the lowest score.
+    """
+    for task in results.tasks:
+        curve = next((curve for metric in task.metrics if (curve := metric.aggregate.curve)), None)
+        if curve is None or any(is_shown(field) for field in task.fields):
+            continue
+        table = results.tables[task.name]
+        score, label = table[curve.score], table[curve.label]
+        chosen: dict[str, str] = {}
+        for kind, of_class, sign in _EXTREMES:
+            members = np.flatnonzero((label == of_class) & np.isfinite(score))
+            if members.size:
+                at = members[np.argmax(sign * score[members])]
+                chosen.setdefault(table.names[at], f"{kind} (score {shown(float(score[at]), 3)})")
+        return {task.name: chosen}
+    return {}
+
+
 def pictures_section(
     results: SubmissionResults, chosen: Mapping[str, Mapping[str, str]], values: Sequence[CaseValues]
 ) -> Section | None:
@@ -99,7 +129,11 @@ def pictures_section(
                 _picture(results, task, name, chosen[task.name][name], image)
                 for name, image in images.items()
             )
-            galleries.append(Gallery(task.title, pictures, _LEGENDS[kind], _note(results, task, kind)))
+            shows = "classified photographs" if kind == "photograph" else f"pictures of {task.name}"
+            source = followed(results.phase.challenge.name, shows)
+            follows = f" Follows {source}." if source else ""
+            note = f"{_note(results, task, kind)}{follows}"
+            galleries.append(Gallery(task.title, pictures, LEGENDS[kind], note))
     return Section("pictures", "Pictures", tuple(galleries)) if galleries else None
 
 
@@ -109,7 +143,8 @@ def _note(results: SubmissionResults, task: Task, kind: PictureKind) -> str:
         for field in task.fields:
             if found := matching_metric(results.phase, task, field):
                 title = next(metric.title for metric in task.metrics if metric.name == found[0])
-                return f"Hits and misses are those of the metric “{title}”. {_NOTES['objects']}".strip()
+                of_kind = f" {_NOTES[kind]}" if kind == "objects" else ""
+                return f"Hits and misses are those of the metric “{title}”.{of_kind}"
     return _NOTES[kind]
 
 

@@ -1,9 +1,13 @@
 """Charts of a leaderboard: the data that they draw."""
 
+import re
+
 import numpy as np
 import pytest
+import vl_convert
 from scipy.stats import gaussian_kde
 
+from evaluation.charts.chart import complete
 from evaluation.charts.podium import ranks_by_case
 from evaluation.charts.violin import density
 from test.charts.board_examples import board_examples
@@ -69,6 +73,13 @@ def test_blobs_are_the_shares_of_the_places():
         ("two", 1, 0.25),
         ("two", 2, 0.75),
     ]
+
+
+@pytest.mark.parametrize(("theme_name", "colour"), [("light", "#1a1a1a"), ("dark", "#ececec")])
+def test_medians_of_places_have_the_colour_of_text_in_both_themes(theme_name, colour):
+    specification = complete(EXAMPLES["blobs"], theme_name, width=420)
+    svg = vl_convert.vegalite_to_svg(specification, vl_version="5.21")
+    assert len(re.findall(rf'<path aria-label="place: [^>]*fill="{colour}"', svg)) == 2
 
 
 def test_a_violin_is_a_gaussian_kernel_density():

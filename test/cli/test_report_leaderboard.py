@@ -1,9 +1,12 @@
 """`report leaderboard`: from the submissions of twelve teams to a page and its figures as files."""
 
 import itertools
+import json
+import re
 import shutil
 
 import pytest
+from PIL import Image
 
 from evaluation.cli.main import main
 
@@ -58,6 +61,58 @@ def test_the_data_of_a_phase_are_a_section_of_the_page(ranked, tmp_path):
     arguments = ["--output", str(page), "--ground-truth", str(phase)]
     assert main(["report", "leaderboard", str(ranked), *arguments]) == 0
     assert "Area of optic disc by glaucoma" in page.read_text(encoding="utf-8")
+
+
+def images_of(folder, names, size=96):
+    folder.mkdir()
+    for name in names:
+        Image.new("RGB", (size, size), (120, 60, 20)).save(folder / f"{name}.png")
+    return folder
+
+
+def pictures_of(page):
+    """Return the captions of every gallery by its title."""
+    html = page.read_text(encoding="utf-8")
+    found = {}
+    for block in html.split('<div class="gallery">')[1:]:
+        title = re.search(r"<h3>(.*?)</h3>", block)[1]
+        found[title] = re.findall(r"<figcaption>(\w+(?: \d+)?)\.", block.partition("</section>")[0])
+    return found
+
+
+def test_the_hardest_cases_are_shown_as_the_reference_and_the_best_teams_have_them(ranked, tmp_path):
+    phase = ranked.parent / "ground-truth" / "refuge-sample"
+    board = json.loads((ranked / "leaderboard.json").read_bytes())["phases"][0]
+    best = [team["team"] for team in board["teams"][:3]]
+    names = [line.split(",")[0] for line in (phase / "cases.csv").read_text().splitlines()[1:]]
+    images = images_of(tmp_path / "images", names)
+    page = tmp_path / "report.html"
+    arguments = ["report", "leaderboard", str(ranked), "--ground-truth", str(phase), "--output", str(page)]
+    arguments += ["--submissions", str(ranked.parent / "teams"), "--workers", "0"]
+    assert main([*arguments, "--images", str(images)]) == 0
+    galleries = pictures_of(page)
+    assert len(galleries) == 6  # three cases of each of two tasks; likelihoods have no picture
+    assert all(captions == ["Reference", *best] for captions in galleries.values())
+    html = page.read_text(encoding="utf-8")
+    assert "Follows figure 9 of Orlando et al. 2020 (REFUGE)." in html
+    assert html.count("data:image/jpeg;base64,") == 24
+    # By hand from the organiser's file: the three largest mean distances of the fovea.
+    values = json.loads((ranked / "organiser.json").read_bytes())["values"]["fovea.distance"]
+    means = [sum(of_case) / len(of_case) for of_case in zip(*values["teams"].values(), strict=True)]
+    hardest = sorted(zip(means, values["cases"], strict=True), reverse=True)[:3]
+    fovea = [title.rpartition(": ")[2] for title in galleries if "fovea" in title]
+    assert sorted(fovea) == sorted(case for _, case in hardest)
+
+
+def test_pictures_need_the_phase_and_the_submissions_of_the_best_teams(ranked, tmp_path, capsys):
+    phase = ranked.parent / "ground-truth" / "refuge-sample"
+    page = tmp_path / "report.html"
+    arguments = ["report", "leaderboard", str(ranked), "--output", str(page), "--submissions", str(tmp_path)]
+    assert main(arguments) == 1
+    assert "expected --ground-truth PHASE too" in capsys.readouterr().err
+    assert main([*arguments, "--ground-truth", str(phase)]) == 1
+    assert capsys.readouterr().err.count("expected the submission of team") == 3
+    assert not page.exists()
 
 
 def test_a_folder_without_results_has_no_report(tmp_path, capsys):

@@ -102,6 +102,20 @@ def test_names_that_hold_programs_are_shown_as_text(chromium, tmp_path, page, tw
     assert shown.errors == []
 
 
+def test_the_name_of_a_row_stays_in_sight_on_a_phone(chromium, tmp_path, page):
+    shown = opened(chromium, written(tmp_path / "board.html", page), WIDTHS[0]).page
+    table = shown.locator("#table-ranking .scroll")
+    table.evaluate("one => { one.scrollLeft = one.scrollWidth; }")
+    assert table.evaluate("one => one.scrollLeft") > 100
+    left, right = (
+        shown.locator("#table-ranking tbody tr").first.locator("td").nth(position).bounding_box()
+        for position in (0, -1)
+    )
+    assert 0 <= left["x"] < 30
+    assert left["x"] + left["width"] < 160
+    assert right["x"] + right["width"] <= WIDTHS[0]
+
+
 def test_a_click_on_a_cell_of_the_heat_map_shows_its_case(chromium, tmp_path, page):
     shown = opened(chromium, written(tmp_path / "board.html", page)).page
     name = "figure-segmentation-dice-cup-hardest-cases"

@@ -65,6 +65,15 @@ def test_one_panel_for_each_region():
     assert three.height == one.height
 
 
+def test_the_original_volume_is_seen_around_the_structure():
+    reference = np.zeros((10, 20, 30), bool)
+    reference[3:6, 5:15, 5:25] = True
+    original = np.full(reference.shape, 77, np.uint8)
+    found = colours(solid_panels(Solid("cyst", reference, reference, None), original))
+    assert (77, 77, 77) in found
+    assert rgb(AGREEMENT) in found  # where nothing differs, the planes go through the structure
+
+
 def test_a_volume_is_cut_where_it_differs_most():
     reference = np.zeros((10, 20, 30), bool)
     reference[:, 5:15, 5:25] = True

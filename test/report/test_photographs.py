@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import SimpleITK
 from PIL import Image
 
 from evaluation.core.fault import PhaseError
@@ -33,3 +34,27 @@ def test_a_folder_that_is_missing_and_a_file_that_is_no_image_are_faults(tmp_pat
     (tmp_path / "a.png").write_bytes(b"no image")
     with pytest.raises(PhaseError, match=r"a\.png: cannot be read"):
         Photographs(tmp_path).of(CaseForm("a", 20, 10))
+
+
+def volume(path, values, kind=np.int16):
+    SimpleITK.WriteImage(SimpleITK.GetImageFromArray(np.asarray(values, kind)), str(path))
+
+
+def test_a_volume_is_drawn_from_black_to_white(tmp_path):
+    values = np.arange(-500, 500).reshape(10, 10, 10)
+    volume(tmp_path / "a.nii.gz", values)
+    found = Photographs(tmp_path).volume_of(CaseForm("a"), (10, 10, 10))
+    # Percentiles 0.5 and 99.5 are 4.995 from the ends of 999.
+    assert found[0, 0, :5].tolist() == [0] * 5
+    assert found[-1, -1, -5:].tolist() == [255] * 5
+    assert found[5, 0, 0] == round(255 * (500 - 4.995) / (999 - 2 * 4.995))
+    assert Photographs(tmp_path).volume_of(CaseForm("b"), (10, 10, 10)) is None
+
+
+def test_a_volume_of_another_size_and_one_that_is_none_are_faults(tmp_path):
+    volume(tmp_path / "a.mha", np.zeros((2, 3, 4)))
+    with pytest.raises(PhaseError, match="expected the size of the reference, 5 × 3 × 2, found 4 × 3 × 2"):
+        Photographs(tmp_path).volume_of(CaseForm("a"), (2, 3, 5))
+    (tmp_path / "b.mha").write_bytes(b"none")
+    with pytest.raises(PhaseError, match=r"b\.mha: cannot be read"):
+        Photographs(tmp_path).volume_of(CaseForm("b"), (2, 3, 4))

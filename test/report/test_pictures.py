@@ -4,10 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from evaluation.core.case_table import CaseTable
 from evaluation.report.case_images import Request, read_cases
-from evaluation.report.pictures import MOST_PICTURES, chosen_cases, pictures_section
+from evaluation.report.page import Gallery
+from evaluation.report.pictures import MOST_PICTURES, chosen_cases, classified_cases, pictures_section
+from evaluation.report.reports.making import submission_page
 from test.report.declared import declared
 from test.report.submissions import PHASES
 
@@ -47,3 +50,33 @@ def test_pictures_say_what_their_colours_and_numbers_mean(tmp_path):
     assert galleries["Polyps"].note.startswith("A predicted box hits from an intersection over union of 0.5")
     assert "Numbers: 1 sella, 2 nasion." in galleries["Skull"].pictures[0].caption
     assert "seen along z, seen along y, seen along x." in galleries["Tumours"].pictures[0].alternative
+
+
+def test_photographs_of_the_extremes_of_a_classification(bundled_phase, tmp_path):
+    bundled = bundled_phase("refuge-onsite")
+    table = bundled.results.tables["classification"]
+    chosen = classified_cases(bundled.results)["classification"]
+    score = dict(zip(table.names, table["likelihood"], strict=True))
+    label = dict(zip(table.names, table["glaucoma"], strict=True))
+    named = {rank.partition(" (")[0]: name for name, rank in chosen.items()}
+    ill, healthy = ([name for name in score if label[name] == of] for of in (1, 0))
+    assert named["true positive"] == max(ill, key=score.get)
+    assert named["false negative"] == min(ill, key=score.get)
+    assert named["false positive"] == max(healthy, key=score.get)
+    assert named["true negative"] == min(healthy, key=score.get)
+    for case in bundled.results.phase.cases.forms:
+        Image.new("RGB", (case.width, case.height), (90, 40, 10)).save(tmp_path / f"{case.name}.png")
+    page = submission_page(bundled.results, bundled.submission, tmp_path, 0)
+    (gallery,) = [
+        block
+        for section in page.sections
+        for block in section.blocks
+        if isinstance(block, Gallery) and len(block.legend) == 0
+    ]
+    assert [picture.case for picture in gallery.pictures] == list(chosen)
+    assert gallery.note.endswith("Follows figure 6 of Orlando et al. 2020 (REFUGE).")
+    assert not any(
+        isinstance(block, Gallery) and not block.legend
+        for section in submission_page(bundled.results, bundled.submission, None, 0).sections
+        for block in section.blocks
+    )

@@ -12,8 +12,8 @@ from evaluation.charts.froc import FrocLine, froc_chart
 from evaluation.charts.roc import Curve, OperatingPoint, roc_chart
 from evaluation.ranking.leaderboard_file import CurvePoints, FrocPoints
 from evaluation.report.board.reported_phase import ReportedPhase
-from evaluation.report.board.sources import refuge
 from evaluation.report.page import Block, Column, Figure, Section, Table
+from evaluation.report.papers import followed
 
 _STEPS = 150
 """Positions along each axis that a curve among many others is thinned to."""
@@ -42,7 +42,7 @@ def _charts(phase: ReportedPhase) -> Iterator[Chart]:
                 f"ROC of all teams: {phase.title_of(name)}",
                 curves,
                 points=points,
-                follows=refuge(phase.board.challenge, 5),
+                follows=followed(phase.board.challenge, "ROC"),
                 marks={team: mark for team, mark in phase.marks.items() if team in of_teams},
             )
 

@@ -13,8 +13,8 @@ from evaluation.organiser.describe_rows import Column as Values
 from evaluation.organiser.describe_rows import Description
 from evaluation.organiser.describe_tables import TextTable, tables_of
 from evaluation.report.board.reported_phase import identifier
-from evaluation.report.board.sources import refuge
 from evaluation.report.page import Block, Column, Figure, Section, Table, Text
+from evaluation.report.papers import followed
 
 
 def data_section(description: Description) -> Section:
@@ -56,7 +56,7 @@ def _chart(description: Description, column: Values, grouping: Grouping | None) 
         f"{name[0].upper()}{name[1:]}{by}",
         list(_distributions(description, column, grouping)),
         column.quantity.title,
-        follows=refuge(description.challenge, 4) if grouping and grouping.name == PHASE else "",
+        follows=followed(description.challenge, "data") if grouping and grouping.name == PHASE else "",
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from evaluation.charts.theme import marks_of
@@ -14,6 +14,7 @@ from evaluation.report.board.curves_section import curves_section
 from evaluation.report.board.latex import latex_table
 from evaluation.report.board.methods import methods_paragraphs
 from evaluation.report.board.metrics_section import metrics_section
+from evaluation.report.board.pictures_section import PhasePictures, pictures_section
 from evaluation.report.board.ranking_section import final_section, ranking_section
 from evaluation.report.board.reported_phase import ReportedPhase, listed
 from evaluation.report.board.significance_section import significance_section
@@ -24,13 +25,25 @@ from evaluation.report.page import Block, CaseTable, Figure, Page, Section, Tabl
 BANNER = "Holds figures of single cases, which reveal labels: for the organisers of the challenge alone."
 
 
-def leaderboard_page(board: Leaderboard, parts: Sequence[OrganiserPart], data: Section | None = None) -> Page:
+def reported_phases(board: Leaderboard, parts: Sequence[OrganiserPart]) -> list[ReportedPhase]:
+    """Return the phases of a leaderboard with what the organiser has of each, in their order."""
+    marks = marks_of(team.team for phase in board.phases for team in phase.teams)
+    return [ReportedPhase(phase, part, marks) for phase, part in zip(board.phases, parts, strict=True)]
+
+
+def leaderboard_page(
+    board: Leaderboard,
+    parts: Sequence[OrganiserPart],
+    data: Section | None = None,
+    pictures: Mapping[str, PhasePictures] | None = None,
+) -> Page:
     """Return the report of a leaderboard.
 
-    ``parts`` is what the organiser has of each phase, in their order; ``data`` a section on their data.
+    ``parts`` is what the organiser has of each phase, in their order; ``data`` a section on their data;
+    ``pictures`` what was read of submissions, by the digest of their phase.
     """
-    marks = marks_of(team.team for phase in board.phases for team in phase.teams)
-    phases = [ReportedPhase(phase, part, marks) for phase, part in zip(board.phases, parts, strict=True)]
+    phases = reported_phases(board, parts)
+    marks = phases[0].marks if phases else {}
     sections: list[Section | None] = [final_section(board, marks), across_section(board.across, "phases")]
     for phase in phases:
         sections += (
@@ -40,6 +53,7 @@ def leaderboard_page(board: Leaderboard, parts: Sequence[OrganiserPart], data: S
             significance_section(phase),
             curves_section(phase),
             cases_section(phase),
+            pictures_section(phase, (pictures or {}).get(phase.board.manifest)),
             subgroups_section(phase),
             across_section(phase.board.across, "tasks", phase.board.role),
             phase.section("methods", "Methods", [Text(methods_paragraphs(phase))]),
@@ -47,7 +61,7 @@ def leaderboard_page(board: Leaderboard, parts: Sequence[OrganiserPart], data: S
     found = [section for section in (*sections, data) if section]
     if board.notices:
         found.append(Section("notices", "Notices", (Text(board.notices),)))
-    secret = data is not None or any(part != OrganiserPart() for part in parts)
+    secret = data is not None or bool(pictures) or any(part != OrganiserPart() for part in parts)
     return Page(
         title=f"Leaderboard of {listed(sorted({phase.challenge for phase in board.phases}))}",
         subtitle=listed([phase.phase for phase in board.phases]),

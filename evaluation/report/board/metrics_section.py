@@ -13,9 +13,10 @@ from evaluation.charts.heatmap import Axes, Cell, heatmap_chart
 from evaluation.charts.podium import MOST_POINTS, podium_chart, ranks_by_case
 from evaluation.charts.team_values import TeamValue, team_values_chart
 from evaluation.report.board.reported_phase import ReportedPhase
-from evaluation.report.board.sources import refuge, wiesenfarth
+from evaluation.report.board.sources import wiesenfarth
 from evaluation.report.page import Block, Column, Figure, Section, Table
 from evaluation.report.page import Cell as TableCell
+from evaluation.report.papers import followed
 
 
 def metrics_section(phase: ReportedPhase) -> Section | None:
@@ -84,7 +85,13 @@ def _charts(phase: ReportedPhase, name: str) -> Iterator[Chart]:
         if any(value.lower is not None for value in values):
             described += " Lines are 95 % intervals."
         yield team_values_chart(
-            phase.identifier(name, "by-team"), title, described, values, phase.marks, axis
+            phase.identifier(name, "by-team"),
+            title,
+            described,
+            values,
+            phase.marks,
+            axis,
+            followed(phase.board.challenge, f"team values of {name}"),
         )
     if name not in phase.ranked_metrics:
         return
@@ -114,7 +121,9 @@ def _boxes(phase: ReportedPhase, name: str, title: str, axis: str, points: int) 
         f"Cases by team: {title}",
         [Distribution(team, np.array(given.teams[team], dtype=np.float64), given.cases) for team in ordered],
         axis,
-        follows=refuge(phase.board.challenge, 7, wiesenfarth("dot- and boxplot")),
+        follows=followed(
+            phase.board.challenge, f"values of {name.partition('.')[0]}", wiesenfarth("dot- and boxplot")
+        ),
         marks=phase.marks,
         most_points=MOST_POINTS if points <= MOST_POINTS else 0,
     )

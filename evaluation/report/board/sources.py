@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 WIESENFARTH = "Wiesenfarth et al. 2021"
-_REFUGE = "Orlando et al. 2020 (REFUGE)"
 
 CITATIONS = {
     "Maier-Hein 2018": "Maier-Hein et al. 2018, Nature Communications 9:5217, doi:10.1038/s41467-018-07619-7",
@@ -21,8 +20,3 @@ CITATIONS = {
 def wiesenfarth(figure: str) -> str:
     """Return what a figure follows: a kind of figure of challengeR."""
     return f"the {figure} of {WIESENFARTH}"
-
-
-def refuge(challenge: str, figure: int, otherwise: str = "") -> str:
-    """Return which figure of REFUGE's paper is followed, where this is that challenge."""
-    return f"figure {figure} of {_REFUGE}" if challenge == "refuge" else otherwise

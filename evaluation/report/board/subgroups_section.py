@@ -8,8 +8,8 @@ from evaluation.charts.chart import Chart
 from evaluation.charts.subgroup_means import SubgroupMeans, subgroup_means_chart
 from evaluation.ranking.difficulty import SubgroupTest
 from evaluation.report.board.reported_phase import ReportedPhase, words_of
-from evaluation.report.board.sources import refuge
 from evaluation.report.page import Block, Column, Figure, Section, Table
+from evaluation.report.papers import followed
 
 
 def subgroups_section(phase: ReportedPhase) -> Section | None:
@@ -49,7 +49,7 @@ def _charts(phase: ReportedPhase) -> Iterator[Chart]:
                 if team in by_team
             ],
             phase.axis_of(metric),
-            refuge(phase.board.challenge, 8) if column == "glaucoma" else "",
+            followed(phase.board.challenge, f"subgroups by {column}"),
         )
 
 

@@ -1,0 +1,1 @@
+"""Whole reports: for the command and for programs."""
