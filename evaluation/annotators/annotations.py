@@ -69,7 +69,7 @@ def open_annotators(folder: Path) -> AnnotatorsFolder:
     folders = {path.name: path for path in sorted((folder / ANNOTATORS).iterdir()) if path.is_dir()}
     if not folders:
         raise PhaseError(f"{folder / ANNOTATORS}: expected a folder for every annotator, found none")
-    annotators = open_submissions(folders, form, [_of_references(task) for task in tasks])
+    annotators = open_submissions(folders, form, [read_like_references(task) for task in tasks])
     dropped = _read_dropped(folder / DROPPED, list(folders), form, fused)
     return AnnotatorsFolder(folder, tasks, cases, fused, annotators, dropped)
 
@@ -79,7 +79,7 @@ def _is_kept(field: Field, cases: Cases) -> bool:
     return isinstance(location, CaseColumns) and set(location.columns) <= set(cases.columns)
 
 
-def _of_references(task: Task) -> Task:
+def read_like_references(task: Task) -> Task:
     """Return a task whose fields are read like references: for example a label instead of a likelihood."""
     return replace(task, fields=tuple(replace(field, kind=field.reference.kind) for field in task.fields))
 

@@ -13,12 +13,16 @@ from typing import Any
 
 import numpy as np
 
+from evaluation.annotators.box_agreement import compared_boxes, numbers_of_boxes
 from evaluation.core.field import Kind
+from evaluation.io.kinds.boxes import Boxes, BoxList
+from evaluation.io.kinds.boxes_in_space import BoxesInSpace
 from evaluation.io.kinds.label_mask import LabelMask
 from evaluation.io.kinds.multilabel_mask import MultilabelMask
 from evaluation.io.kinds.number import Label, Number
 from evaluation.io.kinds.point import Point, PointInImage, distance
 from evaluation.metrics.agreement import Agreement, cohen_kappa, fleiss_kappa
+from evaluation.metrics.box_matching import box_iou
 from evaluation.metrics.crop import Crop
 from evaluation.metrics.intraclass import intraclass_correlations, limits_of_agreement
 from evaluation.metrics.krippendorff import krippendorff_alpha
@@ -49,6 +53,12 @@ def _presence_of_classes(kind: MultilabelMask, value: tuple[Crop, ...]) -> Mappi
     return {
         f"{name} present": bool(region.values.any()) for name, region in zip(kind.classes, value, strict=True)
     }
+
+
+@categories.register(BoxList)
+@categories.register(BoxesInSpace)
+def _presence_of_boxes(kind: BoxList | BoxesInSpace, value: Boxes) -> Mapping[str, Hashable]:
+    return {f"{name} present": number > 0 for name, number in _numbers_of_boxes(kind, value).items()}
 
 
 @categories.register
@@ -86,6 +96,12 @@ def _areas_of_classes(kind: MultilabelMask, value: tuple[Crop, ...]) -> Mapping[
     }
 
 
+@amounts.register(BoxList)
+@amounts.register(BoxesInSpace)
+def _counts_of_boxes(kind: BoxList | BoxesInSpace, value: Boxes) -> Mapping[str, float]:
+    return {f"number of {name}": float(number) for name, number in _numbers_of_boxes(kind, value).items()}
+
+
 @amounts.register
 def _coordinates(kind: PointInImage, value: Point) -> Mapping[str, float]:
     visible = kind.is_visible(value)
@@ -118,10 +134,31 @@ def _dice_of_classes(
 
 
 @measures.register
+def _box_lists(kind: BoxList, first: Boxes, second: Boxes) -> Mapping[str, float]:
+    return compared_boxes(first.rows, second.rows, kind.classes, kind.inclusive_corners)
+
+
+@measures.register
+def _boxes_in_space(kind: BoxesInSpace, first: Boxes, second: Boxes) -> Mapping[str, float]:
+    """Return the similarities of lists; of single boxes their IoU, however small."""
+    if kind.single:
+        (one,), (other,) = first.rows[:, 2:], second.rows[:, 2:]
+        return {"IoU": float(box_iou(one, other, inclusive_corners=False))}
+    return compared_boxes(first.rows, second.rows, kind.attributes.classes, inclusive_corners=False)
+
+
+@measures.register
 def _distance(kind: PointInImage, first: Point, second: Point) -> Mapping[str, float]:
     """Return the distance in pixels; NaN where one annotator marked the structure as invisible."""
     both = kind.is_visible(first) and kind.is_visible(second)
     return {"distance in pixels": distance(first, second) if both else nan}
+
+
+def _numbers_of_boxes(kind: BoxList | BoxesInSpace, value: Boxes) -> Mapping[str, int]:
+    if isinstance(kind, BoxesInSpace) and kind.single:
+        return {}
+    classes = kind.classes if isinstance(kind, BoxList) else kind.attributes.classes
+    return numbers_of_boxes(value.rows, classes)
 
 
 @dataclass

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from evaluation.cli.fuse_command import add_rules
+from evaluation.cli.fuse_command import add_rules, rules_of
 from evaluation.cli.progress import progress_bar
 from evaluation.core.fault import PhaseError
 
@@ -29,7 +29,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write the ensemble. Raises `PhaseError` with the faults of the submissions or the phase."""
     from evaluation.annotators.ensemble import write_ensemble
-    from evaluation.annotators.masks import Rules
     from evaluation.phase.manifest import scan
     from evaluation.phase.phase import load_phase
     from evaluation.phase.registry import select_tasks
@@ -49,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
             tasks,
             _by_name(arguments.submissions),
             arguments.output,
-            Rules(arguments.tie, arguments.method),
+            rules_of(arguments),
             progress,
         )
     cases = ", ".join(f"{name} in {count}" for name, count in written.cases.items())

@@ -6,6 +6,7 @@ Other EndoCV challenges have the same rules, so classes and thresholds are optio
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 import pydantic
@@ -197,15 +198,21 @@ def _is_out_of_sample(case: CaseForm) -> bool:
 
 
 def _boxes(name: str, title: str, folder: str, options: Edd2020Options, in_sample: bool) -> Field:
+    kind = BoxList(
+        options.classes,
+        with_confidence=True,
+        outside=options.outside,
+        inclusive_corners=options.inclusive_corners,
+    )
     return Field(
         name=f"{name}_boxes",
         title=title,
-        kind=BoxList(options.classes, with_confidence=True, outside=options.outside),
+        kind=kind,
         archive=Files(folder, (".txt",)),
         # An algorithm cannot know of which set an image is.
         socket=Socket("endoscopic-disease-detection", "endoscopic-disease-detection.json"),
         reference=Reference(
-            BoxList(options.classes, with_confidence=False, outside=options.outside, remedy=_REMEDY),
+            replace(kind, with_confidence=False, remedy=_REMEDY),
             Files(folder, (".txt",)),
         ),
         cases=_is_in_sample if in_sample else _is_out_of_sample,

@@ -56,7 +56,8 @@ class BoxList(ColumnKind):
 
     More than ``max_boxes`` in one image are a fault. Coordinates outside the image are a fault, or with
     ``outside`` moved to its border or kept; ``remedy`` ends the message of such a fault. An empty file or
-    list means an image without objects.
+    list means an image without objects. ``inclusive_corners``: both corners belong to a box where boxes are
+    compared.
     """
 
     max_json_values: ClassVar[int] = 300_000
@@ -67,6 +68,7 @@ class BoxList(ColumnKind):
     outside: Outside = "error"
     remedy: str = ""
     max_boxes: int = 10_000
+    inclusive_corners: bool = True
 
     @cached_property
     def _format(self) -> BoxFormat:
