@@ -50,8 +50,8 @@ class DetectionRules:
         return tuple(name for name, count in zip(self.classes, counts, strict=True) if not count)
 
     def _match(self, table: CaseTable) -> DetectionTable:
-        predicted, images = _stacked(table.objects("predicted"))
-        reference, reference_images = _stacked(table.objects("reference"))
+        predicted, images = stacked(table.objects("predicted"))
+        reference, reference_images = stacked(table.objects("reference"))
         size = len(self.classes)
         classes = predicted[:, 0].astype(np.int64)
         reference_groups = reference_images * size + reference[:, 0].astype(np.int64)
@@ -127,7 +127,7 @@ class DetectionFigures:
         return number
 
 
-def _stacked(arrays: list[FloatArray]) -> tuple[FloatArray, Strata]:
+def stacked(arrays: list[FloatArray]) -> tuple[FloatArray, Strata]:
     """Return the rows of all images in one array, and the image of each row."""
     images = np.repeat(np.arange(len(arrays)), [len(array) for array in arrays])
     return np.concatenate([*arrays, np.zeros((0, 6))]), images

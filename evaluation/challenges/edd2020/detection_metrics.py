@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from math import inf
 from typing import Any
 
 import numpy as np
 
 from evaluation.challenges.edd2020.detection import MAX_CASES, DetectionFigures, DetectionRules
+from evaluation.challenges.edd2020.images import f1_of_images, image_detections
 from evaluation.core.case_table import CaseTable, FloatArray, WeightedCases
-from evaluation.core.metric import Aggregate, Metric, Strata
+from evaluation.core.metric import Aggregate, CaseFigure, Metric, Strata
 
 Figure = Callable[[DetectionFigures], FloatArray]
 
@@ -25,8 +27,8 @@ def detection_metrics(rules: DetectionRules, with_missed: bool) -> tuple[Metric,
         score: FloatArray = 0.6 * figures.mean_average_precisions.mean(axis=1)
         return score + 0.4 * figures.mean_iou(with_missed)
 
-    def share(name: str, title: str, figure: Figure) -> Metric:
-        return Metric(name, title, _figure_of(rules, figure), best=1, worst=0)
+    def share(name: str, title: str, figure: Figure, of_case: CaseFigure | None = None) -> Metric:
+        return Metric(name, title, replace(_figure_of(rules, figure), case_figure=of_case), best=1, worst=0)
 
     def map_at(percent: int) -> Metric:
         return share(
@@ -49,6 +51,7 @@ def detection_metrics(rules: DetectionRules, with_missed: bool) -> tuple[Metric,
             "map_d",
             "mAP, mean over the thresholds",
             lambda figures: figures.mean_average_precisions.mean(axis=1),
+            f1_of_images(rules),
         ),
         share("iou_d", "Mean IoU of the predicted boxes", lambda figures: figures.mean_iou(False)),
         share(
@@ -100,7 +103,10 @@ def _class_average_precision_of(rules: DetectionRules, position: int) -> Aggrega
 
 
 def detection_details(rules: DetectionRules, table: CaseTable) -> Mapping[str, Any]:
-    """Return the precision–recall points of every class and threshold, one at each true positive."""
+    """Return figures of single images, confused classes, and the points of every precision–recall curve.
+
+    A curve has a point at each true positive.
+    """
     matched = rules.table(table)
     weights = np.ones(len(table))
     curves = []
@@ -118,4 +124,4 @@ def detection_details(rules: DetectionRules, table: CaseTable) -> Mapping[str, A
                     "precision": points.precision.tolist(),
                 }
             )
-    return {"precision_recall": curves}
+    return {**image_detections(rules, table).details(), "precision_recall": curves}

@@ -175,6 +175,7 @@ def _generalisation(boxes: Field, further_boxes: Field, options: Edd2020Options)
         score=score,
         worst=worst,
         metrics=sets.metrics(),
+        details=sets.details,
         notices=sets.notices,
     )
 
