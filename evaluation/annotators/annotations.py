@@ -15,8 +15,9 @@ from evaluation.annotators.combine import is_combinable
 from evaluation.annotators.submissions import OpenSubmission, open_submissions
 from evaluation.core.challenge import Task, fields_of
 from evaluation.core.fault import PhaseError
-from evaluation.core.field import CaseColumns, Field
+from evaluation.core.field import CaseColumns, Field, Files
 from evaluation.core.form import Form, name_key
+from evaluation.io.kinds.boxes import BoxList
 from evaluation.phase.cases import Cases, read_cases
 from evaluation.phase.config import FILE_NAME
 from evaluation.phase.configuration import read_configuration
@@ -80,8 +81,17 @@ def _is_kept(field: Field, cases: Cases) -> bool:
 
 
 def read_like_references(task: Task) -> Task:
-    """Return a task whose fields are read like references: for example a label instead of a likelihood."""
-    return replace(task, fields=tuple(replace(field, kind=field.reference.kind) for field in task.fields))
+    """Return a task whose fields are read like references: for example a label instead of a likelihood.
+
+    Boxes are in the files of the reference too, whose layout may be another than that of submissions.
+    """
+    fields = []
+    for field in task.fields:
+        location, archive = field.reference.location, field.archive
+        if isinstance(field.kind, BoxList) and isinstance(location, Files) and isinstance(archive, Files):
+            archive = replace(archive, extensions=location.extensions)
+        fields.append(replace(field, kind=field.reference.kind, archive=archive))
+    return replace(task, fields=tuple(fields))
 
 
 def _problems(fused: Sequence[Field], cases: Cases) -> list[str]:

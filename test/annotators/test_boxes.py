@@ -73,10 +73,14 @@ def test_annotators_vote_on_a_box():
     assert len(combined(ANNOTATED, *three[::2], tie="foreground")) == 3
 
 
-def test_a_box_that_one_annotator_drew_twice_is_one_vote():
-    twice = [(0, 1, 0, 0, 10, 10), (0, 1, 0, 0, 10, 11)]
-    assert combined(ANNOTATED, twice, [], []) == []
-    assert len(combined(ANNOTATED, twice, [(0, 1, 0, 0, 10, 10)], [])) == 1
+def test_two_objects_of_one_annotator_are_never_one():
+    """They overlap by 10/14, and each is closest to that of the others."""
+    small, large = (0, 1, 0, 0, 10, 10), (0, 1, 0, 0, 10, 14)
+    larger = (0, 1, 0, 0, 10, 15)
+    found = combined(ANNOTATED, [small, large], [larger, small], [small])
+    assert sorted(found) == [list(small), [0, 1, 0, 0, 10, 14.5]]
+    # One annotator is no majority of three, however often the object was drawn.
+    assert combined(ANNOTATED, [small, large, larger], [], []) == []
 
 
 def test_of_annotators_suppression_keeps_the_box_on_which_most_agree():

@@ -13,6 +13,8 @@ from evaluation.metrics.detection import AveragePrecision, DetectionTable, mean_
 
 MAX_CASES = 2000
 """Above this number of images average precision has no bootstrap interval unless the phase asks for one."""
+HIT = 0.5
+"""IoU from which a box is found, where one threshold stands for all."""
 
 
 @dataclass(frozen=True)

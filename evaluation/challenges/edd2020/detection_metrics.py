@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from evaluation.challenges.edd2020.detection import MAX_CASES, DetectionFigures, DetectionRules
-from evaluation.challenges.edd2020.images import f1_of_images, image_detections
+from evaluation.challenges.edd2020.detection import HIT, MAX_CASES, DetectionFigures, DetectionRules
 from evaluation.core.case_table import CaseTable, FloatArray, WeightedCases
 from evaluation.core.metric import Aggregate, CaseFigure, Metric, Strata
 
@@ -75,6 +74,18 @@ def detection_metrics(rules: DetectionRules, with_missed: bool) -> tuple[Metric,
     )
 
 
+def f1_of_images(rules: DetectionRules, within: str | None = None) -> CaseFigure:
+    """Return the F1 of the boxes of single images, NaN for those that are 0 in the column ``within``."""
+
+    def values(table: CaseTable) -> FloatArray:
+        from evaluation.challenges.edd2020.images import image_detections  # for the organiser alone
+
+        f1 = image_detections(rules, table).f1
+        return f1 if within is None else np.where(table[within] == 1, f1, np.nan)
+
+    return CaseFigure(f"F1 of the image's boxes at IoU {HIT:g}", values)
+
+
 def _figure_of(rules: DetectionRules, figure: Figure) -> Aggregate:
     """Return a function of the figures of all cases as an aggregate."""
     return Aggregate(
@@ -107,6 +118,8 @@ def detection_details(rules: DetectionRules, table: CaseTable) -> Mapping[str, A
 
     A curve has a point at each true positive.
     """
+    from evaluation.challenges.edd2020.images import image_detections
+
     matched = rules.table(table)
     weights = np.ones(len(table))
     curves = []

@@ -9,13 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.challenges.edd2020.detection import DetectionRules, stacked
+from evaluation.challenges.edd2020.detection import HIT, DetectionRules, stacked
 from evaluation.core.case_table import CaseTable, FloatArray
-from evaluation.core.metric import CaseFigure
 from evaluation.metrics.box_confusion import BoxConfusion, LabelledBoxes, confuse_boxes
 
-HIT = 0.5
-"""IoU from which a box is found, where one threshold stands for all."""
 _LEAST_CONFIDENCES = (0.0, 0.5)
 
 
@@ -108,16 +105,6 @@ def image_detections(
     predicted, reference = (_boxes(table, side) for side in ("predicted", "reference"))
     confusion = confuse_boxes(predicted, reference, HIT, rules.inclusive_corners)
     return ImageDetections(table.names, rules.classes, table["missing"] > 0, predicted, reference, confusion)
-
-
-def f1_of_images(rules: DetectionRules, within: str | None = None) -> CaseFigure:
-    """Return the F1 of single images, NaN for those that are 0 in the column ``within``."""
-
-    def values(table: CaseTable) -> FloatArray:
-        f1 = image_detections(rules, table).f1
-        return f1 if within is None else np.where(table[within] == 1, f1, np.nan)
-
-    return CaseFigure(f"F1 of the image's boxes at IoU {HIT:g}", values)
 
 
 def _boxes(table: CaseTable, side: str) -> LabelledBoxes:

@@ -26,7 +26,7 @@ from evaluation.core.field import Field, Files, Reference, Socket
 from evaluation.core.form import CaseForm
 from evaluation.core.scheme import Board, Rank, Scheme
 from evaluation.io.box_lines import Outside
-from evaluation.io.kinds.boxes import BoxList, box_columns
+from evaluation.io.kinds.boxes import BoxLayout, BoxList, box_columns
 from evaluation.io.kinds.multilabel_mask import MultilabelMask
 from evaluation.metrics.detection import AveragePrecision
 
@@ -60,6 +60,12 @@ class Edd2020Options(Options):
         "fault. `clip`: it is cut at the border. `keep`: it is compared as it is.",
         in_form=True,
     )
+    reference_boxes: BoxLayout = option(
+        "class_first",
+        "What the files of reference boxes are, and those of annotators that `fuse` reads. `class_first`: "
+        "text, `class x1 y1 x2 y2`. `class_last`: text, `x1 y1 x2 y2 class`. `voc_xml`: the XML of PASCAL "
+        "VOC, `<image>.xml`. No metric depends on it.",
+    )
     # Hundredths as the nearest float: a correctly rounded IoU of that value is equal to it.
     iou_thresholds: Annotated[tuple[Threshold, ...], AfterValidator(_distinct)] = option(
         tuple(hundredths / 100 for hundredths in range(25, 80, 5)),
@@ -86,11 +92,13 @@ class Edd2020Options(Options):
     )
 
     def recorded(self) -> dict[str, Any]:
-        """Return the options as `metrics.json` holds them; the ranking of generalisation only if it is set.
+        """Return the options as `metrics.json` holds them, without those on which no figure depends.
 
-        No figure depends on that option: results of phases without it can be ranked together.
+        So results of phases that differ in them can be ranked together. The ranking of generalisation is
+        there if it is set.
         """
         recorded = super().recorded()
+        del recorded["reference_boxes"]
         if self.generalisation_ranks == "map_g_and_dev_g":
             del recorded["generalisation_ranks"]
         return recorded
@@ -213,8 +221,8 @@ def _boxes(name: str, title: str, folder: str, options: Edd2020Options, in_sampl
         # An algorithm cannot know of which set an image is.
         socket=Socket("endoscopic-disease-detection", "endoscopic-disease-detection.json"),
         reference=Reference(
-            replace(kind, with_confidence=False, remedy=_REMEDY),
-            Files(folder, (".txt",)),
+            replace(kind, with_confidence=False, remedy=_REMEDY, layout=options.reference_boxes),
+            Files(folder, (".xml" if options.reference_boxes == "voc_xml" else ".txt",)),
         ),
         cases=_is_in_sample if in_sample else _is_out_of_sample,
     )

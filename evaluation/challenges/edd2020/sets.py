@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from evaluation.challenges.edd2020.detection import MAX_CASES, DetectionFigures, DetectionRules
-from evaluation.challenges.edd2020.images import f1_of_images, image_detections
+from evaluation.challenges.edd2020.detection_metrics import f1_of_images
 from evaluation.core.case_table import CaseTable, FloatArray, WeightedCases
 from evaluation.core.metric import Aggregate, Metric, Strata
 from evaluation.metrics.detection import mean_over_classes
@@ -81,6 +81,8 @@ class TwoSets:
 
     def details(self, table: CaseTable) -> Mapping[str, Any]:
         """Return figures of single images of the second set, and its confused classes."""
+        from evaluation.challenges.edd2020.images import image_detections
+
         second = table[self.column] == 1
         return image_detections(self.rules, table, second).details() if second.any() else {}
 
