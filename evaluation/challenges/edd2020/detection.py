@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,6 +51,17 @@ class DetectionRules:
         """Return the classes without a reference box in these images."""
         counts = self.table(table).reference_counts.sum(axis=0)
         return tuple(name for name, count in zip(self.classes, counts, strict=True) if not count)
+
+    def differences(self, table: CaseTable, stated: Mapping[str, int]) -> list[str]:
+        """Return one sentence for every class whose number of reference boxes is not the stated one."""
+        if not stated:
+            return []
+        counts = self.table(table).reference_counts.sum(axis=0)
+        return [
+            f"boxes of {name}: {count:g} in the reference, {stated[name]} in stated_boxes"
+            for name, count in zip(self.classes, counts, strict=True)
+            if name in stated and count != stated[name]
+        ]
 
     def _match(self, table: CaseTable) -> DetectionTable:
         predicted, images = stacked(table.objects("predicted"))

@@ -69,9 +69,15 @@ class ImageDetections:
         size = len(self.classes)
         on_another = np.bincount(self.confusion.called[self.confusion.called >= 0], minlength=size)
         false = np.bincount(self.predicted.classes[~self.confusion.hit], minlength=size) - on_another
-        missed = np.bincount(self.reference.classes, minlength=size) - counts.sum(axis=1)
+        boxes = np.bincount(self.reference.classes, minlength=size)
+        missed = boxes - counts.sum(axis=1)
         rows = zip(self.classes, counts.tolist(), missed.tolist(), strict=True)
+        present = self._present(self.reference).sum(axis=0)
         return {
+            "reference_boxes": {
+                name: {"boxes": of_class, "images": images}
+                for name, of_class, images in zip(self.classes, boxes.tolist(), present.tolist(), strict=True)
+            },
             "class_confusion": {
                 "iou_threshold": HIT,
                 "reference": {

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self, get_args
 
+import numpy as np
 import pydantic
-from pydantic import AfterValidator
+from pydantic import AfterValidator, model_validator
 
 from evaluation.challenges.edd2020.detection import DetectionRules
 from evaluation.challenges.edd2020.detection_metrics import detection_details, detection_metrics
@@ -32,8 +33,6 @@ from evaluation.metrics.detection import AveragePrecision
 
 _REMEDY = ' (or outside = "keep" or "clip" in [options])'
 
-SET = FormColumn("set", ("in-sample", "out-of-sample"))
-
 
 def _distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
     if len(set(values)) < len(values) or not values:
@@ -43,7 +42,11 @@ def _distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
 
 ClassName = Annotated[str, pydantic.Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$", max_length=40)]
 Threshold = Annotated[float, pydantic.Field(gt=0, le=1)]
+StatedNumber = Annotated[int, pydantic.Field(ge=0)]
+SetName = Literal["in-sample", "out-of-sample"]
 GeneralisationRanks = Literal["map_g_and_dev_g", "map_d_map_g_and_dev_g"]
+
+SET = FormColumn("set", get_args(SetName))
 
 
 class Edd2020Options(Options):
@@ -65,6 +68,11 @@ class Edd2020Options(Options):
         "What the files of reference boxes are, and those of annotators that `fuse` reads. `class_first`: "
         "text, `class x1 y1 x2 y2`. `class_last`: text, `x1 y1 x2 y2 class`. `voc_xml`: the XML of PASCAL "
         "VOC, `<image>.xml`. No metric depends on it.",
+    )
+    stated_boxes: dict[SetName, dict[ClassName, StatedNumber]] = option(
+        {},
+        "How many reference boxes the challenge's description states, by set and class. `seal` says where "
+        "the reference differs. No metric depends on it.",
     )
     # Hundredths as the nearest float: a correctly rounded IoU of that value is equal to it.
     iou_thresholds: Annotated[tuple[Threshold, ...], AfterValidator(_distinct)] = option(
@@ -91,6 +99,13 @@ class Edd2020Options(Options):
         "sample and the gap. `map_d_map_g_and_dev_g`: also the mAP in sample. No metric depends on it.",
     )
 
+    @model_validator(mode="after")
+    def _state_known_classes(self) -> Self:
+        named = {name for classes in self.stated_boxes.values() for name in classes}
+        if unknown := sorted(named - set(self.classes)):
+            raise ValueError(f"stated_boxes: expected classes of this phase, found {', '.join(unknown)}")
+        return self
+
     def recorded(self) -> dict[str, Any]:
         """Return the options as `metrics.json` holds them, without those on which no figure depends.
 
@@ -98,7 +113,7 @@ class Edd2020Options(Options):
         there if it is set.
         """
         recorded = super().recorded()
-        del recorded["reference_boxes"]
+        del recorded["reference_boxes"], recorded["stated_boxes"]
         if self.generalisation_ranks == "map_g_and_dev_g":
             del recorded["generalisation_ranks"]
         return recorded
@@ -143,8 +158,11 @@ def _detection(boxes: Field, options: Edd2020Options) -> Task:
             **detection_details(rules, table),
         },
         notices=lambda table: [
-            f"the reference has no box of {name}; mAP is the mean over the other classes"
-            for name in rules.absent_classes(table)
+            *(
+                f"the reference has no box of {name}; mAP is the mean over the other classes"
+                for name in rules.absent_classes(table)
+            ),
+            *rules.differences(table, options.stated_boxes.get("in-sample", {})),
         ],
     )
 
@@ -184,7 +202,13 @@ def _generalisation(boxes: Field, further_boxes: Field, options: Edd2020Options)
         worst=worst,
         metrics=sets.metrics(),
         details=sets.details,
-        notices=sets.notices,
+        notices=lambda table: [
+            *sets.notices(table),
+            *rules.differences(
+                table.take(np.flatnonzero(table["out_of_sample"])),
+                options.stated_boxes.get("out-of-sample", {}),
+            ),
+        ],
     )
 
 

@@ -42,6 +42,13 @@ def test_details_by_hand():
         },
         "no box": {**none, "polyp": 1},
     }
+    assert details["reference_boxes"] == {
+        "BE": {"boxes": 3, "images": 2},
+        "suspicious": {"boxes": 0, "images": 0},
+        "HGD": {"boxes": 1, "images": 1},
+        "cancer": {"boxes": 1, "images": 1},
+        "polyp": {"boxes": 0, "images": 0},
+    }
     assert details["boxes_of_images"] == {
         "E0": {"true": 1, "false": 1, "missed": 1},
         "E1": {"true": 1, "false": 1, "missed": 1},
