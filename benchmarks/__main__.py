@@ -47,9 +47,9 @@ _INTRODUCTION = """# Speed
 
 Written by `python -m benchmarks`. Every time is the median of whole processes, from their start to
 `metrics.json`, with worker processes and all intervals, unless the row says otherwise; the commands of a
-table are run in turn. "Its time / ours" compares each with the first row of its table. Peak memory is that
-of the largest process. A *floor* does only what nobody can avoid, such as reading or decoding the same
-files; a *rival* is another program for the same task.
+table are run in turn, and one that takes more than 20 seconds only once. "Its time / ours" compares each
+with the first row of its table. Peak memory is that of the largest process. A *floor* does only what nobody
+can avoid, such as reading or decoding the same files; a *rival* is another program for the same task.
 """
 
 

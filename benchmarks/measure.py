@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _POLL_SECONDS = 0.01
+_LONG_SECONDS = 20.0
 # As for a user: with byte code, which some machines keep from being written.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 _EVENT = struct.Struct("iIII")
@@ -117,15 +118,28 @@ def organiser_contests(title: str, folder: Path, phase: str, submission: str = "
 
 
 def measure(commands: Mapping[str, list[str]], runs: int) -> dict[str, Measurement]:
-    """Return the measurement of every command, run in turn after a warm-up round that looks at memory."""
-    memory = {name: _peak_megabytes(command) for name, command in commands.items()}
+    """Return the measurement of every command, run in turn after a warm-up round that looks at memory.
+
+    A command that takes very long, as a rival may, is not run again after that round.
+    """
+    memory: dict[str, float] = {}
     seconds: dict[str, list[float]] = {name: [] for name in commands}
+    once: dict[str, float] = {}
+    for name, command in commands.items():
+        started = time.perf_counter()
+        memory[name] = _peak_megabytes(command)
+        if (taken := time.perf_counter() - started) > _LONG_SECONDS:
+            once[name] = taken
     for _ in range(runs):
         for name, command in commands.items():
-            started = time.perf_counter()
-            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-            seconds[name].append(time.perf_counter() - started)
-    return {name: Measurement(statistics.median(seconds[name]), memory[name]) for name in commands}
+            if name not in once:
+                started = time.perf_counter()
+                subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+                seconds[name].append(time.perf_counter() - started)
+    return {
+        name: Measurement(once[name] if name in once else statistics.median(seconds[name]), memory[name])
+        for name in commands
+    }
 
 
 def seconds_to_first_open(command: list[str], folder: Path, runs: int) -> float:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import io
 import os
 import signal
 import sys
+import threading
 from types import FrameType
+from typing import NoReturn
 
 _NEEDED = (3, 11)
 
 
 def run() -> int:
-    """Run the command of `sys.argv` as a process of its own, and return its exit status."""
+    """Run the command of `sys.argv` as the only one of this process, and return its exit status."""
     if sys.version_info < _NEEDED:
         sys.stderr.write(f"evaluation needs Python {'.'.join(map(str, _NEEDED))} or later\n")
         return 1
@@ -31,10 +35,24 @@ def run() -> int:
     return main(sys.argv[1:])
 
 
+def main() -> NoReturn:
+    """Run the command of `sys.argv` and end this process with its exit status."""
+    status = run()
+    # Without threads or output that still wait, nothing is left to do but to take thousands of objects apart,
+    # which takes longer than some commands.
+    if threading.active_count() == 1:
+        with contextlib.suppress(OSError, ValueError):
+            sys.stdout.flush()
+            sys.stderr.flush()
+            atexit._run_exitfuncs()
+            os._exit(status)
+    sys.exit(status)
+
+
 def _stop(signal_number: int, frame: FrameType | None) -> None:
     """End at once on SIGTERM, with the status that the platform expects and without a result."""
     os._exit(128 + signal.SIGTERM)  # the system ends all workers with this process, see `workers.server`
 
 
 if __name__ == "__main__":
-    sys.exit(run())
+    main()

@@ -10,7 +10,6 @@ an organiser too, is built here; `evaluation.workers` says how the two stages ar
 
 from __future__ import annotations
 
-import itertools
 import math
 import os
 import time
@@ -28,9 +27,11 @@ from evaluation.phase import home
 from evaluation.phase.phase import Phase
 from evaluation.phase.scores import Scores
 from evaluation.platform import machine
+from evaluation.workers.batches import WHOLE, Slice
 from evaluation.workers.pool import PoolSettings
 from evaluation.workers.reader import ReaderSetup
 from evaluation.workers.reading import Progress, no_progress, read_submission
+from evaluation.workers.reports import Used
 from evaluation.workers.scorer import ScorerSetup
 from evaluation.workers.scoring import score_cases, score_nothing
 
@@ -58,6 +59,19 @@ class Rejection:
 
 
 @dataclass(frozen=True)
+class CaseOutcomes:
+    """Outcomes of the cases of a submission, or of a slice of them, by position in the phase.
+
+    ``tasks`` are those in which it takes part, ``used`` is what reading took.
+    """
+
+    tasks: tuple[str, ...]
+    run_seconds: tuple[float | None, ...]
+    outcomes: Mapping[int, Outcome]
+    used: Used
+
+
+@dataclass(frozen=True)
 class Checked:
     """What a check of a submission's form found: its faults, and what is no fault but good to know."""
 
@@ -77,27 +91,48 @@ def evaluate(
     ``started`` (of `time.monotonic`) is when the phase's budget began. Raises `PhaseError` for a fault of the
     organiser's, `DeadlineExceeded` where the phase fails at its deadline.
     """
+    scored = read_and_score(phase, submission, workers, started, progress)
+    return scored if isinstance(scored, Rejection) else result_of(phase, scored)
+
+
+def read_and_score(
+    phase: Phase,
+    submission: Path,
+    workers: int,
+    started: float | None = None,
+    progress: Progress = no_progress,
+    part: Slice = WHOLE,
+) -> CaseOutcomes | Rejection:
+    """Return the outcome of every case of a submission, or of a slice of them; see `evaluate`."""
     settings = _pool_settings(phase, workers, started)
     limits = phase.config.limits
     reader = _reader_setup(phase.form, submission, workers, limits.worker_memory_mb, limits.case_seconds)
-    read = read_submission(phase.form, reader, settings, machine.held_memory(), _half(progress, 0))
+    read = read_submission(phase.form, reader, settings, machine.held_memory(), _half(progress, 0), part)
     if read.faults:
         return Rejection(read.faults)
-    run_seconds = read.run_seconds or itertools.repeat(None, len(phase.rows))
-    jobs = [
-        CaseJob(case, row, run_seconds=seconds)
-        for case, row, seconds in zip(phase.cases.forms, phase.rows, run_seconds, strict=True)
-    ]
+    chosen = sorted(read.unread + tuple(i for batch in read.batches for i in batch.positions.values()))
+    run_seconds = read.run_seconds or (None,) * len(phase.rows)
+    jobs = [CaseJob(phase.cases.forms[i], phase.rows[i], run_seconds=run_seconds[i]) for i in chosen]
     setup = scorer_setup(phase, read.tasks, workers)
-    outcomes = score_cases(jobs, read.batches, setup, reader, settings, _half(progress, len(jobs)))
+    number = {position: number for number, position in enumerate(chosen)}
+    batches = [
+        replace(batch, positions={key: number[i] for key, i in batch.positions.items()})
+        for batch in read.batches
+    ]
+    outcomes = score_cases(jobs, batches, setup, reader, settings, _half(progress, len(jobs)))
     if problems := organisers_problems(outcomes):
         raise PhaseError(*problems)
+    return CaseOutcomes(read.tasks, read.run_seconds, dict(zip(chosen, outcomes, strict=True)), read.used)
+
+
+def result_of(phase: Phase, cases: CaseOutcomes) -> Result:
+    """Return the result of a submission of which all cases were scored. Raises `PhaseError`."""
     from evaluation.summary import figures_of, summarise  # the first case need not wait for it
 
-    tasks = tuple(task for task in phase.tasks if task.name in read.tasks)
-    scored = _scored(phase, outcomes)
+    tasks = tuple(task for task in phase.tasks if task.name in cases.tasks)
+    scored = _scored(phase, [cases.outcomes[position] for position in range(len(phase.rows))])
     tables = tables_of(tasks, phase.cases.forms, scored)
-    scores = Scores(phase, tasks, tables, scored, read.run_seconds)
+    scores = Scores(phase, tasks, tables, scored, cases.run_seconds)
     figures = figures_of(scores)
     return Result(**vars(scores), figures=figures, metrics=summarise(scores, figures))
 

@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any
 
-from evaluation.core.aggregation import Estimates, Subset, estimate, subgroup_values
+from evaluation.core.aggregation import Estimates, Subset, estimates, subgroup_values
 from evaluation.core.challenge import metrics_of
 from evaluation.core.resampling import CLUSTER_COLUMN, Resampling
 from evaluation.phase.config import PhaseConfig
@@ -47,10 +47,7 @@ def figures_of(scores: Scores) -> Figures:
     """Return the figures of scored cases."""
     phase, config = scores.phase, scores.phase.config
     resampling = resampling_of(phase)
-    aggregates = {
-        task.name: estimate(task, scores.tables[task.name], resampling, config.public_detail == "full")
-        for task in scores.tasks
-    }
+    aggregates = estimates(scores.tasks, scores.tables, resampling, config.public_detail == "full")
     subgroups = {
         key_of(subgroup.column): values
         for subgroup in config.subgroups

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from evaluation.charts.chart import Chart
 from evaluation.charts.encodings import names_down, quantity, tooltip
 from evaluation.charts.teams import ROW_HEIGHT, TeamMarks, team_colour
+from evaluation.charts.theme import INK
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ def blob_chart(name: str, title: str, places: Sequence[Places], marks: TeamMarks
         },
         {
             "data": {"name": "spans"},
-            "mark": {"type": "point", "shape": "cross", "filled": True, "color": "#000000", "size": 45},
+            "mark": {"type": "point", "shape": "cross", "filled": True, "style": INK, "size": 45},
             "encoding": {"x": quantity("median", "place", domain, axis=ticks), "tooltip": told},
         },
     ]

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
 
 from evaluation.charts.chart import Chart
 from evaluation.charts.encodings import share, tooltip
 from evaluation.charts.theme import BLUE, GREY
+from evaluation.metrics.intervals import wilson_interval
+
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -19,6 +25,25 @@ class CalibrationBin:
     observed: float
     lower: float
     upper: float
+
+
+CALIBRATION_BINS = 10
+"""The usual number of bins."""
+
+
+def calibration_bins(probability: Floats, positive: Floats, bins: int) -> Iterator[CalibrationBin]:
+    """Yield the bins of equal width that hold a case, with Wilson's 95 % intervals.
+
+    probability: in [0, 1]; positive: 0 or 1; both of shape (cases,).
+    """
+    of_bin = np.minimum((probability * bins).astype(np.int64), bins - 1)
+    for position in range(bins):
+        members = of_bin == position
+        count = int(members.sum())
+        if count:
+            interval = wilson_interval(float(positive[members].sum()), count)
+            predicted, observed = float(probability[members].mean()), float(positive[members].mean())
+            yield CalibrationBin(count, predicted, observed, interval.lower, interval.upper)
 
 
 def calibration_chart(

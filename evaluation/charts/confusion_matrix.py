@@ -13,16 +13,22 @@ from evaluation.charts.theme import BLUE
 
 
 def confusion_chart(
-    name: str, title: str, counts: NDArray[np.int64], classes: Sequence[str], what: str
+    name: str,
+    title: str,
+    counts: NDArray[np.int64],
+    classes: Sequence[str],
+    what: str,
+    further: Sequence[str] = (),
 ) -> Chart:
     """Return the chart of counts of shape (true classes, predicted classes).
 
-    ``what`` says in a few words which decision is compared.
+    ``what`` says in a few words which decision is compared; ``further`` names what can be predicted beside
+    the classes, such as nothing.
     """
     rows = []
     for true, row in zip(classes, counts.tolist(), strict=True):
         total = sum(row)
-        for predicted, count in zip(classes, row, strict=True):
+        for predicted, count in zip((*classes, *further), row, strict=True):
             part = count / total if total else 0.0
             label = f"{count} ({part:.0%})" if total else "0"
             rows.append({"true": true, "predicted": predicted, "cases": count, "share": part, "label": label})

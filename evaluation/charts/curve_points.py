@@ -58,18 +58,21 @@ def point_at_threshold(name: str, table: RocTable, threshold: float) -> Operatin
 
 def precision_recall_curve(name: str, table: RocTable) -> PrecisionRecallCurve:
     """Return the curve of all cases by ascending recall, thinned to what a figure can show."""
-    recall, precision = _recall_and_precision(table, np.ones((1, table.score.size)))
+    recall, precision = recall_and_precision(table, np.ones((1, table.score.size)))
     shown = thinned(recall[0], precision[0])
     return PrecisionRecallCurve(name, recall[0][shown], precision[0][shown])
 
 
-def precision_band(table: RocTable, weights: Iterable[Floats]) -> PrecisionBand:
-    """Return the 95 % percentiles of the precision at 50 recalls, where each is first reached."""
+def precision_band(name: str, curves: Iterable[tuple[Floats, Floats]]) -> PrecisionBand:
+    """Return the 95 % percentiles of the precision at 50 recalls, where each is first reached.
+
+    ``curves`` are blocks of recall and precision under case weights, both of shape (rows, thresholds), recall
+    ascending.
+    """
     recalls = np.arange(1, _GRID + 1) / _GRID
     rows = []
-    for block in weights:
-        recall, precision = _recall_and_precision(table, block)
-        at_recalls = np.full((len(block), recalls.size), np.nan)
+    for recall, precision in curves:
+        at_recalls = np.full((len(recall), recalls.size), np.nan)
         for row, (found, made) in enumerate(zip(recall, precision, strict=True)):
             position = np.searchsorted(found, recalls - 1e-9)
             reached = position < found.size
@@ -78,7 +81,7 @@ def precision_band(table: RocTable, weights: Iterable[Floats]) -> PrecisionBand:
     values = np.vstack(rows)
     known = ~np.isnan(values).all(axis=0)
     lower, upper = np.nanquantile(values[:, known], _LEVEL, axis=0)
-    return PrecisionBand(recalls[known], lower, upper)
+    return PrecisionBand(name, recalls[known], lower, upper)
 
 
 def thinned(x: Floats, y: Floats, steps: int = _STEPS) -> NDArray[np.intp]:
@@ -97,7 +100,7 @@ def thinned(x: Floats, y: Floats, steps: int = _STEPS) -> NDArray[np.intp]:
     return kept[turns]
 
 
-def _recall_and_precision(table: RocTable, weights: Floats) -> tuple[Floats, Floats]:
+def recall_and_precision(table: RocTable, weights: Floats) -> tuple[Floats, Floats]:
     """Return recall and precision at each distinct score, descending; both of shape (rows, scores)."""
     found = ~(table.positive & np.isneginf(table.score))
     order = np.flatnonzero(found)[np.argsort(-table.score[found], kind="stable")]

@@ -38,3 +38,12 @@ def tooltip(*names: str, numbers: tuple[str, ...] = (), digits: int = 3) -> list
         *({"field": name, "type": "nominal"} for name in names),
         *({"field": name, "type": "quantitative", "format": f".{digits}f"} for name in numbers),
     ]
+
+
+def band_layer(x: Record, lower: Record, colour: Record, bands: int) -> Record:
+    """Return the layer of the table "band" with columns "lower" and "upper"; several bands are fainter."""
+    return {
+        "data": {"name": "band"},
+        "mark": {"type": "area", "opacity": 0.2 if bands == 1 else 0.1, "tooltip": None},
+        "encoding": {"x": x, "y": lower, "y2": {"field": "upper"}, "color": colour},
+    }

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.charts.chart import Chart, Record
-from evaluation.charts.encodings import share
+from evaluation.charts.encodings import band_layer, share
 from evaluation.charts.theme import GREY, colour_scale, dash_scale, marks_of
 
 Floats = NDArray[np.float64]
@@ -26,8 +26,9 @@ class PrecisionRecallCurve:
 
 @dataclass(frozen=True)
 class PrecisionBand:
-    """Limits of the precision at each recall, all of shape (points,)."""
+    """Limits of the precision of a curve at each recall, all of shape (points,)."""
 
+    name: str
     recall: Floats
     lower: Floats
     upper: Floats
@@ -37,11 +38,15 @@ def precision_recall_chart(
     name: str,
     title: str,
     curves: Sequence[PrecisionRecallCurve],
-    band: PrecisionBand | None = None,
+    bands: Sequence[PrecisionBand] = (),
     prevalence: float | None = None,
     follows: str = "",
+    hit: str = "",
 ) -> Chart:
-    """Return the chart; ``prevalence`` is the precision of chance, a horizontal line."""
+    """Return the chart; ``prevalence`` is the precision of chance, a horizontal line.
+
+    ``hit``: of detections, a sentence that says what counts as found.
+    """
     marks = marks_of(curve.name for curve in curves)
     data: dict[str, Sequence[Record]] = {
         "curves": [
@@ -63,22 +68,22 @@ def precision_recall_chart(
             }
         )
         described += " The dashed line is the share of positives, the precision of chance."
-    if band:
-        columns = (band.recall.tolist(), band.lower.tolist(), band.upper.tolist())
-        data["band"] = [
-            {"recall": at, "lower": low, "upper": high} for at, low, high in zip(*columns, strict=True)
-        ]
-        layers.append(
-            {
-                "data": {"name": "band"},
-                "mark": {"type": "area", "opacity": 0.2, "tooltip": None},
-                "encoding": {"x": x, "y": share("lower", "precision"), "y2": {"field": "upper"}},
-            }
-        )
-        described += " The band holds 95 % of the bootstrap's precisions at each recall."
     by_name: Record = {"field": "name", "type": "nominal", "title": None}
     if len(curves) < 2:
         by_name = {**by_name, "legend": None}
+    if bands:
+        data["band"] = [
+            {"name": band.name, "recall": at, "lower": low, "upper": high}
+            for band in bands
+            for at, low, high in zip(
+                band.recall.tolist(), band.lower.tolist(), band.upper.tolist(), strict=True
+            )
+        ]
+        layers.append(
+            band_layer(x, share("lower", "precision"), {**by_name, "scale": colour_scale(marks)}, len(bands))
+        )
+        described += " A band holds 95 % of the bootstrap's precisions at each recall."
+    described += f" {hit}" if hit else ""
     layers.append(
         {
             "data": {"name": "curves"},

@@ -13,6 +13,9 @@ SKY, VERMILION, YELLOW = "#56B4E9", "#D55E00", "#F0E442"
 GREY = "#767676"
 """For what is no data of its own: diagonals, zero lines, bands. Readable on white and on black."""
 
+INK = "ink"
+"""The style of marks in the colour of text, which is that of the theme."""
+
 OKABE_ITO = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, YELLOW)
 """Seven colours that the colour-blind can tell apart (Okabe and Ito 2008), without their black."""
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
@@ -95,6 +98,7 @@ def theme(name: ThemeName) -> dict[str, Any]:
         "header": {**labels, "labelFontSize": 12, "titleFontSize": 13},
         "title": {"color": text, "font": _FONT},
         "text": {"color": text, "font": _FONT},
+        "style": {INK: {"fill": text, "stroke": text}},
         "mark": {"color": BLUE, "tooltip": True},
         "rule": {"color": GREY},
         "range": {"category": list(OKABE_ITO), "symbol": list(SHAPES)},

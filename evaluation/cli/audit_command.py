@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import sys
 from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -73,9 +72,9 @@ def _size(text: str) -> tuple[str, Size]:
 
 
 def _console() -> Console:
-    from rich.console import Console
+    from evaluation.cli.console import TableConsole
 
-    return Console(width=None if sys.stdout.isatty() else 120, highlight=False, markup=False)
+    return TableConsole(120, markup=False)
 
 
 def _print(phase: Phase, disclosure: Disclosure) -> None:

@@ -46,6 +46,13 @@ def add_each_arguments(parser: argparse.ArgumentParser) -> None:
         "--shard", type=shard, metavar="I/N", help="score only the I-th of N shares, as one job of an array"
     )
     group.add_argument(
+        "--cases-per-task",
+        type=_positive,
+        metavar="N",
+        help="score a submission of more than N cases in slices of N, on several processes or workers; "
+        "without it, in slices of about two minutes",
+    )
+    group.add_argument(
         "--cluster",
         metavar="WHERE",
         help="score on the workers of the Dask scheduler at this address, or start one: local, kubernetes, "
@@ -60,6 +67,12 @@ def shard(text: str) -> Shard:
         if 1 <= number <= count:
             return Shard(number, count)
     raise argparse.ArgumentTypeError(f"expected I/N with I from 1 to N, found {text!r}")
+
+
+def _positive(text: str) -> int:
+    if re.fullmatch(r"[1-9][0-9]{0,8}", text):
+        return int(text)
+    raise argparse.ArgumentTypeError(f"expected a number of cases from 1, found {text!r}")
 
 
 def parts(given: list[str], ground_truth: str | None) -> list[Part]:

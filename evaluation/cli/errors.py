@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import select
 import sys
 from collections.abc import Callable, Sequence
 
@@ -9,6 +11,10 @@ from evaluation.core.fault import FormFault, PhaseError
 
 EXPECTED = (PhaseError, FormFault, OSError, ModuleNotFoundError)
 """Errors that a user can correct; any other is a defect of the program and ends in a traceback."""
+
+
+CLOSED_PIPE = 141
+"""The exit status where nobody reads stdout any more, as a shell has it for a process that SIGPIPE ended."""
 
 
 def problems_of(error: Exception) -> list[str]:
@@ -30,13 +36,37 @@ def problems_of(error: Exception) -> list[str]:
 def status_of(command: Callable[[], int], consequence: str = "") -> int:
     """Return the exit status of a command: its own, or 1 after writing an expected error to stderr.
 
+    Where nobody reads its output to the end, as in `rank … | head`, the status is `CLOSED_PIPE`.
+
     ``consequence`` is a last line that says what was not done.
     """
     try:
-        return command()
+        try:
+            status = command()
+        except SystemExit:  # of --help
+            sys.stdout.flush()
+            raise
+        sys.stdout.flush()
     except EXPECTED as error:
+        if isinstance(error, BrokenPipeError) and _is_closed():
+            return CLOSED_PIPE
         tell(problems_of(error), consequence)
         return 1
+    return status
+
+
+def _is_closed() -> bool:
+    """Return whether nobody reads stdout; what is left to be written there is then thrown away."""
+    descriptor = sys.stdout.fileno()
+    if hasattr(select, "poll"):  # not on Windows, where no other pipe is known to break
+        poll = select.poll()
+        poll.register(descriptor, 0)
+        if not poll.poll(0):
+            return False
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, descriptor)
+    os.close(nowhere)
+    return True
 
 
 def tell(problems: Sequence[str], consequence: str = "") -> None:

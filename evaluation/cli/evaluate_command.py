@@ -28,6 +28,8 @@ UPLOADED = Path("/opt/ml/input/data/ground_truth")
 
 _CHALLENGE = re.compile(rb'^challenge *= *["\']([a-z][a-z0-9_]*)["\']', re.MULTILINE)
 
+_OF_EACH = ("since", "shard", "cases_per_task", "cluster")
+
 _ORGANISERS = (
     "The evaluation stopped because of a fault of the organisers' or of the platform, not of your submission."
 )
@@ -99,8 +101,10 @@ def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int
         from evaluation.cli.evaluate_each import evaluate_each
 
         return evaluate_each(arguments, lambda: _reference(None), streams)
-    if unused := [name for name in ("since", "shard", "cluster") if getattr(arguments, name) is not None]:
-        raise PhaseError(*(f"--{name}: expected only together with --each" for name in unused))
+    if unused := [name for name in _OF_EACH if getattr(arguments, name) is not None]:
+        raise PhaseError(
+            *(f"--{name.replace('_', '-')}: expected only together with --each" for name in unused)
+        )
     try:
         folder, source = _reference(arguments.ground_truth)
         phase = load_phase(folder, source=source)

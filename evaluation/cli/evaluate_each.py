@@ -23,6 +23,7 @@ from evaluation.platform.streams import Streams
 from evaluation.rescoring.addresses import fetch, is_address, local_path
 from evaluation.rescoring.environment import environment
 from evaluation.rescoring.run import Summary, score_all
+from evaluation.rescoring.slicing import Slicing, slices_of
 from evaluation.rescoring.submissions import find_submissions, shard_of
 from evaluation.rescoring.task import Engine, Task
 
@@ -68,7 +69,7 @@ def evaluate_each(arguments: argparse.Namespace, default: Default, streams: Stre
             width = max((len(task.place) for task in tasks), default=0)
             engine, tasks = _engine(arguments, tasks, streams)
             with (
-                closing(score_all(tasks, arguments.output, engine)) as answers,
+                closing(score_all(tasks, arguments.output, Slicing(engine))) as answers,
                 each_progress(total, streams.tell_organiser) as ended,
             ):
                 for task, answer in answers:
@@ -116,6 +117,7 @@ def _job(part: Part, arguments: argparse.Namespace, default: Default, temporary:
             seal=phase.manifest.digest,
             submission=_absolute(submission.location),
             environment=environment(),
+            slices=slices_of(phase, arguments.cases_per_task),
         )
         for submission in submissions
     )
@@ -156,7 +158,7 @@ def _engine(arguments: argparse.Namespace, tasks: list[Task], streams: Streams) 
     workers = machine.worker_count(arguments.workers)
     if workers == 0 or not tasks:
         return InThisProcess(), [replace(task, workers=0) for task in tasks]
-    lanes = min(workers, len(tasks))
+    lanes = min(workers, sum(task.slices for task in tasks))
     each = workers // lanes
     memory = (machine.worker_memory(lanes * each, None) or 0) // _MEBIBYTE
     return Lanes(lanes), [replace(task, workers=each, memory_mb=memory) for task in tasks]

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evaluation.cli import fuse_cysts
 from evaluation.cli.arguments import share_below_one
 from evaluation.cli.progress import progress_bar
-from evaluation.core.fault import PhaseError
 from evaluation.platform import machine
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for name, summary, module, add in (
         ("annotators", "masks, boxes, points and labels of several annotators", annotators, _add_annotators),
         ("graders", "labels of two graders and a specialist (JustRAIGS)", labels_phase, _add_graders),
-        ("cysts", "a confidence benchmark of cysts in OCT volumes", benchmark, _add_cysts),
+        ("cysts", "a confidence benchmark of cysts in OCT volumes", benchmark, fuse_cysts.add_arguments),
     ):
         # The module's docstring lists the files that are read and written.
         layout = argparse.RawDescriptionHelpFormatter
@@ -143,62 +143,3 @@ def _fuse_graders(arguments: argparse.Namespace) -> list[Path]:
     report = _report(arguments)
     fuse_graders(arguments.table, arguments.mapping, arguments.phase, arguments.output, report)
     return [arguments.output, report]
-
-
-def _add_cysts(parser: argparse.ArgumentParser) -> None:
-    from evaluation.challenges.cysts.benchmark.steps import STEPS
-
-    parser.add_argument(
-        "input",
-        type=Path,
-        metavar="FOLDER",
-        help="phase.toml, volumes.csv, images/, evaluation.csv, evaluation/<annotator>/run1|run2/ "
-        "and annotations/<annotator>/",
-    )
-    parser.add_argument(
-        "--report", type=Path, required=True, metavar="FOLDER", help="where every step writes its tables"
-    )
-    parser.add_argument(
-        "--output", type=Path, metavar="FOLDER", help="the phase folder that the last step writes"
-    )
-    steps = parser.add_mutually_exclusive_group()
-    steps.add_argument(
-        "--step", choices=STEPS, help="run only this step, from the tables of the earlier steps"
-    )
-    steps.add_argument(
-        "--until",
-        choices=STEPS,
-        default=STEPS[-1],
-        help="stop after this step, for example to inspect its tables",
-    )
-    parser.add_argument(
-        "--interval",
-        choices=["level", "cyst"],
-        default="level",
-        help="value of a marked voxel: the supervisor's mean distinction at that confidence, "
-        "or the cyst's own transformed distinction (default: level)",
-    )
-    parser.add_argument("--parts", type=int, default=3, help="number of parts of the partition (default: 3)")
-    parser.add_argument("--seed", type=int, default=0, help="random seed of the partition (default: 0)")
-    parser.set_defaults(fuse=_fuse_cysts)
-
-
-def _fuse_cysts(arguments: argparse.Namespace) -> list[Path]:
-    from evaluation.challenges.cysts.benchmark.steps import STEPS, Benchmark, run_step
-
-    benchmark = Benchmark(
-        arguments.input,
-        arguments.report,
-        arguments.output,
-        arguments.interval,
-        arguments.parts,
-        arguments.seed,
-    )
-    steps = [arguments.step] if arguments.step else STEPS[: STEPS.index(arguments.until) + 1]
-    if "combination" in steps and arguments.output is None:
-        raise PhaseError("--output: expected a phase folder for the combination, found none")
-    with progress_bar("steps", len(steps)) as progress:
-        for done, step in enumerate(steps, start=1):
-            run_step(step, benchmark)
-            progress(done)
-    return [arguments.report, *([arguments.output] if "combination" in steps else [])]

@@ -145,6 +145,11 @@ COMMANDS = {
         "Tell how many bits about the labels a phase gives to each submission.",
         ("python -m evaluation audit refuge-onsite",),
     ),
+    "describe": Command(
+        "describe_command",
+        "Describe the data of a phase: numbers, classes, sizes, distributions and tests, by group.",
+        ("python -m evaluation describe refuge-onsite --output output/data",),
+    ),
     "summary": Command(
         "summary_command",
         "Print the main figures of a metrics.json as a table.",
@@ -175,7 +180,7 @@ def main(arguments: Sequence[str]) -> int:
     name = arguments[0]
     if name in COMMANDS:
         return status_of(partial(_run, name, arguments[1:]), COMMANDS[name].consequence)
-    return _overview(name)
+    return status_of(partial(_overview, name))
 
 
 def _run(name: str, arguments: Sequence[str]) -> int:

@@ -102,6 +102,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "the unpaired rank-sum test as in ADAM's paper (default: %(default)s)",
     )
     parser.add_argument(
+        "--compare",
+        action="append",
+        default=[],
+        metavar="TEAM=TEAM[,TEAM…]",
+        help="test a team without a place against others, * for all ranked ones; beside the column "
+        "compare_with of teams.csv; repeatable",
+    )
+    parser.add_argument(
         "--influence",
         action=argparse.BooleanOptionalAction,
         default=True,

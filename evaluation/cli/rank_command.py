@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from evaluation.cli.rank_arguments import add_arguments
 from evaluation.cli.rank_inputs import chosen_scheme, read_all
+
+if TYPE_CHECKING:
+    from evaluation.ranking.analysis import RankOptions
+    from evaluation.ranking.results import PhaseResults
 
 __all__ = ["add_arguments", "run"]
 
@@ -33,11 +40,13 @@ def run(arguments: argparse.Namespace) -> int:
         subgroups=tuple(dict.fromkeys(arguments.subgroup)),
         annotators=partial(read_annotators, arguments.annotators) if arguments.annotators else None,
         classifiers=_titles(arguments.classifier),
+        compare_with=dict(map(_compared, arguments.compare)),
     )
     results = read_all(arguments)
+    _require_teams(choices.compare_with, results)
     schemes = {role: chosen_scheme(arguments, phase_results) for role, phase_results in results.items()}
     ranked = {
-        role: rank_phase(phase_results, schemes[role], choices, role or None)
+        role: rank_phase(phase_results, schemes[role], _of_phase(choices, phase_results), role or None)
         for role, phase_results in results.items()
     }
     board = leaderboard_of(ranked, schemes)
@@ -51,6 +60,33 @@ def run(arguments: argparse.Namespace) -> int:
     print_leaderboard(board)
     sys.stdout.write("".join(f"{path}\n" for path in paths))
     return 0
+
+
+def _compared(text: str) -> tuple[str, tuple[str, ...]]:
+    """Return a team and those it is compared with. Raises `RankingError`."""
+    from evaluation.ranking.results import RankingError
+
+    team, equals, others = text.partition("=")
+    names = tuple(name for part in others.split(",") if (name := part.strip()))
+    if not (team and equals and names):
+        raise RankingError(f"--compare {text}: expected TEAM=TEAM[,TEAM…]")
+    return team, names
+
+
+def _require_teams(compared: Mapping[str, Sequence[str]], results: Mapping[str, PhaseResults]) -> None:
+    """Raise `RankingError` for a team of --compare that has no results in any phase."""
+    from evaluation.ranking.results import RankingError
+
+    known = {submission.team for of_phase in results.values() for submission in of_phase.submissions}
+    if unknown := [team for team in compared if team not in known]:
+        raise RankingError(*(f"--compare {team}: is no team of these results" for team in unknown))
+
+
+def _of_phase(choices: RankOptions, results: PhaseResults) -> RankOptions:
+    """Return the options of one phase: without comparisons of teams that took no part in it."""
+    teams = {submission.team for submission in results.submissions}
+    compared = {team: others for team, others in choices.compare_with.items() if team in teams}
+    return replace(choices, compare_with=compared)
 
 
 def _titles(given: list[str]) -> dict[str, str]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from evaluation.cli.console import TableConsole
+from evaluation.cli.rank_tests_table import pair_tables, subgroup_table
 from evaluation.ranking.across import AcrossRankings
 from evaluation.ranking.leaderboard_file import (
     BoardOfTeam,
@@ -25,8 +25,7 @@ _LOG_WIDTH = 160
 
 def print_leaderboard(board: Leaderboard) -> None:
     """Print the leaderboards of all phases, the final one last, and what should be known of them."""
-    # A log has no width; a table that is folded there cannot be read.
-    console = Console(width=None if sys.stdout.isatty() else _LOG_WIDTH, highlight=False)
+    console = TableConsole(_LOG_WIDTH)
     for phase in board.phases:
         console.print(_places(phase))
         metrics = [name for name, metric in phase.metrics.items() if metric.in_ranking]
@@ -34,6 +33,10 @@ def print_leaderboard(board: Leaderboard) -> None:
             console.print(_metrics(phase, metrics))
         for line in (*_legend(phase), *_conclusions(phase)):
             console.print(escape(line))
+        for table in pair_tables(phase):
+            console.print(table)
+        if phase.subgroup_tests:
+            console.print(subgroup_table(phase))
         if phase.robustness:
             console.print(_robustness(phase))
         if phase.across:

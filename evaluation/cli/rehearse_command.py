@@ -32,8 +32,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _print(rehearsal: Rehearsal, title: str) -> None:
-    from rich.console import Console
     from rich.table import Table
+
+    from evaluation.cli.console import TableConsole
 
     submissions = [name for name in _columns(rehearsal) if "half" not in name]
     table = Table("metric", title=title, title_justify="left")
@@ -42,7 +43,7 @@ def _print(rehearsal: Rehearsal, title: str) -> None:
     for name, figures in rehearsal.figures.items():
         cells = [figures.get(submission, math.nan) for submission in submissions]
         table.add_row(name, *("" if math.isnan(cell) else f"{cell:.4f}" for cell in cells))
-    Console(width=None if sys.stdout.isatty() else 140).print(table)
+    TableConsole(140, highlight=True).print(table)
 
 
 def _columns(rehearsal: Rehearsal) -> list[str]:

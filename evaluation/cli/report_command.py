@@ -1,16 +1,21 @@
-"""`report`: self-contained HTML pages of a submission or of a leaderboard."""
+"""`report`: self-contained HTML pages of submissions, leaderboards, changes and cyst benchmarks."""
 
 from __future__ import annotations
 
 import argparse
 
-from evaluation.cli import report_leaderboard, report_submission
+from evaluation.cli import report_benchmark, report_changes, report_leaderboard, report_submission
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the kinds of reports and their arguments."""
     kinds = parser.add_subparsers(dest="kind", required=True, metavar="KIND")
-    modules = {"submission": report_submission, "leaderboard": report_leaderboard}
+    modules = {
+        "submission": report_submission,
+        "leaderboard": report_leaderboard,
+        "changes": report_changes,
+        "benchmark": report_benchmark,
+    }
     for name, module in modules.items():
         kind = kinds.add_parser(name, help=module.SUMMARY, description=module.SUMMARY)
         module.add_arguments(kind)

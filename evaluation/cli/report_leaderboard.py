@@ -19,6 +19,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--output", type=Path, required=True, metavar="FILE.html", help="where to write")
     parser.add_argument(
+        "--ground-truth",
+        action="append",
+        default=[],
+        metavar="PHASE",
+        help="add a section on the data of a phase, as `describe` prints it; repeatable, to compare phases",
+    )
+    parser.add_argument(
         "--figures",
         type=Path,
         metavar="FOLDER",
@@ -34,7 +41,14 @@ def run(arguments: argparse.Namespace) -> int:
     from evaluation.report.figure_files import write_figures
     from evaluation.report.render import render_page
 
-    page = leaderboard_page(*read_leaderboard(arguments.results))
+    data = None
+    if arguments.ground_truth:
+        from evaluation.organiser.describe import describe
+        from evaluation.phase.named import named_phase
+        from evaluation.report.board.data_section import data_section
+
+        data = data_section(describe([named_phase(name) for name in arguments.ground_truth]))
+    page = leaderboard_page(*read_leaderboard(arguments.results), data)
     write_atomically(arguments.output, render_page(page).encode())
     if arguments.figures is not None:
         write_figures(page.charts(), arguments.figures)

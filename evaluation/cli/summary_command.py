@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from pathlib import Path
 
 from evaluation.core.fault import PhaseError
@@ -40,8 +39,9 @@ def run(arguments: argparse.Namespace) -> int:
         title = f"{content['phase']['name']}: {cases['scored']} of {cases['expected']} cases scored"
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise PhaseError(f"{arguments.metrics}: is not a metrics.json of this package ({error})") from None
-    from rich.console import Console
     from rich.table import Table
+
+    from evaluation.cli.console import TableConsole
 
     table = Table("task", "metric", title=title, title_justify="left")
     for heading in ("value", "95 % interval", "standard deviation"):
@@ -55,5 +55,5 @@ def run(arguments: argparse.Namespace) -> int:
             "" if deviation is None else f"{deviation:.4f}",
         )
     # A log has no width, and a folded table is unreadable.
-    Console(width=None if sys.stdout.isatty() else 120).print(table)
+    TableConsole(120, highlight=True).print(table)
     return 0

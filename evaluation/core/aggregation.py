@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.challenge import Task
-from evaluation.core.interval_methods import MethodInterval, intervals
+from evaluation.core.interval_methods import MethodInterval, intervals_of
 from evaluation.core.metric import IntervalMethod, Metric
 from evaluation.core.resampling import Resampling
 from evaluation.metrics.averages import spread
@@ -30,15 +30,38 @@ class Subset:
 
 def estimate(task: Task, table: CaseTable, resampling: Resampling, full_detail: bool) -> dict[str, Estimate]:
     """Return every metric of a task that exists for these cases, by name."""
-    values = metric_values(task.metrics, table)
-    existing = [metric for metric in task.metrics if not math.isnan(values[metric.name])]
-    wanted = {f"{task.name}.{metric.name}": metric for metric in existing if metric.resampled}
-    found = intervals(wanted, [table], resampling).found
-    return {
-        metric.name: _estimate(
-            metric, table, values[metric.name], found.get(f"{task.name}.{metric.name}"), full_detail
+    return estimates([task], {task.name: table}, resampling, full_detail)[task.name]
+
+
+def estimates(
+    tasks: Sequence[Task], tables: Mapping[str, CaseTable], resampling: Resampling, full_detail: bool
+) -> Estimates:
+    """Return every metric that exists for the cases of its task, by task and name; ``tables`` are by task."""
+    values = {task.name: metric_values(task.metrics, tables[task.name]) for task in tasks}
+    existing = {
+        task.name: [metric for metric in task.metrics if not math.isnan(values[task.name][metric.name])]
+        for task in tasks
+    }
+    parts = [
+        (
+            {f"{name}.{metric.name}": metric for metric in metrics if metric.resampled},
+            [tables[name]],
         )
-        for metric in existing
+        for name, metrics in existing.items()
+    ]
+    found = [of_task.found for of_task in intervals_of(parts, resampling)]
+    return {
+        name: {
+            metric.name: _estimate(
+                metric,
+                tables[name],
+                values[name][metric.name],
+                of_task.get(f"{name}.{metric.name}"),
+                full_detail,
+            )
+            for metric in metrics
+        }
+        for (name, metrics), of_task in zip(existing.items(), found, strict=True)
     }
 
 

@@ -47,7 +47,9 @@ class CaseTable:
     def take(self, positions: NDArray[np.intp]) -> CaseTable:
         """Return the table of some of the cases."""
         chosen = positions.tolist()
-        return CaseTable([self.names[i] for i in chosen], [self.rows[i] for i in chosen])
+        taken = CaseTable([self.names[i] for i in chosen], [self.rows[i] for i in chosen])
+        taken._columns = {name: column[positions] for name, column in self._columns.items()}
+        return taken
 
     def derive(self, key: object, function: Callable[[CaseTable], Derived]) -> Derived:
         """Return ``function(self)``, computed at the first call with this key and kept."""

@@ -131,7 +131,9 @@ def name_key(name: str) -> str:
 
     Case-insensitive, Unicode-normalised, with or without the extension of an image file.
     """
-    key = unicodedata.normalize("NFC", name.strip()).casefold()
+    name = name.strip()
+    # Of ASCII text, this is the same in a quarter of the time.
+    key = name.lower() if name.isascii() else unicodedata.normalize("NFC", name).casefold()
     if key.endswith(_IMAGE_EXTENSIONS):
         for extension in _IMAGE_EXTENSIONS:
             if key.endswith(extension) and len(key) > len(extension):

@@ -14,7 +14,7 @@ percentile        any other metric: the percentiles of its bootstrap values
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -23,6 +23,7 @@ import numpy as np
 from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.metric import IntervalMethod, Metric
 from evaluation.core.resampling import Group, Resampling, groups_of, values_under
+from evaluation.core.side_by_side import side_by_side
 from evaluation.metrics.area_interval import area_interval
 from evaluation.metrics.delong import components
 from evaluation.metrics.intervals import (
@@ -33,8 +34,8 @@ from evaluation.metrics.intervals import (
 )
 from evaluation.metrics.studentised import studentised_intervals
 
-_THREADS = 2
 _MANY_DRAWS = 1_000_000
+_WITHOUT_DRAWS: frozenset[IntervalMethod] = frozenset({"logit-DeLong", "Wilson"})
 
 
 @dataclass(frozen=True)
@@ -83,32 +84,56 @@ def intervals(
     Left out, with the reason: metrics that cannot be resampled (see `groups_of`), whatever their method, and
     those that do not exist in every resample of every table.
     """
-    groups, missing = groups_of(metrics, tables[0], resampling)
-    found: dict[str, tuple[MethodInterval, ...]] = {}
-    tasks = [partial(_of_group, group, tables, resampling) for group in groups]
-    is_large = len(tables[0]) * resampling.resamples > _MANY_DRAWS
-    for of_group in _side_by_side(tasks) if is_large else (task() for task in tasks):
-        found |= of_group
-    for name in metrics:
-        if name not in found and name not in missing:
-            missing[name] = "it does not exist in every resample"
-    return Intervals({name: found[name] for name in metrics if name in found}, missing)
+    return intervals_of([(metrics, tables)], resampling)[0]
 
 
-def _side_by_side(tasks: Sequence[Callable[[], _Found]]) -> Iterable[_Found]:
-    """Return the results of tasks in their order; several run at once, since most of each is NumPy's work."""
-    from concurrent.futures import ThreadPoolExecutor
+def intervals_of(
+    parts: Sequence[tuple[Mapping[str, Metric], Sequence[CaseTable]]], resampling: Resampling
+) -> list[Intervals]:
+    """Return for each pair of metrics and tables what `intervals` returns; all are computed side by side."""
+    found: list[_Found] = [{} for _ in parts]
+    missing: list[dict[str, str]] = []
+    tasks, costs, part_of_task = [], [], []
+    for number, (metrics, tables) in enumerate(parts):
+        groups, reasons = groups_of(metrics, tables[0], resampling)
+        missing.append(reasons)
+        tasks += [partial(_of_group, group, tables, resampling) for group in groups]
+        costs += [_draws(group, resampling) for group in groups]
+        part_of_task += [number] * len(groups)
+    is_large = sum(costs) > _MANY_DRAWS
+    results = side_by_side(tasks, costs) if is_large else [task() for task in tasks]
+    for number, of_group in zip(part_of_task, results, strict=True):
+        found[number] |= of_group
+    return [
+        Intervals(
+            {name: of_part[name] for name in metrics if name in of_part},
+            reasons
+            | {
+                name: "it does not exist in every resample"
+                for name in metrics
+                if name not in of_part and name not in reasons
+            },
+        )
+        for (metrics, _), of_part, reasons in zip(parts, found, missing, strict=True)
+    ]
 
-    with ThreadPoolExecutor(_THREADS) as threads:
-        return list(threads.map(lambda task: task(), tasks))
+
+def _draws(group: Group, resampling: Resampling) -> int:
+    """Return how many cases are drawn for the metrics of a group."""
+    methods = _methods_of(group, resampling).values()
+    return len(group.members) * (0 if {*methods} <= _WITHOUT_DRAWS else resampling.resamples)
+
+
+def _methods_of(group: Group, resampling: Resampling) -> dict[str, IntervalMethod]:
+    return {
+        name: resampling.methods.get(name) or default_method(metric, group.units is not None)
+        for name, metric in group.metrics.items()
+    }
 
 
 def _of_group(group: Group, tables: Sequence[CaseTable], resampling: Resampling) -> _Found:
     """Return the intervals of the metrics of one group, without those that have none."""
-    methods = {
-        name: resampling.methods.get(name) or default_method(metric, group.units is not None)
-        for name, metric in group.metrics.items()
-    }
+    methods = _methods_of(group, resampling)
     group_tables = [group.entering(table) for table in tables]
     by_method: dict[IntervalMethod, dict[str, Metric]] = defaultdict(dict)
     for name, metric in group.metrics.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,10 @@ from evaluation.metrics.averages import weighted_deviation, weighted_mean
 from evaluation.metrics.decisions import f1_of_presence, values_of_f1
 from evaluation.metrics.intervals import Interval, wilson_interval
 from evaluation.metrics.kept_roc import sensitivity_at_first_kept_point, sensitivity_between_kept_points
+
+if TYPE_CHECKING:
+    from evaluation.metrics.detection import DetectionTable
+    from evaluation.metrics.froc import Candidates
 
 Strata = NDArray[np.int64]
 IntervalMethod = Literal["logit-DeLong", "studentised", "Wilson", "Wilson-bootstrap", "percentile"]
@@ -57,6 +61,20 @@ class CaseFigure:
 
 
 @dataclass(frozen=True)
+class DetectionCurves:
+    """The detections that a figure is computed from, for curves of them.
+
+    ``candidates``: those of all classes together; ``hit`` says in a sentence what a hit is. ``matched``: the
+    detections of each of the ``classes`` at several IoU thresholds, where there are such.
+    """
+
+    candidates: Callable[[CaseTable], Candidates]
+    hit: str
+    matched: Callable[[CaseTable], DetectionTable] | None = None
+    classes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Resolution:
     """The number of values that a figure of 0/1 labels can take (None: too many to count)."""
 
@@ -73,9 +91,9 @@ class Aggregate:
     It depends on the reference only, so all teams of a phase have the same resamples. Tests between teams
     and the difficulty of cases use the columns: ``spread_column`` if this is the mean of a column,
     ``share_column`` if it is the share of ones in a column of zeros and ones, ``curve`` or ``decision``
-    otherwise. Without any of these, ``case_figure`` tells the difficulty. Above ``max_cases`` cases an
-    interval is computed only if the phase asks for it. ``resolution`` tells how much a figure of 0/1 labels
-    reveals about them.
+    otherwise. Without any of these, ``case_figure`` tells the difficulty. ``detections`` are those of which
+    the first figure of a metric of detections is made. Above ``max_cases`` cases an interval is computed only
+    if the phase asks for it. ``resolution`` tells how much a figure of 0/1 labels reveals about them.
     """
 
     values: Callable[[WeightedCases], FloatArray]
@@ -85,6 +103,7 @@ class Aggregate:
     max_cases: int | None = None
     curve: Curve | None = None
     decision: Decision | None = None
+    detections: DetectionCurves | None = None
     resolution: Callable[[CaseTable], Resolution] | None = None
     case_figure: CaseFigure | None = None
 

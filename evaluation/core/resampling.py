@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from evaluation.core.case_table import CaseTable, FloatArray, WeightedCases
 from evaluation.core.metric import IntervalMethod, Metric, Strata
 from evaluation.metrics.averages import weighted_means
+from evaluation.metrics.distinct import distinct
 from evaluation.metrics.intervals import bootstrap_weights
 
 CLUSTER_COLUMN = "cluster"
@@ -143,7 +144,7 @@ def _too_few(strata: Strata, units: Units | None, resampling: Resampling) -> str
     if not resampling.resamples:
         return "no resamples were asked for"
     unit_of_case = np.arange(len(strata)) if units is None else units
-    sizes = [np.unique(unit_of_case[strata == stratum]).size for stratum in np.unique(strata[strata >= 0])]
+    sizes = [distinct(unit_of_case[strata == stratum]).size for stratum in distinct(strata[strata >= 0])]
     smallest, what = min(sizes, default=0), "cases" if units is None else "clusters"
     if smallest >= resampling.interval_minimum:
         return None

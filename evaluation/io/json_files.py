@@ -13,8 +13,9 @@ _MAX_NESTING = 64
 _MAX_DIGITS = 400
 # Possessive quantifiers and an optional closing quote keep the search linear on any input.
 _STRING_OR_BRACKET = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[{]|[\]}]', re.DOTALL)
-# Of ASCII text: all brackets are made square, and everything else is removed.
-_ONLY_BRACKETS = dict.fromkeys(range(128)) | str.maketrans("[{}]", "[[]]")
+_PIECE_BYTES = 1 << 20
+_SQUARE = bytes.maketrans(b"{}", b"[]")
+_NO_MARKS = bytes(set(range(256)) - set(b'"\\[]{},'))
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -31,14 +32,14 @@ def parse_json(
     Raises `ReadError` (unreadable, malformed or too large), with the line where one is known.
     """
     content = bytes(data)
-    if max_values is not None and sum(map(content.count, (b",", b"[", b"{"))) > max_values:
-        raise ReadError(FaultKind.TOO_LARGE, f"JSON of at most {max_values} values", "more")
+    marks = _marks_of(content, max_values)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise ReadError(FaultKind.UNREADABLE, "JSON in UTF-8", "other bytes", line) from None
-    _check_nesting(text)
+    if not _is_flat(marks):
+        _check_nesting(text)
     try:
         value: object = (_FINITE if finite else _ANY_NUMBERS).decode(text)
     except json.JSONDecodeError as error:
@@ -50,17 +51,39 @@ def parse_json(
     return value
 
 
+def _marks_of(content: bytes, max_values: int | None) -> bytes:
+    """Return the quotes, backslashes and brackets of a document, all brackets as square ones.
+
+    Raises `ReadError` as soon as there are more than ``max_values`` commas and opening brackets.
+    """
+    marks, values = [], 0
+    for start in range(0, len(content), _PIECE_BYTES):
+        piece = content[start : start + _PIECE_BYTES].translate(_SQUARE, _NO_MARKS)
+        values += piece.count(b",") + piece.count(b"[")
+        if max_values is not None and values > max_values:
+            raise ReadError(FaultKind.TOO_LARGE, f"JSON of at most {max_values} values", "more")
+        marks.append(piece.replace(b",", b""))
+    return b"".join(marks)
+
+
+def _is_flat(marks: bytes) -> bool:
+    """Return whether the marks of a document show that it is nested in at most 64 levels, and has no escapes.
+
+    Without escapes, strings lie between every second quote and the next. Those without brackets are two
+    quotes side by side; one with brackets leaves a quote on each side of them.
+    """
+    if marks.count(b"[") <= _MAX_NESTING:
+        return True
+    marks = marks.replace(b'""', b"")
+    for _ in range(_MAX_NESTING):
+        if not marks:
+            break
+        marks = marks.replace(b"[]", b"")  # the innermost brackets
+    return not marks
+
+
 def _check_nesting(text: str) -> None:
-    if text.count("[") + text.count("{") <= _MAX_NESTING:
-        return
-    # Without escapes, strings lie between every second quote and the next.
-    outside = "".join(text.split('"')[::2]) if "\\" not in text else None
-    if outside is not None and outside.isascii():
-        outside = outside.translate(_ONLY_BRACKETS)
-        for _ in range(_MAX_NESTING):
-            outside = outside.replace("[]", "")  # the innermost brackets
-        if not outside:
-            return
+    """Raise `ReadError` where a document is nested in more than 64 levels."""
     depth = 0
     for match in _STRING_OR_BRACKET.finditer(text):
         mark = match.group()

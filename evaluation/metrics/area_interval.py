@@ -9,6 +9,7 @@ from statistics import NormalDist
 import numpy as np
 
 from evaluation.metrics.delong import Components, area_variance
+from evaluation.metrics.distinct import distinct
 from evaluation.metrics.intervals import Interval
 
 _NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(64)
@@ -28,7 +29,7 @@ def area_interval(parts: Components, level: float = 0.95) -> Interval:
     """
     area, found = float(parts.area), area_variance(parts)
     if found.variance == 0 or not 0 < area < 1:
-        positives, negatives = np.unique(parts.positive_units).size, np.unique(parts.negative_units).size
+        positives, negatives = distinct(parts.positive_units).size, distinct(parts.negative_units).size
         return score_interval(area, positives, negatives, level)
     quantile = student_quantile((1 + level) / 2, found.degrees_of_freedom)
     centre = math.log(area / (1 - area))

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evaluation.metrics.distinct import distinct
+
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
@@ -92,8 +94,8 @@ def area_variance(parts: Components) -> AreaVariance:
     units = int(max(parts.positive_units.max(), parts.negative_units.max())) + 1
     of_positives = _unit_sums(parts.won, parts.positive_units, units)
     of_negatives = _unit_sums(parts.lost, parts.negative_units, units)
-    with_positive = np.unique(parts.positive_units).size
-    with_negative = np.unique(parts.negative_units).size
+    with_positive = distinct(parts.positive_units).size
+    with_negative = distinct(parts.negative_units).size
     with_any = np.union1d(parts.positive_units, parts.negative_units).size
     scale = 1 / (2 * positives * negatives) ** 2
     first = scale * with_positive / (with_positive - 1) * float(of_positives @ of_positives)

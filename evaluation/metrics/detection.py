@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evaluation.metrics.box_matching import BoxMatches, Floats, Integers, ThresholdMatches
+from evaluation.metrics.froc import Candidates
 from evaluation.metrics.ratio import ratio_or_nan
 
 AveragePrecision = Literal["all_points", "101_points", "11_points"]
@@ -75,6 +76,12 @@ class DetectionTable:
             self.thresholds,
             None if never_made is None else never_made[:, [position]],
         )
+
+    def candidates(self, threshold_index: int) -> Candidates:
+        """Return the detections of all classes at one threshold, for a free-response curve."""
+        hit = self._matches.found(self.thresholds)[:, threshold_index]
+        references = self.reference_counts.sum(axis=1).astype(np.int64)
+        return Candidates(self._image, self.confidence, hit, references)
 
     @cached_property
     def true_positives(self) -> tuple[Integers, Integers]:

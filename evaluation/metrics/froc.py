@@ -54,6 +54,11 @@ class FrocTable:
         self._ends = np.flatnonzero(differs)
         self._references = candidates.references.astype(np.float64)
 
+    @property
+    def cases(self) -> int:
+        """The number of cases."""
+        return len(self._references)
+
     def sensitivity_at(self, weights: ArrayLike, false_positives_per_case: Sequence[float]) -> Floats:
         """Sensitivity at given numbers of false positives per case, in [0, 1]; shape (resamples, rates).
 
@@ -76,6 +81,16 @@ class FrocTable:
         alarms, sensitivity = self._curves(np.asarray(weights, dtype=np.float64)[None])
         threshold = np.concatenate(([np.inf], self._confidence[self._ends]))
         return FrocCurve(threshold, alarms[0], sensitivity[0])
+
+    def precision_recall(self, weights: ArrayLike) -> tuple[Floats, Floats]:
+        """Return precision and recall above every threshold, descending.
+
+        Both have shape (resamples, thresholds). Precision is NaN where nothing of weight is found, recall
+        where no reference object has weight.
+        """
+        matrix = np.asarray(weights, dtype=np.float64)
+        right, wrong = self._sums(matrix)
+        return ratio_or_nan(right, right + wrong), ratio_or_nan(right, (matrix @ self._references)[:, None])
 
     def average_precision(self, weights: ArrayLike) -> Floats:
         """Sum over the thresholds of precision times gained recall, in [0, 1]; shape (resamples,).

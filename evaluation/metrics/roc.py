@@ -12,6 +12,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evaluation.metrics.distinct import distinct
 from evaluation.metrics.ratio import ratio_or_nan
 
 
@@ -80,7 +81,7 @@ def roc_table(score: ArrayLike, positive: ArrayLike) -> RocTable:
     negative_order = _ascending(scores, ~is_positive)
     negatives_below = np.searchsorted(scores[negative_order], scores[positive_order], side="left")
     negatives_up_to = np.searchsorted(scores[negative_order], scores[positive_order], side="right")
-    starts = np.unique(np.concatenate(([0], negatives_below, negatives_up_to))).astype(np.intp)
+    starts = distinct(np.concatenate(([0], negatives_below, negatives_up_to))).astype(np.intp)
     starts = starts[starts < negative_order.size]
     return RocTable(
         score=scores,

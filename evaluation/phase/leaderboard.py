@@ -58,9 +58,14 @@ def read_leaderboard(path: Path, metrics: Collection[str]) -> tuple[TeamValues, 
 
 
 def is_eligible(row: TableRow) -> bool:
-    """Return the value of the column ``eligible``; empty or absent means yes, anything unknown is a fault."""
-    cell = row.cells.get(ELIGIBLE, "")
+    """Return the value of the column ``eligible``, see `is_yes`."""
+    return is_yes(row, ELIGIBLE)
+
+
+def is_yes(row: TableRow, column: str) -> bool:
+    """Return the value of a column; empty or absent means yes, anything but yes or no is a fault."""
+    cell = row.cells.get(column, "")
     answer = cell.casefold()
     if answer not in (*_YES, *_NO):
-        row.fault(ELIGIBLE, f"expected yes or no, found {printable(cell)!r}")
+        row.fault(column, f"expected yes or no, found {printable(cell)!r}")
     return answer not in _NO

@@ -22,7 +22,7 @@ def subgroup_masks(subgroup: Subgroup, cases: Cases, names: Sequence[str]) -> di
     Cases with an empty cell are in no subgroup.
     """
     cells = {case.name: row.cells[subgroup.column] for case, row in zip(cases.forms, cases.rows, strict=True)}
-    key_of_cell = {cell: key_of(_label(subgroup, cell)) for cell in set(cells.values())}
+    key_of_cell = {cell: key_of(label_of(subgroup, cell)) for cell in set(cells.values())}
     name_keys = np.array([key_of_cell[cells[name]] for name in names])
     return {str(key): name_keys == key for key in sorted(set(name_keys.tolist())) if key}
 
@@ -55,7 +55,8 @@ def subgroup_faults(subgroup: Subgroup, cases: Cases) -> list[str]:
     return faults
 
 
-def _label(subgroup: Subgroup, cell: str) -> str:
+def label_of(subgroup: Subgroup, cell: str) -> str:
+    """Return the value or bin of a cell; an empty cell has none (""). Raises `PhaseError`."""
     if not cell or not subgroup.bins:
         return cell
     try:

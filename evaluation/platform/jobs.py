@@ -174,6 +174,8 @@ def _base_name(value: object, place: str) -> str | None:
     if value is None:
         return None
     text = _text(value, place)
+    if "/" not in text and text != ".":
+        return text
     if "://" in text:
         text = unquote(text.partition("://")[2].partition("#")[0].partition("?")[0])
     return PurePosixPath(text).name

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
@@ -12,9 +12,16 @@ from evaluation.metrics.intervals import Interval
 from evaluation.platform.result_file import as_written_values
 from evaluation.ranking.annotators import AnnotatorsSection, ReadColumns, annotators_section
 from evaluation.ranking.boards import BoardPlaces, Leaderboards, place_teams
-from evaluation.ranking.case_report import case_values, curves
+from evaluation.ranking.case_report import case_values, curves, free_response_curves
 from evaluation.ranking.certainty import rank_sets, superiorities
-from evaluation.ranking.comparisons import SIGNIFICANT, Comparisons, TestChoice, TestOfMeans, compare
+from evaluation.ranking.comparisons import (
+    SIGNIFICANT,
+    Comparison,
+    Comparisons,
+    TestChoice,
+    TestOfMeans,
+    compare,
+)
 from evaluation.ranking.difficulty import (
     SubgroupTest,
     case_difficulties,
@@ -34,6 +41,7 @@ from evaluation.ranking.results import PhaseResults, RankingError, Submission
 from evaluation.ranking.scheme_scores import SchemeScores
 from evaluation.ranking.selection import Which
 from evaluation.ranking.stability import PlaceDistribution, influences, place_distributions
+from evaluation.ranking.unranked import chosen_opponents, compare_unranked
 
 _MAX_TESTED = 100
 
@@ -44,6 +52,7 @@ class RankOptions:
 
     ``which`` None: the challenge's rule. ``tests`` None: tests for up to a hundred teams. ``resamples``
     None: the phase's number.
+    ``compare_with``: the teams that each team without a place is tested against, beside those of `teams.csv`.
     ``subgroups``: columns of the case table. ``classifiers``: columns ("task.column") of the results per
     case, by title, that are reported beside the annotators.
     """
@@ -58,6 +67,7 @@ class RankOptions:
     subgroups: tuple[str, ...] = ()
     annotators: ReadColumns | None = None
     classifiers: Mapping[str, str] | None = None
+    compare_with: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 class Analysis:
@@ -76,6 +86,7 @@ class Analysis:
         self.notices: list[str] = []
         self._results, self._scheme, self._choices = results, scheme, choices
         self._ranked, self._scores, self._standings = ranked, scores, leaderboards
+        self._chosen = chosen
         given = results.resampling or Resampling(0, 0, 10)
         self._cases, self._all = (
             TeamCases(tuple(s.team for s in group), tuple(s.tables for s in group), given.clusters)
@@ -97,6 +108,7 @@ class Analysis:
             {} if self.too_many_to_compare else superiorities(self._cases.teams, self.resampled_standings)
         )
         self.comparisons = self._compare()
+        self.unranked = self._compare_unranked()
 
     @property
     def too_many_to_compare(self) -> bool:
@@ -145,6 +157,7 @@ class Analysis:
             tuple(moved),
             case_values(results.metrics, self._all),
             curves(results.metrics, self._all),
+            free_response_curves(results.metrics, self._all),
         )
 
     def subgroup_tests(self) -> tuple[SubgroupTest, ...]:
@@ -245,6 +258,24 @@ class Analysis:
             )
             for name in self._scheme.metrics
             if name in self.resampled.values and self._complete([name])
+        }
+
+    def _compare_unranked(self) -> dict[str, tuple[Comparison, ...]]:
+        against = chosen_opponents(self._results, self._choices.compare_with)
+        if not against or self._choices.tests is False:
+            return {}
+        choice = TestChoice(self._choice.seed, self._choices.permutations, self._choices.means)
+        return {
+            name: compare_unranked(
+                name,
+                metric,
+                {s.team: s.values[name] for s in self._chosen if name in s.values},
+                self._all,
+                self.resampled.values.get(name),
+                choice,
+                against,
+            )
+            for name, metric in self._metrics_of_scheme().items()
         }
 
     def _compare(self) -> dict[str, Comparisons]:

@@ -1,6 +1,6 @@
-"""What a report for the organiser shows of single cases: the values of every team, and ROC curves.
+"""What a report for the organiser shows of single cases: values, ROC and free-response curves of every team.
 
-Both reveal labels: a step of a curve is a case of one class.
+All reveal labels: a step of a curve is a case of one class, or an object.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from evaluation.core.metric import Metric
+from evaluation.metrics.froc import FrocTable
 from evaluation.metrics.roc import roc_points, roc_table
-from evaluation.ranking.leaderboard_file import CaseValues, CurvePoints
+from evaluation.ranking.leaderboard_file import CaseValues, CurvePoints, FrocPoints
 from evaluation.ranking.resampling import FloatArray, TeamCases
 
 
@@ -51,6 +52,29 @@ def curves(metrics: Mapping[str, Metric], cases: TeamCases) -> dict[str, dict[st
             of_teams[cases.teams[position]] = CurvePoints(
                 tuple(points.false_positive_rate.tolist()), tuple(points.sensitivity.tolist())
             )
+        if of_teams:
+            found[name] = of_teams
+    return found
+
+
+def free_response_curves(metrics: Mapping[str, Metric], cases: TeamCases) -> dict[str, dict[str, FrocPoints]]:
+    """Return the free-response ROC curves of every metric of detections, by metric and team.
+
+    A metric without any object in the reference has none.
+    """
+    found = {}
+    for name, metric in metrics.items():
+        detections = metric.aggregate.detections
+        if detections is None:
+            continue
+        of_teams = {}
+        for position, table in cases.task_tables(name.partition(".")[0]).items():
+            candidates = detections.candidates(table)
+            if candidates.references.any():
+                curve = FrocTable(candidates).curve(np.ones(len(table)))
+                of_teams[cases.teams[position]] = FrocPoints(
+                    tuple(curve.false_positives_per_case.tolist()), tuple(curve.sensitivity.tolist())
+                )
         if of_teams:
             found[name] = of_teams
     return found

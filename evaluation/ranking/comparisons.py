@@ -115,7 +115,30 @@ def compare(
     }
     upwards = 1 if metric.better == "higher" else -1
     order = sorted(tables, key=lambda team: (-upwards * values[cases.teams[team]], cases.teams[team]))
-    pairs = list(combinations(order, 2))
+    comparisons = compare_pairs(
+        metric, values, cases, tables, list(combinations(order, 2)), resampled, choice
+    )
+    tiers = significance_tiers(order, lambda a, b: comparisons[a, b].second_is_worse)
+    return Comparisons(
+        tuple(comparisons.values()),
+        None if tiers is None else tuple(tuple(cases.teams[team] for team in tier) for tier in tiers),
+    )
+
+
+def compare_pairs(
+    metric: Metric,
+    values: Mapping[str, float],
+    cases: TeamCases,
+    tables: Mapping[int, CaseTable],
+    pairs: Sequence[Pair],
+    resampled: FloatArray | None,
+    choice: TestChoice,
+) -> dict[Pair, Comparison]:
+    """Return the tests of some pairs of teams, the better one first in each; these are the family of Holm.
+
+    tables: of the metric's task, by the position of the team in ``cases``; see `compare`.
+    """
+    upwards = 1 if metric.better == "higher" else -1
     units = cases.units(next(iter(tables.values()))) if tables else None
     tests = _tests(metric, tables, pairs, units, resampled, choice)
     adjusted = holm([test.p_value for test in tests])
@@ -142,11 +165,7 @@ def compare(
         if found.contradicts_order:
             found = replace(found, note=_contradiction(found))
         comparisons[first, second] = found
-    tiers = significance_tiers(order, lambda a, b: comparisons[a, b].second_is_worse)
-    return Comparisons(
-        tuple(comparisons.values()),
-        None if tiers is None else tuple(tuple(cases.teams[team] for team in tier) for tier in tiers),
-    )
+    return comparisons
 
 
 def _contradiction(pair: Comparison) -> str:

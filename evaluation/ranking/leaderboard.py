@@ -80,6 +80,7 @@ def rank_phase(
                 name in in_ranking,
                 analysis.intervals.missing.get(name),
                 analysis.comparisons.get(name),
+                analysis.unranked.get(name, ()),
             )
             for name, metric in figures.items()
             if any(name in submission.values for submission in chosen)

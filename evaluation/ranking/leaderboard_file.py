@@ -9,7 +9,7 @@ from evaluation.platform.schema import schema_of
 from evaluation.ranking.across import AcrossRankings
 from evaluation.ranking.annotators import AnnotatorsSection
 from evaluation.ranking.certainty import Superiority
-from evaluation.ranking.comparisons import Comparisons
+from evaluation.ranking.comparisons import Comparison, Comparisons
 from evaluation.ranking.difficulty import CaseDifficulty, GroupDifficulty, SubgroupTest
 from evaluation.ranking.robustness import Variation
 from evaluation.ranking.stability import Influence, PlaceDistribution, RankingAgreement
@@ -69,7 +69,10 @@ class Team:
 
 @dataclass(frozen=True)
 class MetricOfPhase:
-    """A metric: title, direction, unit, whether the scheme uses it, tests, and why intervals are missing."""
+    """A metric: title, direction, unit, whether the scheme uses it, tests, and why intervals are missing.
+
+    ``unranked``: the tests of teams without a place against chosen teams.
+    """
 
     title: str
     better: Literal["higher", "lower"]
@@ -77,6 +80,7 @@ class MetricOfPhase:
     in_ranking: bool
     no_intervals: str | None = None
     comparisons: Comparisons | None = None
+    unranked: tuple[Comparison, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -141,6 +145,14 @@ class CurvePoints:
 
 
 @dataclass(frozen=True)
+class FrocPoints:
+    """A free-response ROC curve by descending threshold, from (0, 0) on."""
+
+    false_positives_per_case: tuple[float, ...]
+    sensitivity: tuple[float, ...]
+
+
+@dataclass(frozen=True)
 class CaseValues:
     """A metric's values by team, in the order of ``cases``; None where a case does not enter."""
 
@@ -157,6 +169,7 @@ class OrganiserPart:
     influences: tuple[Influence, ...] = ()
     values: dict[str, CaseValues] = field(default_factory=dict)
     curves: dict[str, dict[str, CurvePoints]] = field(default_factory=dict)
+    free_response: dict[str, dict[str, FrocPoints]] = field(default_factory=dict)
 
 
 def leaderboard_schema() -> dict[str, Any]:

@@ -2,30 +2,40 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from evaluation.platform.result_file import as_written, render, write_atomically
+from evaluation.platform.csv_file import csv_bytes
+from evaluation.platform.result_file import render, write_atomically
 from evaluation.ranking.leaderboard_file import FinalTeam, Leaderboard, OrganiserPart, PhaseLeaderboard
 from evaluation.ranking.robustness import Variation
 
 
 def write_leaderboard(board: Leaderboard, folder: Path) -> list[Path]:
-    """Write leaderboard.json and leaderboard.csv, over several phases one more csv each; return the paths."""
+    """Write leaderboard.json and csv files, over several phases one more csv each; return the paths."""
     folder.mkdir(parents=True, exist_ok=True)
     documents = {"leaderboard.json": render(board, organisers=True, compact=True)}
     variations = [
         _robustness_row(phase, variation) for phase in board.phases for variation in phase.robustness
     ]
     if variations:
-        documents["robustness.csv"] = _csv(variations)
+        documents["robustness.csv"] = csv_bytes(variations)
+    if comparisons := [row for phase in board.phases for row in _comparison_rows(phase)]:
+        documents["comparisons.csv"] = csv_bytes(comparisons)
+    if subgroups := [
+        {"phase": phase.role or phase.phase, **vars(test)}
+        for phase in board.phases
+        for test in phase.subgroup_tests
+    ]:
+        documents["subgroup-tests.csv"] = csv_bytes(subgroups)
     if rows := leaderboard_rows(board):
-        documents["leaderboard.csv"] = _csv(rows)
+        documents["leaderboard.csv"] = csv_bytes(rows)
     if len(board.phases) > 1:
-        documents |= {f"leaderboard-{phase.role}.csv": _csv(_phase_rows(phase)) for phase in board.phases}
+        documents |= {
+            f"leaderboard-{phase.role}.csv": csv_bytes(_phase_rows(phase)) for phase in board.phases
+        }
     return _write(documents, folder)
 
 
@@ -37,18 +47,21 @@ def write_organiser_part(part: OrganiserPart, folder: Path, suffix: str) -> list
         f"difficulty-groups{suffix}.csv": part.groups,
         f"influence{suffix}.csv": part.influences,
     }
-    documents = {name: _csv([_cells(row) for row in rows]) for name, rows in tables.items() if rows}
-    if part.values or part.curves:
+    documents = {name: csv_bytes([_cells(row) for row in rows]) for name, rows in tables.items() if rows}
+    if part.values or part.curves or part.free_response:
         report = {
             "format": "leaderboard-organiser/1",
             "values": {name: vars(values) for name, values in part.values.items()},
-            "curves": {
-                name: {team: vars(points) for team, points in curves.items()}
-                for name, curves in part.curves.items()
-            },
+            "curves": _points_by_team(part.curves),
         }
+        if part.free_response:
+            report["free_response"] = _points_by_team(part.free_response)
         documents[f"organiser{suffix}.json"] = (json.dumps(report) + "\n").encode("ascii")
     return _write(documents, folder)
+
+
+def _points_by_team(curves: Mapping[str, Mapping[str, object]]) -> dict[str, dict[str, Any]]:
+    return {name: {team: vars(points) for team, points in of.items()} for name, of in curves.items()}
 
 
 def leaderboard_rows(board: Leaderboard, role: str | None = None) -> list[dict[str, Any]]:
@@ -98,6 +111,14 @@ def _phase_rows(phase: PhaseLeaderboard) -> list[dict[str, Any]]:
     return rows
 
 
+def _comparison_rows(phase: PhaseLeaderboard) -> Iterator[dict[str, Any]]:
+    """Yield the rows of `comparisons.csv`: every pair of teams in every metric that was tested."""
+    for name, metric in phase.metrics.items():
+        pairs = metric.comparisons.pairs if metric.comparisons else ()
+        for pair in (*pairs, *metric.unranked):
+            yield {"phase": phase.role or phase.phase, "metric": name, **vars(pair)}
+
+
 def _robustness_row(phase: PhaseLeaderboard, variation: Variation) -> dict[str, Any]:
     row: dict[str, Any] = {"phase": phase.role or phase.phase, "board": variation.board}
     row |= {"kind": variation.kind, "change": variation.change, "tau_b": variation.tau_b}
@@ -115,16 +136,3 @@ def _final_rows(final: tuple[FinalTeam, ...]) -> list[dict[str, Any]]:
         }
         for row in final
     ]
-
-
-def _csv(rows: list[dict[str, Any]]) -> bytes:
-    text = io.StringIO(newline="")
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    writer = csv.DictWriter(text, columns, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({name: _cell(value) for name, value in row.items()} for row in rows)
-    return text.getvalue().encode("utf-8")
-
-
-def _cell(value: Any) -> Any:
-    return as_written(value) if isinstance(value, float) else value

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Challenge, Composite, Options, Task, metrics_of
@@ -33,7 +33,10 @@ class Submission:
 
 @dataclass(frozen=True)
 class PhaseResults:
-    """All submissions of one phase, sorted by team and in their order."""
+    """All submissions of one phase, sorted by team and in their order.
+
+    ``compare_with``: the teams with which each team of ``ineligible`` is compared, if with any.
+    """
 
     challenge: Challenge
     options: Options
@@ -44,6 +47,7 @@ class PhaseResults:
     ineligible: frozenset[str]
     cases: RecordedColumns | None
     resampling: Resampling | None
+    compare_with: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def metrics(self) -> dict[str, Metric]:

@@ -2,7 +2,7 @@
 
 FOLDER/<team>/metrics.json               one submission; beside it cases.json, where there is one
 FOLDER/<team>/<submission>/metrics.json  several, in the natural order of their names
-FOLDER/teams.csv                         optional: team, eligible, remark
+FOLDER/teams.csv                         optional: team, eligible, listed, compare_with, remark
 """
 
 from __future__ import annotations
@@ -20,11 +20,10 @@ from pydantic import ValidationError
 from evaluation.core.challenge import Challenge, Options, Task, metrics_of
 from evaluation.core.fault import PhaseError
 from evaluation.core.resampling import Resampling
-from evaluation.phase.leaderboard import TEAM, is_eligible
-from evaluation.phase.organiser_tables import organiser_table
 from evaluation.phase.registry import rules_of
 from evaluation.phase.scores import RecordedCases, RecordedColumns, read_case_records
 from evaluation.ranking.results import PhaseResults, RankingError, Submission
+from evaluation.ranking.team_roles import read_roles
 
 METRICS, CASES, REJECTED, TEAMS = "metrics.json", "cases.json", "rejected.txt", "teams.csv"
 
@@ -77,7 +76,7 @@ def read_results(folder: Path, with_cases: bool = True) -> PhaseResults:
                     problems.append(f"{place / CASES}: has other cases than the results before it")
                 cases = cases or read.cases
         submissions.append(Submission(team, name, _values(content, ranked, place, problems), tables))
-    ineligible = _read_teams(folder / TEAMS, {team for team, _, _ in found}, problems)
+    roles = read_roles(folder / TEAMS, {team for team, _, _ in found}, problems)
     if problems:
         raise RankingError(*problems)
     return PhaseResults(
@@ -86,10 +85,11 @@ def read_results(folder: Path, with_cases: bool = True) -> PhaseResults:
         tasks,
         identity.name,
         identity.manifest,
-        tuple(submissions),
-        ineligible,
+        tuple(submission for submission in submissions if submission.team not in roles.unlisted),
+        roles.ineligible,
         cases,
         resampling,
+        roles.compare_with,
     )
 
 
@@ -206,18 +206,3 @@ def _read_cases(
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         problems.append(f"{path}: is not a per-case file of this package ({error})")
         return None
-
-
-def _read_teams(path: Path, teams: set[str], problems: list[str]) -> frozenset[str]:
-    """Return the teams that are not eligible."""
-    if not path.is_file():
-        return frozenset()
-    try:
-        with organiser_table(path, (TEAM,)) as table:
-            for row in table.rows:
-                if row.cells[TEAM] not in teams:
-                    row.fault(TEAM, f"{row.cells[TEAM]!r} has no folder")
-            return frozenset(row.cells[TEAM] for row in table.rows if not is_eligible(row))
-    except PhaseError as error:
-        problems += (f"{path.parent}: {problem}" for problem in error.problems)
-        return frozenset()

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evaluation.core.challenge import fields_of, references_of
+from evaluation.core.challenge import Values, fields_of, references_of
 from evaluation.core.fault import PhaseError
 from evaluation.core.field import Field
 from evaluation.core.form import CaseForm
@@ -22,8 +22,8 @@ from evaluation.phase.reference import OpenReference, ReferenceValues
 from evaluation.platform import machine
 from evaluation.platform.submission import index_submission
 from evaluation.platform.unpack import unpacked
-from evaluation.report.case_pictures import CaseImage, Location, Pairs, location_of, picture_of
-from evaluation.report.detection import inclusive_corners
+from evaluation.report.case_pictures import CaseImage, Location, location_of, picture_of
+from evaluation.report.objects import space_of
 from evaluation.report.photographs import Photographs
 from evaluation.report.regions import (
     Ratio,
@@ -106,10 +106,9 @@ class _Reader:
         case = self.phase.cases.forms[position]
         sources = {name: source for name, source in self._sources[position].items() if name in self._fields}
         predicted, _ = self._files.read(case, sources)
-        reference = ReferenceValues(self._reference, case, self.phase.rows[position])
-        pairs = {
-            name: (value, reference[name]) for name, value in predicted.items() if reference[name] is not None
-        }
+        references = ReferenceValues(self._reference, case, self.phase.rows[position])
+        submitted = {name: value for name, value in predicted.items() if references[name] is not None}
+        pairs = {name: (value, references[name]) for name, value in submitted.items()}
         return CaseValues(
             case.name,
             tuple(size for name, pair in pairs.items() for size in sizes(self._fields[name], case, *pair)),
@@ -123,16 +122,19 @@ class _Reader:
                 for name, pair in pairs.items()
                 if isinstance(pair[0], Point) and (location := location_of(self._fields[name], *pair))
             },
-            self._pictures(case, pairs),
+            self._pictures(case, submitted, references),
         )
 
-    def _pictures(self, case: CaseForm, pairs: Pairs) -> dict[str, CaseImage]:
+    def _pictures(self, case: CaseForm, submitted: Values, references: Values) -> dict[str, CaseImage]:
         """Return the pictures that are wanted of a case by task."""
         wanted = [task for task in self.phase.tasks if case.name in self._wanted.get(task.name, ())]
         if not wanted:
             return {}
-        photograph, inclusive = self._photographs.of(case), inclusive_corners(self.phase)
-        pictures = {task.name: picture_of(task, case, pairs, photograph, inclusive) for task in wanted}
+        photograph = self._photographs.of(case)
+        pictures = {
+            task.name: picture_of(self.phase, task, case, submitted, references, photograph)
+            for task in wanted
+        }
         return {name: picture for name, picture in pictures.items() if picture}
 
 
@@ -150,4 +152,6 @@ def _read_portion(positions: Sequence[int]) -> list[CaseValues]:
 def is_shown(field: Field) -> bool:
     """Return whether values of a field can be drawn."""
     kind = field.kind
-    return has_regions(kind) or has_solids(kind) or isinstance(kind, BoxList | PointInImage)
+    if has_regions(kind) or has_solids(kind) or isinstance(kind, BoxList | PointInImage):
+        return True
+    return space_of(kind) is not None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.charts.calibration import CalibrationBin, calibration_chart
+from evaluation.charts.calibration import CALIBRATION_BINS, calibration_bins, calibration_chart
 from evaluation.charts.chart import Chart
 from evaluation.charts.confusion_matrix import confusion_chart
 from evaluation.charts.curve_points import (
@@ -16,6 +16,7 @@ from evaluation.charts.curve_points import (
     point_on_curve,
     precision_band,
     precision_recall_curve,
+    recall_and_precision,
     roc_band,
     roc_curve,
 )
@@ -24,10 +25,10 @@ from evaluation.charts.precision_recall import precision_recall_chart
 from evaluation.charts.roc import OperatingPoint, roc_chart
 from evaluation.core.challenge import Task
 from evaluation.core.metric import Curve as CurveColumns
-from evaluation.core.resampling import Resampling, units_of
-from evaluation.metrics.intervals import bootstrap_weights, wilson_interval
 from evaluation.metrics.probabilities import brier_score, expected_calibration_error
 from evaluation.metrics.roc import RocTable, roc_table
+from evaluation.report.class_figures import class_charts
+from evaluation.report.curve_weights import curve_weights
 from evaluation.report.decision_figures import (
     classes_of,
     counts_of_decisions,
@@ -39,10 +40,7 @@ from evaluation.report.page import Figure, Section, identifier
 from evaluation.report.results import SubmissionResults
 
 Floats = NDArray[np.float64]
-_BINS = 10
 _THRESHOLD = 0.5
-_LARGEST_BAND = 20_000_000
-"""Resamples times cases above which a curve has no band."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +77,7 @@ def _charts(results: SubmissionResults, task: Task) -> Iterator[Chart]:
         yield from _curves(results, scored)
         yield from _of_probabilities(scored)
     yield from decision_charts(results, task)
+    yield from class_charts(results, task)
 
 
 def _scored(results: SubmissionResults, task: Task) -> Iterator[Scored]:
@@ -98,7 +97,8 @@ def _scored(results: SubmissionResults, task: Task) -> Iterator[Scored]:
 
 def _curves(results: SubmissionResults, scored: Scored) -> Iterator[Chart]:
     title = f"{scored.task.title}: {scored.columns.score} for {scored.columns.label}".replace("_", " ")
-    table, weights = scored.table, _weights(results.resampling, scored)
+    table, strata = scored.table, scored.table.positive.astype(np.int64)
+    weights = list(curve_weights(results.resampling, scored.names, strata))
     points = [
         *_operating_points(results, scored),
         *grader_points(results, scored.columns.label, scored.names, table),
@@ -111,19 +111,11 @@ def _curves(results: SubmissionResults, scored: Scored) -> Iterator[Chart]:
         f"{scored.identifier}-precision-recall",
         f"Precision and recall. {title}",
         [precision_recall_curve("submission", table)],
-        precision_band(table, weights) if weights else None,
+        [precision_band("submission", (recall_and_precision(table, block) for block in weights))]
+        if weights
+        else (),
         float(table.positive.mean()),
     )
-
-
-def _weights(resampling: Resampling, scored: Scored) -> list[Floats]:
-    """Return the blocks of bootstrap weights as the intervals of the phase draw them; none if it has none."""
-    resamples = resampling.resamples
-    if not resamples or resamples * len(scored.names) > _LARGEST_BAND:
-        return []
-    units = units_of(resampling.clusters, scored.names)
-    strata = scored.table.positive.astype(np.int64)
-    return list(bootstrap_weights(strata, units, resampling.seed, resamples))
 
 
 def _operating_points(results: SubmissionResults, scored: Scored) -> Iterator[OperatingPoint]:
@@ -153,8 +145,8 @@ def _of_probabilities(scored: Scored) -> Iterator[Chart]:
     yield calibration_chart(
         f"{scored.identifier}-calibration",
         f"Calibration. {scored.task.title}",
-        list(_calibration_bins(probabilities[answered], positive[answered])),
-        float(expected_calibration_error(probabilities, positive, weights, _BINS)[0]),
+        list(calibration_bins(probabilities[answered], positive[answered], CALIBRATION_BINS)),
+        float(expected_calibration_error(probabilities, positive, weights, CALIBRATION_BINS)[0]),
         float(brier_score(probabilities, positive, weights)[0]),
     )
     # A missing probability is the wrong decision at every threshold.
@@ -169,14 +161,3 @@ def _of_probabilities(scored: Scored) -> Iterator[Chart]:
         classes_of(scored.columns.label),
         f"Called positive from a probability of {_THRESHOLD:g} on.",
     )
-
-
-def _calibration_bins(probabilities: Floats, positive: Floats) -> Iterator[CalibrationBin]:
-    of_bin = np.minimum((probabilities * _BINS).astype(np.int64), _BINS - 1)
-    for position in range(_BINS):
-        members = of_bin == position
-        count = int(members.sum())
-        if count:
-            interval = wilson_interval(float(positive[members].sum()), count)
-            predicted, observed = float(probabilities[members].mean()), float(positive[members].mean())
-            yield CalibrationBin(count, predicted, observed, interval.lower, interval.upper)

@@ -2,41 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.challenges.edd2020.detection import DetectionRules
 from evaluation.charts.chart import Chart
-from evaluation.charts.curve_points import thinned
-from evaluation.charts.froc import FrocLine, froc_chart
+from evaluation.charts.curve_points import precision_band, thinned
+from evaluation.charts.froc import FrocBand, FrocLine, froc_chart
 from evaluation.charts.precision_recall import PrecisionRecallCurve, precision_recall_chart
-from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Task
-from evaluation.io.kinds.boxes import BoxList
-from evaluation.metrics.box_matching import match_boxes
-from evaluation.metrics.froc import Candidates, FrocCurve, FrocTable
-from evaluation.phase.phase import Phase
+from evaluation.core.metric import DetectionCurves, Metric
+from evaluation.metrics.detection import DetectionTable
+from evaluation.metrics.froc import Candidates, FrocTable
+from evaluation.report.box_hits import HIT
+from evaluation.report.curve_weights import curve_weights
 from evaluation.report.page import Figure, Section, identifier
 from evaluation.report.results import SubmissionResults
 
 Floats = NDArray[np.float64]
 
 THRESHOLDS = (0.25, 0.5, 0.75)
-HIT = 0.5
-"""Intersection over union from which on a box hits, where one figure shows one threshold."""
-
-
-@dataclass(frozen=True)
-class BoxHits:
-    """The predicted boxes of one image: which hit, shape (boxes,); numbers found, false and missed."""
-
-    hit: NDArray[np.bool_]
-    found: int
-    false: int
-    missed: int
+_ONE = "submission"
+_GRID = 50
 
 
 def detection_section(results: SubmissionResults) -> Section | None:
@@ -45,108 +34,128 @@ def detection_section(results: SubmissionResults) -> Section | None:
     return Section("detection", "Detection", figures) if figures else None
 
 
-def box_tasks(results: SubmissionResults) -> Iterator[tuple[Task, CaseTable, tuple[str, ...]]]:
-    """Yield the tasks whose cases have boxes, with their tables and the names of the classes."""
-    for task in results.tasks:
-        table = results.tables[task.name]
-        kinds = [field.kind for field in task.fields if isinstance(field.kind, BoxList)]
-        if kinds and {"predicted", "reference"} <= set(table.column_names):
-            yield task, table, tuple(kinds[0].classes)
-
-
-def case_hits(predicted: Floats, reference: Floats, threshold: float, inclusive: bool) -> BoxHits:
-    """Return which boxes of one image hit, and the numbers of hits, false and missed boxes.
-
-    predicted, reference: shape (boxes, 6), class index, confidence and corners in pixels.
-    """
-    matches = match_boxes(
-        predicted[:, 2:],
-        predicted[:, 0].astype(np.int64),
-        predicted[:, 1],
-        reference[:, 2:],
-        reference[:, 0].astype(np.int64),
-        inclusive,
-    )
-    hit = (matches.claimed < threshold) & (threshold <= matches.iou)
-    found = int(hit.sum())
-    return BoxHits(hit, found, len(predicted) - found, len(reference) - found)
-
-
-def inclusive_corners(phase: Phase) -> bool:
-    """Return whether both corners of a box belong to it, as the phase chose."""
-    return bool(getattr(phase.options, "inclusive_corners", False))
-
-
 def _charts(results: SubmissionResults) -> Iterator[Chart]:
-    for task, table, classes in box_tasks(results):
-        rules = DetectionRules(classes, (HIT,), inclusive_corners(results.phase), THRESHOLDS)
-        for threshold in THRESHOLDS:
-            curves = list(_precision_recall(rules, table, threshold))
-            if curves:
-                yield precision_recall_chart(
-                    identifier(f"{task.name}-precision-recall-{round(100 * threshold)}"),
-                    f"Precision and recall, IoU from {threshold:g}. {task.title}",
-                    curves,
-                )
-        if lines := list(_froc(rules, table)):
-            hit = f"A hit has an intersection over union of at least {HIT:g}."
-            yield froc_chart(f"{identifier(task.name)}-froc", f"FROC. {task.title}", lines, hit)
     for task in results.tasks:
-        table = results.tables[task.name]
         for metric in task.metrics:
-            columns = [f"{metric.name}_{part}" for part in ("hits", "false", "objects")]
-            if set(columns) <= set(table.column_names) and table[columns[2]].any():
-                yield froc_chart(
-                    identifier(f"{task.name}-{metric.name}-froc"),
-                    f"FROC. {metric.title}",
-                    [_counted_froc(table, *columns)],
-                    "Hits are those of the metric.",
-                )
+            curves = metric.aggregate.detections
+            if curves is None or metric.name not in results.estimates[task.name]:
+                continue
+            own = sum(one.aggregate.detections is not None for one in task.metrics) > 1
+            name, title = (f"{task.name}-{metric.name}", metric.title) if own else (task.name, task.title)
+            yield from _Drawn(results, task, metric, curves, identifier(name), title).charts()
 
 
-def _counted_froc(table: CaseTable, hits: str, false: str, objects: str) -> FrocLine:
-    """Return the curve of columns of confidences of hits and of false detections, and numbers of objects."""
-    columns = [(table.objects(column), is_hit) for column, is_hit in ((hits, True), (false, False))]
-    candidates = Candidates(
-        np.concatenate([np.repeat(np.arange(len(table)), list(map(len, rows))) for rows, _ in columns]),
-        np.concatenate([np.asarray(one, dtype=np.float64) for rows, _ in columns for one in rows]),
-        np.concatenate([np.full(len(one), is_hit) for rows, is_hit in columns for one in rows]),
-        table[objects].astype(np.int64),
-    )
-    return _line("submission", FrocTable(candidates).curve(np.ones(len(table))))
+@dataclass(frozen=True)
+class _Drawn:
+    """The curves of one metric of a submission; its figures have a name and a title in common."""
+
+    results: SubmissionResults
+    task: Task
+    metric: Metric
+    curves: DetectionCurves
+    name: str
+    title: str
+
+    def charts(self) -> Iterator[Chart]:
+        """Yield precision and recall, at several thresholds if there are any, and the free-response curve."""
+        table = self.results.tables[self.task.name]
+        if self.curves.matched is None:
+            yield from self._of_candidates(self.curves.candidates(table))
+            return
+        matched = self.curves.matched(table)
+        weights = self._weights(len(matched.confidence))
+        for position in _shown_thresholds(matched.thresholds.tolist()):
+            yield from self._precision_recall(matched, position, weights)
+        yield from self._free_response(matched, weights)
+
+    def _weights(self, points: int) -> list[Floats]:
+        table = self.results.tables[self.task.name]
+        strata = self.metric.aggregate.strata(table)
+        return curve_weights(self.results.resampling, table.names, strata, points)
+
+    def _of_candidates(self, candidates: Candidates) -> Iterator[Chart]:
+        if not candidates.references.any():
+            return
+        table, weights = FrocTable(candidates), self._weights(len(candidates.confidence))
+        whole = np.ones((1, len(candidates.references)))
+        precision, recall = table.precision_recall(whole)
+        if precision.size:
+            shown = thinned(recall[0], precision[0])
+            blocks = (table.precision_recall(block)[::-1] for block in weights)
+            yield precision_recall_chart(
+                f"{self.name}-precision-recall",
+                f"Precision and recall. {self.title}",
+                [PrecisionRecallCurve(_ONE, recall[0][shown], precision[0][shown])],
+                [precision_band(_ONE, blocks)] if weights else (),
+                hit=self.curves.hit,
+            )
+        yield froc_chart(
+            f"{self.name}-froc",
+            f"FROC. {self.title}",
+            [_line(_ONE, table)],
+            self.curves.hit,
+            bands=[froc_band(_ONE, table, weights)] if weights else (),
+        )
+
+    def _precision_recall(
+        self, matched: DetectionTable, threshold: int, weights: list[Floats]
+    ) -> Iterator[Chart]:
+        ones, curves, bands = np.ones(len(matched.reference_counts)), [], []
+        for position, name in enumerate(self.curves.classes):
+            points = matched.precision_recall(ones, position, threshold)
+            if not points.recall.size:
+                continue
+            shown = thinned(points.recall, points.precision)
+            curves.append(PrecisionRecallCurve(name, points.recall[shown], points.precision[shown]))
+            rows = (matched.precision_recall(row, position, threshold) for block in weights for row in block)
+            blocks = [(one.recall[None], one.precision[None]) for one in rows if one.recall.size]
+            if blocks:
+                bands.append(precision_band(name, blocks))
+        if curves:
+            at = float(matched.thresholds[threshold])
+            yield precision_recall_chart(
+                f"{self.name}-precision-recall-{round(100 * at)}",
+                f"Precision and recall, IoU from {at:g}. {self.title}",
+                curves,
+                bands,
+                hit=f"A hit has an intersection over union of at least {at:g}.",
+            )
+
+    def _free_response(self, matched: DetectionTable, weights: list[Floats]) -> Iterator[Chart]:
+        """Yield the curves of all classes at the threshold that is nearest to `HIT`."""
+        thresholds = matched.thresholds.tolist()
+        threshold = min(range(len(thresholds)), key=lambda one: abs(thresholds[one] - HIT))
+        lines, bands = [], []
+        for position, name in enumerate(self.curves.classes):
+            candidates = matched.single_class(position).candidates(threshold)
+            if candidates.references.any():
+                table = FrocTable(candidates)
+                lines.append(_line(name, table))
+                bands += [froc_band(name, table, weights)] if weights else []
+        if lines:
+            hit = f"A hit has an intersection over union of at least {thresholds[threshold]:g}."
+            yield froc_chart(f"{self.name}-froc", f"FROC. {self.title}", lines, hit, bands=bands)
 
 
-def _line(name: str, curve: FrocCurve) -> FrocLine:
-    shown = thinned(curve.false_positives_per_case, curve.sensitivity)
+def froc_band(name: str, table: FrocTable, weights: Sequence[Floats]) -> FrocBand:
+    """Return the 95 % percentiles of the sensitivity at 51 numbers of false positives per case.
+
+    ``weights`` are blocks of case weights, shape (rows, cases).
+    """
+    last = float(table.curve(np.ones(weights[0].shape[1])).false_positives_per_case[-1])
+    rates = np.linspace(0, last, _GRID + 1)
+    values = np.vstack([table.sensitivity_at(block, rates.tolist()) for block in weights])
+    lower, upper = np.nanquantile(values, (0.025, 0.975), axis=0)
+    return FrocBand(name, rates, lower, upper)
+
+
+def _line(name: str, table: FrocTable) -> FrocLine:
+    curve = table.curve(np.ones(table.cases))
+    last = max(1.0, float(curve.false_positives_per_case[-1]))
+    shown = thinned(curve.false_positives_per_case / last, curve.sensitivity)
     return FrocLine(name, curve.false_positives_per_case[shown], curve.sensitivity[shown])
 
 
-def _precision_recall(
-    rules: DetectionRules, table: CaseTable, threshold: float
-) -> Iterator[PrecisionRecallCurve]:
-    matched, weights = rules.table(table), np.ones(len(table))
-    for position, name in enumerate(rules.classes):
-        points = matched.precision_recall(weights, position, rules.thresholds.index(threshold))
-        if points.recall.size:
-            shown = thinned(points.recall, points.precision)
-            yield PrecisionRecallCurve(name, points.recall[shown], points.precision[shown])
-
-
-def _froc(rules: DetectionRules, table: CaseTable) -> Iterator[FrocLine]:
-    predicted, reference = table.objects("predicted"), table.objects("reference")
-    hits = [
-        case_hits(boxes, true, HIT, rules.inclusive_corners).hit
-        for boxes, true in zip(predicted, reference, strict=True)
-    ]
-    for position, name in enumerate(rules.classes):
-        counts = np.array([int((true[:, 0] == position).sum()) for true in reference])
-        if not counts.any():
-            continue
-        of_class = [boxes[:, 0] == position for boxes in predicted]
-        candidates = Candidates(
-            np.repeat(np.arange(len(table)), [int(chosen.sum()) for chosen in of_class]),
-            np.concatenate([boxes[chosen, 1] for boxes, chosen in zip(predicted, of_class, strict=True)]),
-            np.concatenate([hit[chosen] for hit, chosen in zip(hits, of_class, strict=True)]),
-            counts,
-        )
-        yield _line(name, FrocTable(candidates).curve(np.ones(len(table))))
+def _shown_thresholds(thresholds: Sequence[float]) -> list[int]:
+    """Return the positions of the thresholds that are shown: those of `THRESHOLDS`, else the first one."""
+    return [thresholds.index(one) for one in THRESHOLDS if one in thresholds] or [0]

@@ -6,41 +6,61 @@ import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evaluation.core.challenge import Task
-from evaluation.core.metric import Metric
-from evaluation.metrics.ratio import ratio_or_nan
+from evaluation.report.box_hits import HIT
+from evaluation.report.case_goodness import goodness_of_cases
 from evaluation.report.case_images import CaseValues, is_shown
-from evaluation.report.case_pictures import CaseImage
-from evaluation.report.detection import HIT, case_hits, inclusive_corners
-from evaluation.report.overlays import AGREEMENT, FALSE, LEGEND, MISSED
+from evaluation.report.case_pictures import CaseImage, PictureKind
+from evaluation.report.objects import matching_metric
+from evaluation.report.overlays import AGREEMENT, FALSE, LEFT_OUT, LEGEND, MISSED
 from evaluation.report.page import Gallery, Picture, Section, shown
 from evaluation.report.results import SubmissionResults
 from evaluation.report.value_figures import averaged_metrics
 
 MOST_PICTURES = 12
-_RANKS = {4: ("worst", "second worst", "median", "best"), 3: ("worst", "median", "best")}
-_MOST_VALUES = 6
-_LEGENDS: Mapping[str, tuple[tuple[str, str], ...]] = {
-    "regions": LEGEND,
-    "boxes": ((AGREEMENT, "hit (predicted box)"), (MISSED, "missed (reference)"), (FALSE, "false")),
-    "points": ((AGREEMENT, "reference (ring)"), (FALSE, "prediction (cross)")),
+_RANKS = {
+    4: ("worst", "second worst", "median", "best"),
+    3: ("worst", "median", "best"),
+    2: ("worst", "best"),
+    1: ("worst",),
 }
-_NOTES: Mapping[str, str] = {
+_MOST_VALUES = 6
+_LEGENDS: Mapping[PictureKind, tuple[tuple[str, str], ...]] = {
+    "regions": LEGEND,
+    "boxes": (
+        (AGREEMENT, "hit (predicted box)"),
+        (MISSED, "missed (reference)"),
+        (FALSE, "false"),
+        (LEFT_OUT, "does not count"),
+    ),
+    "box": ((AGREEMENT, "reference"), (FALSE, "prediction")),
+    "points": ((AGREEMENT, "reference (ring)"), (FALSE, "prediction (cross)")),
+    "objects": (
+        (AGREEMENT, "hit: prediction (cross), object (ring)"),
+        (MISSED, "missed (ring)"),
+        (FALSE, "false (cross)"),
+        (LEFT_OUT, "does not count (cross)"),
+    ),
+}
+_NOTES: Mapping[PictureKind, str] = {
     "regions": "Predicted pixels inside the reference agree, those of the reference alone are missed.",
     "boxes": f"A predicted box hits from an intersection over union of {HIT:g} on.",
+    "box": "The box of the prediction and that of the reference.",
     "points": "The line joins the prediction with the reference.",
+    "objects": "The ring of an object has its diameter, where the reference tells it.",
 }
 
 
 def chosen_cases(results: SubmissionResults) -> dict[str, dict[str, str]]:
     """Return the cases to be shown of each task that can be drawn, with what each is, such as "worst".
 
-    At most twelve cases are shown in all, three or four of a task; those without a submitted value are not.
+    At most twelve cases are shown in all, one to four of each of the first twelve tasks; those without a
+    submitted value are not.
     """
     shown_tasks = [task for task in results.tasks if any(is_shown(field) for field in task.fields)]
-    count = 4 if 4 * len(shown_tasks) <= MOST_PICTURES else 3
+    shown_tasks = shown_tasks[:MOST_PICTURES]
+    ranks = _RANKS[min(max(_RANKS), MOST_PICTURES // max(1, len(shown_tasks)))]
     absent = {(task, case.name) for case in results.cases for task in case.worst}
     chosen: dict[str, dict[str, str]] = {}
     for task in shown_tasks:
@@ -51,47 +71,14 @@ def chosen_cases(results: SubmissionResults) -> dict[str, dict[str, str]]:
             for position in np.argsort(goodness, kind="stable").tolist()
             if not math.isnan(goodness[position]) and (task.name, names[position]) not in absent
         ]
-        places = [0, *([1] if count == 4 else []), len(known) // 2, len(known) - 1]
-        of_task: dict[str, str] = {}
-        for place, rank in zip(places, _RANKS[count], strict=True):
-            if 0 <= place < len(known):
-                of_task.setdefault(names[known[place]], rank)
-        chosen[task.name] = of_task
+        places = {"worst": 0, "second worst": 1, "median": len(known) // 2, "best": len(known) - 1}
+        rank_of: dict[str, str] = {}
+        # The best of two cases is neither called the median nor the second worst.
+        for rank in sorted(ranks, key=("worst", "best", "second worst", "median").index):
+            if 0 <= places[rank] < len(known):
+                rank_of.setdefault(names[known[places[rank]]], rank)
+        chosen[task.name] = dict(sorted(rank_of.items(), key=lambda item: ranks.index(item[1])))
     return chosen
-
-
-def goodness_of_cases(results: SubmissionResults, task: Task) -> NDArray[np.float64]:
-    """Return how good each case of a task is, higher is better, NaN where that cannot be said.
-
-    The mean over the task's averaged metrics of their place between worst and best; where none has a worst
-    value, the first of them, turned so that higher is better; of boxes their F1.
-    """
-    table = results.tables[task.name]
-    if {"predicted", "reference"} <= set(table.column_names):
-        inclusive = inclusive_corners(results.phase)
-        found = [
-            case_hits(predicted, reference, HIT, inclusive)
-            for predicted, reference in zip(
-                table.objects("predicted"), table.objects("reference"), strict=True
-            )
-        ]
-        totals = [2 * hits.found + hits.false + hits.missed for hits in found]
-        return np.array(
-            [2 * hits.found / total if total else np.nan for hits, total in zip(found, totals, strict=True)]
-        )
-    metrics = [metric for metric in task.metrics if metric.ordered and metric.aggregate.spread_column]
-    bounded = [metric for metric in metrics if math.isfinite(metric.best) and math.isfinite(metric.worst)]
-    if bounded:
-        places = np.array([_place(metric, _values(results, task, metric)) for metric in bounded])
-        entering = ~np.isnan(places)
-        total = np.where(entering, places, 0.0).sum(axis=0)
-        count = entering.sum(axis=0)
-        return ratio_or_nan(total, count.astype(np.float64))
-    if metrics:
-        sign = 1.0 if metrics[0].better == "higher" else -1.0
-        turned: NDArray[np.float64] = sign * _values(results, task, metrics[0])
-        return turned
-    return np.full(len(table), np.nan)
 
 
 def pictures_section(
@@ -112,8 +99,18 @@ def pictures_section(
                 _picture(results, task, name, chosen[task.name][name], image)
                 for name, image in images.items()
             )
-            galleries.append(Gallery(task.title, pictures, _LEGENDS[kind], _NOTES[kind]))
+            galleries.append(Gallery(task.title, pictures, _LEGENDS[kind], _note(results, task, kind)))
     return Section("pictures", "Pictures", tuple(galleries)) if galleries else None
+
+
+def _note(results: SubmissionResults, task: Task, kind: PictureKind) -> str:
+    """Return what the colours of a task's pictures mean, of detections by the metric that decides it."""
+    if kind in ("boxes", "objects"):
+        for field in task.fields:
+            if found := matching_metric(results.phase, task, field):
+                title = next(metric.title for metric in task.metrics if metric.name == found[0])
+                return f"Hits and misses are those of the metric “{title}”. {_NOTES['objects']}".strip()
+    return _NOTES[kind]
 
 
 def _picture(results: SubmissionResults, task: Task, name: str, rank: str, image: CaseImage) -> Picture:
@@ -125,16 +122,8 @@ def _picture(results: SubmissionResults, task: Task, name: str, rank: str, image
         if metric.ordered and not math.isnan(table[column][row])
     ][:_MOST_VALUES]
     panels = f" From left to right: {', '.join(image.panels)}." if image.panels else ""
+    if image.numbered:
+        names = (f"{number} {name}" for number, name in enumerate(image.numbered, start=1))
+        panels += f" Numbers: {', '.join(names)}."
     caption = f"{rank.capitalize()}: {name}. {'; '.join(values)}{'.' if values else ''}{panels}"
     return Picture(name, image.source, caption, f"{task.title}, case {name}, {rank}.{panels}")
-
-
-def _values(results: SubmissionResults, task: Task, metric: Metric) -> NDArray[np.float64]:
-    column = metric.aggregate.spread_column
-    assert column is not None  # of the metrics that are asked for
-    return results.tables[task.name][column]
-
-
-def _place(metric: Metric, values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return where values are between the worst (0) and the best (1)."""
-    return (values - metric.worst) / (metric.best - metric.worst)

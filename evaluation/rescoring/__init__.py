@@ -8,8 +8,9 @@
 - `task` says what is asked of a lane and what it answers: plain data that crosses to other machines.
 - `scoring` scores one submission after the other in one process; `lane` is that process. Workers that read
   and score cases are forked from a clean server for each submission, as `evaluation.workers` describes.
-- `lanes` runs several on this machine, `cluster` on the workers of a Dask scheduler, through
-`cluster_worker`.
+- `lanes` runs several on this machine, `cluster` on the workers of a Dask scheduler (`cluster_start`,
+  `scheduler`), through `cluster_worker`. `slicing` parts large submissions for either, and puts the
+  `slice_outcomes` together.
 - `kept` writes results with the digests of what they were made of, and finds those that still hold; `claims`
   keeps two runs from scoring the same submission into one folder.
 - `changes` compares the results with earlier ones.

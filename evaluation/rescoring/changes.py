@@ -23,8 +23,8 @@ FILE_NAME = "changes.json"
 class Change:
     """A value before and now; None where there was or is none."""
 
-    before: Any
-    now: Any
+    before: Any | None
+    now: Any | None
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ def score_fetched(task: Task, folder: Path, memory_mb: int | None, lane: SteadyL
     for attempt in range(1, ATTEMPTS + 1):
         try:
             phase = _fetched_phase(task, folder)
-            with _fetched(task.submission, folder) as submission:
+            with _fetched(task, folder) as submission:
                 here = replace(task, phase=str(phase), submission=str(submission), memory_mb=memory_mb)
                 return lane.score(here)
         except PhaseError as error:
@@ -72,13 +72,28 @@ def _fetched_phase(task: Task, folder: Path) -> Path:
 
 
 @contextlib.contextmanager
-def _fetched(location: str, folder: Path) -> Iterator[Path]:
-    path = local_path(location)
-    if path is not None:
-        yield path
-        return
-    with tempfile.TemporaryDirectory(prefix="submission-", dir=folder) as temporary:
-        yield fetch(location, Path(temporary))
+def _fetched(task: Task, folder: Path) -> Iterator[Path]:
+    path = local_path(task.submission)
+    if path is not None or task.scored:
+        yield path or folder
+    elif task.once:
+        yield _fetched_for_slices(task, folder)
+    else:
+        with tempfile.TemporaryDirectory(prefix="submission-", dir=folder) as temporary:
+            yield fetch(task.submission, Path(temporary))
+
+
+def _fetched_for_slices(task: Task, folder: Path) -> Path:
+    """Return a submission that stays until slices of another one are scored on this thread."""
+    if getattr(_of_thread, "once", None) != task.once:
+        if before := getattr(_of_thread, "fetched", None):
+            before.cleanup()
+        _of_thread.once = None
+        _of_thread.fetched = tempfile.TemporaryDirectory(prefix="submission-", dir=folder)
+        _of_thread.submission = fetch(task.submission, Path(_of_thread.fetched.name))
+        _of_thread.once = task.once
+    submission: Path = _of_thread.submission
+    return submission
 
 
 def _share_mb(worker: Any, workers: int) -> int | None:

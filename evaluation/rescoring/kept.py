@@ -1,6 +1,6 @@
 """Results on disk: written with the digests of what they were made of, and found again while these hold.
 
-    OUTPUT/<place>/             metrics.json and cases.json, or rejected.txt; what `rank` reads
+    OUTPUT/<place>/             metrics.json, cases.json and the charts of the phase, or rejected.txt
     OUTPUT/.kept/<place>.json   the record: what the result was made of, and the digests of its files
 
 A result is withdrawn before another takes its place, `metrics.json` is written last and the record after it.
@@ -14,16 +14,19 @@ import dataclasses
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
+from evaluation.charts.published import file_of as chart_file
 from evaluation.io.stream import sha256_of, sha256_of_file
+from evaluation.phase.config import ChartName
 from evaluation.platform.result_file import write_atomically
 from evaluation.ranking.results_folder import CASES, METRICS, REJECTED
 from evaluation.rescoring.environment import Environment
 from evaluation.rescoring.task import Answer
 
 FOLDER = ".kept"
-_FILES = (CASES, REJECTED, METRICS)
+_CHARTS = tuple(map(chart_file, get_args(ChartName)))
+_FILES = (CASES, REJECTED, *_CHARTS, METRICS)
 
 
 @dataclass(frozen=True)

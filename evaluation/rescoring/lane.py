@@ -118,10 +118,10 @@ def died_each_time(reason: str) -> Answer:
 
 def main() -> None:
     """Do tasks until there are no more; the entry point of the process."""
+    from evaluation.core.side_by_side import end_with_parent
     from evaluation.platform import machine
     from evaluation.rescoring.scoring import Scorer
     from evaluation.workers.processes import collect_rarely, warm_up
-    from evaluation.workers.server import end_with_parent
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal; the caller ends us
     end_with_parent()

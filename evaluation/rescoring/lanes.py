@@ -37,7 +37,7 @@ class Lanes:
         for lane in list(self._lanes):
             self._end(lane)
 
-    def run(self, tasks: Iterator[Task]) -> Answers:
+    def run(self, tasks: Iterator[Task | None]) -> Answers:
         """Yield every task with its answer, as they end.
 
         A task whose process dies is given to a new one, three times in all: each process does one task at a
@@ -45,11 +45,10 @@ class Lanes:
         """
         again: deque[_Given] = deque()
         idle = list(self._lanes)
-        coming = map(_Given, tasks)
         with selectors.DefaultSelector() as busy:
             while True:
                 while len(busy.get_map()) < self._count:
-                    given = again.popleft() if again else next(coming, None)
+                    given = again.popleft() if again else _next(tasks)
                     if given is None:
                         break
                     lane = idle.pop() if idle else self._start()
@@ -85,6 +84,11 @@ class Lanes:
         lane.close()
 
 
+def _next(tasks: Iterator[Task | None]) -> _Given | None:
+    task = next(tasks, None)
+    return None if task is None else _Given(task)
+
+
 def _after_death(given: _Given, died: LaneDied, again: deque[_Given]) -> Answers:
     if given.attempts < ATTEMPTS:
         again.append(given)
@@ -103,8 +107,8 @@ class InThisProcess:
     ) -> None:
         """Leave everything as it is."""
 
-    def run(self, tasks: Iterator[Task]) -> Answers:
+    def run(self, tasks: Iterator[Task | None]) -> Answers:
         """Yield every task with its answer, in order."""
         scorer = Scorer()
-        for task in tasks:
+        while (task := next(tasks, None)) is not None:
             yield task, scorer.answer(task)

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from evaluation.core.fault import Faults, FormFault, PhaseError
-from evaluation.evaluate import Rejection, Result, evaluate
+from evaluation.evaluate import CaseOutcomes, Rejection, Result, evaluate, read_and_score, result_of
 from evaluation.phase.phase import Phase, load_phase
 from evaluation.platform import messages
 from evaluation.platform.result_file import FILE_NAME as METRICS
@@ -21,8 +21,10 @@ from evaluation.platform.unpack import unpacked
 from evaluation.ranking.results_folder import CASES, REJECTED
 from evaluation.rescoring.digest import submission_digest
 from evaluation.rescoring.environment import environment
+from evaluation.rescoring.slice_outcomes import packed_slice, put_together
 from evaluation.rescoring.task import Answer, Task, failed
 from evaluation.summary import organiser_records
+from evaluation.workers.batches import WHOLE
 from evaluation.workers.pool import DeadlineExceeded
 from evaluation.workers.reading import DEADLY
 
@@ -50,6 +52,9 @@ class Scorer:
     def _answer(self, task: Task) -> Answer:
         if difference := task.environment.difference(environment()):
             return failed(f"the worker has another environment: {difference}", elsewhere=True)
+        if task.scored:
+            phase = self._phase(task)
+            return _scored(result_of(phase, put_together(phase, task.scored)), "")
         submission = Path(task.submission)
         digest = submission_digest(submission)
         if digest == task.kept:
@@ -57,14 +62,22 @@ class Scorer:
         phase = self._phase(task)
         try:
             with unpacked(submission) as folder:
-                result = evaluate(phase, folder, task.workers)
+                result = (
+                    evaluate(phase, folder, task.workers)
+                    if task.part == WHOLE
+                    else read_and_score(phase, folder, task.workers, part=task.part)
+                )
         except FormFault as fault:  # an archive that cannot be unpacked
             result = Rejection(Faults(fault.faults))
         except DeadlineExceeded:
             return failed(f"the budget of {phase.config.limits.budget_seconds} s was used up")
         if submission_digest(submission) != digest:
             return failed("the submission changed while it was scored")
-        return _rejected(result, digest) if isinstance(result, Rejection) else _scored(result, digest)
+        if isinstance(result, Rejection):
+            return _rejected(result, digest)
+        if isinstance(result, CaseOutcomes):
+            return Answer("slice", "", digest, outcomes=packed_slice(result))
+        return _scored(result, digest)
 
     def _phase(self, task: Task) -> Phase:
         """Return the phase of a task with the task's limit of memory, where the phase has none itself."""
@@ -84,10 +97,12 @@ class Scorer:
 
 def _scored(result: Result, digest: str) -> Answer:
     records = organiser_records(result, result.figures)
-    files = {
-        CASES: render(records, organisers=True, rounded=False),
-        METRICS: render(dataclasses.asdict(result.metrics)),
-    }
+    files = {CASES: render(records, organisers=True, rounded=False)}
+    if result.phase.config.charts:
+        from evaluation.charts.published import chart_documents
+
+        files |= chart_documents(result, result.metrics)
+    files[METRICS] = render(dataclasses.asdict(result.metrics))
     failures = sum(outcome.failure is not None for outcome in result.outcomes)
     line = f"scored, {failures} cases failed and took their worst values" if failures else "scored"
     return Answer("scored", line, digest, files, lasting=not failures)

@@ -9,6 +9,7 @@ from typing import Literal, Protocol
 
 from evaluation.phase.phase import Source
 from evaluation.rescoring.environment import Environment
+from evaluation.workers.batches import WHOLE, Slice
 
 ATTEMPTS = 3
 """How often a submission is tried whose process dies."""
@@ -22,6 +23,10 @@ class Task:
     or addresses. ``seal`` is the digest of the phase's manifest, ``kept`` the digest of the submission whose
     result is there already. ``workers`` score its cases; ``memory_mb`` is for each of them, None for what the
     phase or the machine grants.
+
+    A large submission is parted into so many ``slices`` (see `slicing`): ``part`` is the one to score, and
+    ``once`` is the same for all of them, and for no others. With ``scored``, the outcomes of all slices,
+    nothing is scored, and they are put together.
     """
 
     place: str
@@ -33,9 +38,13 @@ class Task:
     kept: str | None = None
     workers: int = 1
     memory_mb: int | None = None
+    slices: int = 1
+    part: Slice = WHOLE
+    once: str = ""
+    scored: tuple[bytes, ...] = ()
 
 
-Kind = Literal["scored", "rejected", "kept", "failed"]
+Kind = Literal["scored", "rejected", "kept", "failed", "slice"]
 
 
 @dataclass(frozen=True)
@@ -44,7 +53,8 @@ class Answer:
 
     ``digest`` is that of the submission. ``lasting`` tells that another run would come to the same, so that
     the result may be kept: not where the machine ran out of time or memory. ``elsewhere`` tells of a failure
-    that another machine may not have; ``worker`` is the address of the cluster's worker that answered.
+    that another machine may not have; ``worker`` is the address of the cluster's worker that answered. Of a
+    slice that was scored, ``outcomes`` is what the task has that puts all together.
     """
 
     kind: Kind
@@ -54,6 +64,7 @@ class Answer:
     lasting: bool = False
     elsewhere: bool = False
     worker: str = ""
+    outcomes: bytes = b""
 
 
 def failed(reason: str, elsewhere: bool = False) -> Answer:
@@ -73,8 +84,9 @@ class Engine(Protocol):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
 
-    def run(self, tasks: Iterator[Task]) -> Answers:
+    def run(self, tasks: Iterator[Task | None]) -> Answers:
         """Yield every task with its answer, as they end. Each task is taken when there is room for it.
 
-        Raises `PhaseError` where nothing can be scored.
+        None among them says that there is none before another one has ended. Raises `PhaseError` where
+        nothing can be scored.
         """

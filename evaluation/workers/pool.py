@@ -63,10 +63,13 @@ class Jobs(Protocol):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
 
-    def run(self, numbers: Iterable[int], job: Callable[[int], object]) -> Iterator[Answered]:
+    def run(
+        self, numbers: Iterable[int], job: Callable[[int], object], ahead: bool = False
+    ) -> Iterator[Answered]:
         """Yield the number and the answer of every job, as they come.
 
-        Each number is taken, and ``job`` makes its job, when there is a worker for it.
+        Each number is taken, and ``job`` makes its job, when there is a worker for it and the answers so far
+        have been dealt with; ``ahead`` of that, where they make no difference.
 
         Raises `DeadlineExceeded`, and `PhaseError` where no worker can do anything.
         """
@@ -110,24 +113,39 @@ class Pool:
         for slot in list(self._slots):
             self._stop(slot)
 
-    def run(self, numbers: Iterable[int], job: Callable[[int], object]) -> Iterator[Answered]:
+    def run(
+        self, numbers: Iterable[int], job: Callable[[int], object], ahead: bool = False
+    ) -> Iterator[Answered]:
         """Yield the number and the answer of every job, as they come; see `Jobs`."""
         coming = iter(numbers)
         waiting: deque[int] = deque()
         while self._refill(waiting, coming) or self._busy():
-            while self._refill(waiting, coming) and (slot := self._idle()) is not None:
-                self._give(slot, waiting, job)
-            for slot in self._heard():
-                number, answer = slot.job, self._answer(slot)
-                if answer is None or number is None:
-                    continue
-                slot.job = None
-                if isinstance(answer, Died) and not slot.ready:
-                    self._count_fruitless()
-                    waiting.appendleft(number)
-                else:
-                    self._fruitless = 0
-                    yield number, answer
+            self._give_all(waiting, coming, job)
+            answered = self._answered(waiting)
+            if ahead:
+                self._give_all(waiting, coming, job)
+            yield from answered
+
+    def _give_all(self, waiting: deque[int], coming: Iterator[int], job: Callable[[int], object]) -> None:
+        """Give jobs until there is none left, or no worker for it."""
+        while self._refill(waiting, coming) and (slot := self._idle()) is not None:
+            self._give(slot, waiting, job)
+
+    def _answered(self, waiting: deque[int]) -> list[Answered]:
+        """Return the answers that have come; jobs of workers that could not even start wait again."""
+        answered: list[Answered] = []
+        for slot in self._heard():
+            number, answer = slot.job, self._answer(slot)
+            if answer is None or number is None:
+                continue
+            slot.job = None
+            if isinstance(answer, Died) and not slot.ready:
+                self._count_fruitless()
+                waiting.appendleft(number)
+            else:
+                self._fruitless = 0
+                answered.append((number, answer))
+        return answered
 
     def _refill(self, waiting: deque[int], coming: Iterator[int]) -> bool:
         """Take the next number where none waits, no earlier than there is a worker for it."""
@@ -224,7 +242,9 @@ class _InThisProcess:
     ) -> None:
         """Leave everything as it is."""
 
-    def run(self, numbers: Iterable[int], job: Callable[[int], object]) -> Iterator[Answered]:
+    def run(
+        self, numbers: Iterable[int], job: Callable[[int], object], ahead: bool = False
+    ) -> Iterator[Answered]:
         """Yield the number and the answer of every job, in order."""
         for number in numbers:
             yield number, _joined(self._handle(job(number), _no_tick))

@@ -18,11 +18,11 @@ from evaluation.core.limits import Limits, limits_of
 from evaluation.core.outcome import Died
 from evaluation.io.handover import HandoverError
 from evaluation.phase.registry import tasks_of_form
-from evaluation.workers.batches import Batch, Content
+from evaluation.workers.batches import WHOLE, Batch, Content, Slice
 from evaluation.workers.columns import Columns
 from evaluation.workers.pool import DeadlineExceeded, Jobs, PoolSettings, open_pool
 from evaluation.workers.reader import FilesJob, IndexJob, ReaderSetup, ReadJob
-from evaluation.workers.reports import BatchReport, IndexReport, Used, files_of
+from evaluation.workers.reports import NOTHING, BatchReport, IndexReport, Used, files_of
 
 Progress = Callable[[int], None]
 DEADLY = "one that takes too much memory or time, or crashes its reader"
@@ -54,7 +54,8 @@ class ReadBatch:
 class Submission:
     """A submission that has been read, or as much of it as its faults or the deadline allowed.
 
-    ``unread`` are the positions of the cases that were not read before the deadline.
+    ``unread`` are the positions of the cases that were not read before the deadline. ``used`` is what reading
+    took.
     """
 
     faults: Faults
@@ -63,6 +64,7 @@ class Submission:
     run_seconds: tuple[float | None, ...] = ()
     batches: tuple[ReadBatch, ...] = ()
     unread: tuple[int, ...] = ()
+    used: Used = NOTHING
 
 
 def read_submission(
@@ -71,8 +73,9 @@ def read_submission(
     settings: PoolSettings,
     room_bytes: int | None,
     progress: Progress = no_progress,
+    part: Slice = WHOLE,
 ) -> Submission:
-    """Return what a submission holds, or its faults.
+    """Return what a submission holds, or its faults; of a slice, those of its cases alone.
 
     Of the values at most ``room_bytes`` are kept; None: they are only checked. Raises `PhaseError` for what
     is not the submission's fault, and `DeadlineExceeded` where nothing is known to be wrong with it by then.
@@ -80,12 +83,12 @@ def read_submission(
     limits = limits_of(form.cases, fields_of(tasks_of_form(form)))
     for tried in (settings, replace(settings, workers=min(1, settings.workers))):
         with open_pool(setup, tried) as pool:
-            index = _index(pool, form, settings.workers)
+            index = _index(pool, form, max(1, settings.workers) * part.count)
             if index is not None:
                 stage = _Stage(setup, settings, room_bytes, progress, index.faults, limits)
-                done, left = stage.run(index.batches, pool)
+                done, left = stage.run(part.of(index.batches), pool)
                 about = (index.tasks, index.notices, index.run_seconds)
-                return Submission(stage.faults, *about, done, left)
+                return Submission(stage.faults, *about, done, left, stage.used)
     _require_sound_readers(setup, settings)
     return Submission(Faults([Fault(FaultKind.TOO_LARGE, ".", *_DEADLY_INDEX)]))
 
@@ -127,7 +130,7 @@ class _Stage:
         limits: Limits | None = None,
     ) -> None:
         self.faults = faults
-        self._limits, self._used = limits, Used()
+        self._limits, self.used = limits, NOTHING
         self._setup, self._settings = setup, settings
         self._room = room_bytes
         self._progress = progress
@@ -179,7 +182,7 @@ class _Stage:
 
     def _is_enough(self) -> bool:
         """Return whether there is no sense in reading on; what is used up is then a fault."""
-        limits, used = self._limits, self._used
+        limits, used = self._limits, self.used
         if limits is not None:
             too_much = (
                 (used.bytes > limits.bytes, f"at most {limits.bytes} bytes in all files"),
@@ -217,7 +220,7 @@ class _Stage:
             room = (self._room - kept) // max(1, self._settings.workers)
         left = None
         if self._limits is not None:
-            left = Used(self._limits.bytes - self._used.bytes, self._limits.items - self._used.items)
+            left = Used(self._limits.bytes - self.used.bytes, self._limits.items - self.used.items)
         return ReadJob(batch.content, only, field, room, left=left)
 
     def _report(self, batch: Batch, answer: memoryview | Died) -> tuple[BatchReport, memoryview] | None:
@@ -231,7 +234,7 @@ class _Stage:
 
     def _take(self, batch: Batch, numbers: Iterable[int], report: BatchReport, values: memoryview) -> None:
         self.faults.add(report.faults, report.faults.more)
-        self._used += report.used
+        self.used += report.used
         self._problems += map(printable, report.problems)
         positions = {number: batch.positions[number] for number in numbers}
         if not self.faults:

@@ -95,6 +95,9 @@ class Used:
         return Used(self.bytes + other.bytes, self.items + other.items, self.seconds + other.seconds)
 
 
+NOTHING = Used()
+
+
 def _used(packed: Packed) -> Used:
     count, items, seconds = list_of(packed, 3)
     counts = whole_number(count, _MAX_COUNT), whole_number(items, _MAX_COUNT)
@@ -113,7 +116,7 @@ class BatchReport:
     died: Mapping[int, str] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
     again: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
-    used: Used = Used()
+    used: Used = NOTHING
 
     def packed(self, values: Packed) -> Parts:
         """Return the parts of the report and, behind them, of the values, which others unpack."""

@@ -106,7 +106,7 @@ class _Stage:
         """Keep the outcomes of parts and return the positions of the cases that died, with the causes."""
         died: dict[int, str] = {}
         with open_pool(self._setup, settings, self._reader) as pool:
-            for number, answer in pool.run(range(len(parts)), lambda number: parts[number].job):
+            for number, answer in pool.run(range(len(parts)), lambda number: parts[number].job, ahead=True):
                 part = parts[number]
                 for position, outcome in zip(part.positions, _outcomes(part, answer), strict=True):
                     if isinstance(outcome, Died):

@@ -8,7 +8,6 @@ any more while a worker works.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import gc
 import importlib
 import os
@@ -16,12 +15,12 @@ import select
 import signal
 import socket
 import struct
-import sys
 from collections.abc import Sequence
 from types import FrameType, ModuleType
 from typing import NoReturn
 
-_PR_SET_PDEATHSIG = 1
+from evaluation.core.side_by_side import end_with_parent
+
 STATUS = struct.Struct("<qq")
 """What the server tells: the number of a process, and `STARTED` or the status with which it ended."""
 
@@ -114,12 +113,3 @@ def silence() -> None:
     for stream in (0, 1, 2):
         os.dup2(nowhere, stream)
     os.close(nowhere)
-
-
-def end_with_parent() -> None:
-    """Ask the system to kill this process when its parent ends, also while this one is stopped or hangs."""
-    if sys.platform == "linux":
-        parent = os.getppid()
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:  # it ended before we asked
-            os._exit(1)

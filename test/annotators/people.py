@@ -1,20 +1,20 @@
 """Annotators of different subjectivity, small and drawn from a seed."""
 
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from evaluation.challenges.cysts.oct_volumes import OctCase, draw_image, read_cysts
+from evaluation.challenges.cysts.annotation_sample import ANNOTATORS, write_annotations
+from evaluation.challenges.cysts.oct_volumes import OctCase
 from evaluation.challenges.cysts.oct_volumes import draw_cases as draw_volumes
 from evaluation.challenges.refuge.rules import CHALLENGE, RefugeOptions
 from evaluation.core.challenge import fields_of
 from evaluation.io.kinds.point import Point
 from evaluation.io.tables import write_csv
-from evaluation.io.volumes.reader import write_volume
 from evaluation.platform.submission_writer import ArchiveWriter
 from evaluation.synthesis.fundus import FundusCase, Quality, draw_cases, predicted_fovea, predicted_mask
 
@@ -94,36 +94,7 @@ def cyst_annotators(folder: Path, volumes: int = 6, seed: int = 3, annotated: bo
     """
     rng = np.random.Generator(np.random.PCG64(seed))
     cases = draw_volumes(volumes, 0.12, rng)
-    bias = {"supervisor": 0, "low": -1, "high": 1, "rough": 0}
-    b_scans = []
-    for case in cases:
-        _write_volume(folder / "images" / f"{case.name}.mha", draw_image(case, rng), case)
-        depth = case.geometry.shape[0]
-        chosen = sorted(int(depth * share) for share in (0.25, 0.4, 0.5, 0.6, 0.75))
-        b_scans += [[case.name, str(z + 1)] for z in dict.fromkeys(chosen)]
-        for annotator, shift in bias.items():
-            for run in ("run1", "run2"):
-                levels = _subjective(case, rng, shift, rough=annotator == "rough")
-                _write_volume(folder / "evaluation" / annotator / run / f"{case.name}.mha", levels, case)
-            if annotated and annotator != "supervisor":
-                levels = _subjective(case, rng, shift, rough=annotator == "rough")
-                _write_volume(folder / "annotations" / annotator / f"{case.name}.mha", levels, case)
-    write_csv(folder / "evaluation.csv", ["volume", "b_scan"], b_scans)
-    ranks = [[case.name, case.vendor, case.quality, case.quality, "medium"] for case in cases]
-    write_csv(
-        folder / "volumes.csv", ["volume", "vendor", "quality_low", "quality_high", "quality_rough"], ranks
-    )
-    (folder / "phase.toml").write_text(CYSTS_CONFIGURATION, encoding="utf-8")
-    return CystAnnotators(folder, cases, ("high", "low", "rough"))
-
-
-def _subjective(case: OctCase, rng: np.random.Generator, shift: int, rough: bool) -> NDArray[np.uint8]:
-    deviation = 0.25 if rough else 0.05
-    levels = read_cysts(case, rng, missed=0.2, deviation=deviation, level_deviation=0.4)
-    shifted = np.clip(levels.astype(np.int64) + shift, 1, 5)
-    return np.where(levels > 0, shifted, 0).astype(np.uint8)
-
-
-def _write_volume(path: Path, values: NDArray[np.uint8], case: OctCase) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(write_volume(values, case.geometry, ".mha"))
+    write_annotations(folder, cases, CYSTS_CONFIGURATION, rng, lambda _: None)
+    if not annotated:
+        shutil.rmtree(folder / "annotations")
+    return CystAnnotators(folder, cases, tuple(ANNOTATORS))

@@ -15,6 +15,7 @@ from evaluation.charts.significance import TestedPair, significance_chart
 from evaluation.charts.subgroup_means import SubgroupMeans, subgroup_means_chart
 from evaluation.charts.team_values import TeamValue, team_values_chart
 from evaluation.charts.theme import marks_of
+from evaluation.charts.value_changes import ValueChange, value_changes_chart
 from evaluation.charts.violin import Sample, violin_chart
 
 TEAMS = ("one", "two")
@@ -29,6 +30,14 @@ def board_examples() -> dict[str, Chart]:
             "Dice",
             "By team.",
             [TeamValue("one", 0.9, 0.8, 0.95), TeamValue("two", 0.5)],
+            MARKS,
+            "Dice",
+        ),
+        value_changes_chart(
+            "value-changes",
+            "Dice",
+            "By team.",
+            [ValueChange("one", 0.9, 0.8), ValueChange("two", None, 0.5)],
             MARKS,
             "Dice",
         ),

@@ -13,7 +13,7 @@ from evaluation.charts.decision_curve import decision_curve_chart
 from evaluation.charts.distribution import Distribution, distribution_chart
 from evaluation.charts.error_cloud import PointError, error_cloud_chart
 from evaluation.charts.forest import SubgroupValue, forest_chart
-from evaluation.charts.froc import FrocLine, froc_chart
+from evaluation.charts.froc import FrocBand, FrocLine, froc_chart
 from evaluation.charts.histogram import histogram_chart
 from evaluation.charts.metric_intervals import MetricInterval, metric_intervals_chart
 from evaluation.charts.precision_recall import PrecisionBand, PrecisionRecallCurve, precision_recall_chart
@@ -47,7 +47,7 @@ def examples() -> dict[str, Chart]:
             "precision-recall",
             "Precision and recall",
             [PrecisionRecallCurve("one", ENDS, np.array([1.0, 0.5]))],
-            PrecisionBand(ENDS, np.array([0.8, 0.4]), np.array([1.0, 0.6])),
+            [PrecisionBand("one", ENDS, np.array([0.8, 0.4]), np.array([1.0, 0.6]))],
             prevalence=0.3,
         ),
         calibration_chart("calibration", "Calibration", [CalibrationBin(5, 0.1, 0.2, 0.0, 0.6)], 0.1, 0.05),
@@ -68,7 +68,13 @@ def examples() -> dict[str, Chart]:
             Axis("Dice", (0, 1)),
         ),
         bland_altman_chart("bland-altman", "Agreement", [Pair("a", 3, 1), Pair("b", 2, 2)], "mm"),
-        froc_chart("froc", "FROC", [FrocLine("polyp", ENDS, np.array([0.5, 1.0]))], "A hit overlaps."),
+        froc_chart(
+            "froc",
+            "FROC",
+            [FrocLine(name, ENDS, np.array([0.5, 1.0])) for name in ("polyp", "cancer")],
+            "A hit overlaps.",
+            bands=[FrocBand("polyp", ENDS, np.array([0.3, 0.8]), np.array([0.7, 1.0]))],
+        ),
         cumulative_chart("cumulative", "Errors", np.array([3.0, 1.0, np.nan, 2.0]), "px"),
         error_cloud_chart("error-cloud", "Errors", [PointError("a", 3, 4), PointError("b", 0, 0)]),
         forest_chart(

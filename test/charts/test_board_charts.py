@@ -20,6 +20,14 @@ def test_a_team_without_an_interval_has_no_line():
     assert [row["team"] for row in rows("team-values", "intervals")] == ["one"]
 
 
+def test_a_team_that_is_new_has_a_value_now_and_no_line():
+    assert [(row["team"], row["before"], row["now"]) for row in rows("value-changes", "lines")] == [
+        ("one", 0.9, 0.8)
+    ]
+    assert [row["team"] for row in rows("value-changes", "before")] == ["one"]
+    assert [row["team"] for row in rows("value-changes", "now")] == ["one", "two"]
+
+
 def test_a_podium_stands_at_the_rank_of_the_team_in_the_case():
     found = {(row["team"], row["case"]): (row["rank"], row["position"]) for row in rows("podium", "values")}
     # Within a rank, which is 0.8 wide, "one" is in the middle of the left half and "two" of the right one.

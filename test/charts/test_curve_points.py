@@ -11,6 +11,7 @@ from evaluation.charts.curve_points import (
     point_on_curve,
     precision_band,
     precision_recall_curve,
+    recall_and_precision,
     roc_band,
     roc_curve,
     thinned,
@@ -59,7 +60,7 @@ def test_the_roc_band_holds_95_percent_of_resampled_curves():
 
 def test_the_precision_band_is_taken_where_a_recall_is_first_reached():
     weights = np.ones((3, len(LABELS)))
-    band = precision_band(TABLE, [weights])
+    band = precision_band("s", [recall_and_precision(TABLE, weights)])
     precision, recall, _ = metrics.precision_recall_curve(LABELS, SCORES)
     half = int(np.flatnonzero(recall >= 0.5 - 1e-12)[-1])  # scikit-learn's recall falls
     assert band.lower[24] == band.upper[24] == pytest.approx(precision[half])

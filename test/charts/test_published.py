@@ -4,13 +4,10 @@ import json
 import math
 import shutil
 from dataclasses import replace
-from pathlib import Path
 
-import altair
 import numpy as np
 import pytest
 import vl_convert
-from jsonschema import Draft7Validator
 from sklearn.metrics import roc_curve
 
 from evaluation.charts.published import CURVE_NUMBERS, chart_documents
@@ -20,6 +17,7 @@ from evaluation.organiser.audit import audit
 from evaluation.phase.config import PhaseConfig
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import load_phase
+from test.charts.vega_lite import validator
 from test.repository import REPOSITORY
 
 SUBMISSION = REPOSITORY / "test" / "input" / "refuge-onsite"
@@ -108,15 +106,11 @@ def test_audit_counts_what_the_curve_adds(scored, tmp_path):
 
 
 def test_charts_are_valid_by_the_schema_of_vega_lite_5(scored):
-    schema = json.loads(
-        (Path(altair.__file__).parent / "vegalite/v5/schema/vega-lite-schema.json").read_bytes()
-    )
-    validator = Draft7Validator(schema)
     wrong = {"$schema": "x", "mark": "no such mark", "data": {"values": []}}
-    assert not validator.is_valid(wrong)
+    assert not validator().is_valid(wrong)
     for result in (scored, replace(scored, tasks=())):
         for document in chart_documents(result, scored.metrics).values():
-            assert validator.is_valid(json.loads(document))
+            assert validator().is_valid(json.loads(document))
             assert len(document) < 300_000
 
 

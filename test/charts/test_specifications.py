@@ -5,7 +5,10 @@ After an intended change, `python -m test.charts.test_specifications` writes the
 
 import json
 import math
+import re
 import sys
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +16,7 @@ from evaluation.charts.chart import layered
 from test.charts.board_examples import board_examples
 from test.charts.drawing import drawn
 from test.charts.examples import examples
+from test.charts.vega_lite import invalid
 from test.repository import REPOSITORY
 
 FOLDER = REPOSITORY / "test" / "charts" / "specifications"
@@ -44,6 +48,24 @@ def test_every_chart_is_drawn_with_marks_for_its_data(name):
     assert svg.count("<path") + svg.count("<text") > 10
     assert "NaN" not in svg
     assert "undefined" not in svg
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_every_chart_is_valid_by_the_schema(name):
+    assert invalid([EXAMPLES[name]]) == []
+    misspelt = replace(EXAMPLES[name], specification={**EXAMPLES[name].specification, "heigth": 1})
+    assert invalid([misspelt]) == [name]
+
+
+def test_every_function_that_makes_a_chart_has_an_example():
+    sources = (REPOSITORY / "evaluation" / "charts").glob("*.py")
+    functions = {
+        name for path in sources for name in re.findall(r"^def (\w+_chart)\(", path.read_text(), re.MULTILINE)
+    }
+    folder = Path(__file__).parent
+    examples = "".join((folder / name).read_text() for name in ("examples.py", "board_examples.py"))
+    assert len(functions) > 20
+    assert {name for name in functions if f"{name}(" not in examples} == set()
 
 
 def rows(name, table):

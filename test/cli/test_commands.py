@@ -367,3 +367,49 @@ def test_audience_without_a_recorded_run(recorded, tmp_path):
     done = run("audience", tmp_path)
     assert done.returncode == 1
     assert "holds no recorded run" in done.stderr
+
+
+def run_unread(*arguments: object) -> tuple[int, str]:
+    """Run a command whose output nobody reads, as `… | true`; return its status and its stderr."""
+    unread, stdout = os.pipe()
+    os.close(unread)
+    try:
+        command = [sys.executable, "-m", "evaluation", *map(str, arguments)]
+        done = subprocess.run(
+            command, stdout=stdout, stderr=subprocess.PIPE, text=True, cwd=REPOSITORY, timeout=60, check=False
+        )
+    finally:
+        os.close(stdout)
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--help",),
+        ("schema", "phase"),
+        ("form", "refuge-onsite", "--words"),
+        ("settings", "refuge-onsite", "--public"),
+        ("audit", "refuge-onsite"),
+    ],
+    ids=" ".join,
+)
+def test_where_nobody_reads_the_output_a_command_ends_quietly(arguments):
+    assert run_unread(*arguments) == (141, "")
+
+
+def test_where_nobody_reads_the_output_the_files_are_written_all_the_same(tmp_path):
+    folder = tmp_path / "refuge"
+    sizes = ("--cases", 4, "--width", 96, "--height", 96, "--glaucoma", 0.5)
+    assert run_unread("sample", "refuge", "--output", folder, *sizes) == (141, "")
+    phase = folder / "ground-truth" / "refuge-sample"
+    assert run_unread("seal", phase) == (141, "")
+    assert (phase / "manifest.json").is_file()
+    results = ("--ground-truth", phase, "--output", tmp_path / "results")
+    # The platform decides by the status of `evaluate`, whoever reads what it says.
+    assert run_unread("evaluate", "--each", folder / "submissions", *results) == (0, "")
+    assert run_unread("rank", tmp_path / "results", "--output", tmp_path / "board") == (141, "")
+    assert (tmp_path / "board" / "leaderboard.csv").is_file()
+    assert (tmp_path / "board" / "comparisons.csv").is_file()
+    assert run_unread("describe", phase, "--output", tmp_path / "data") == (141, "")
+    assert (tmp_path / "data" / "description.tex").is_file()

@@ -57,3 +57,11 @@ def test_a_fault_of_the_program_is_not_hidden():
 def test_a_command_decides_its_own_status(capsys, status):
     assert status_of(lambda: status, "nothing was written") == status
     assert capsys.readouterr().err == ""
+
+
+def test_another_broken_pipe_is_an_error(monkeypatch, tmp_path, capsys):
+    """A pipe to something else than the reader of stdout: stdout is a file here."""
+    with (tmp_path / "stdout").open("w", encoding="utf-8") as stdout:
+        monkeypatch.setattr(sys, "stdout", stdout)
+        assert status_of(raising(BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE)))) == 1
+    assert capsys.readouterr().err == "a file: Broken pipe\n"

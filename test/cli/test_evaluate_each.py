@@ -72,6 +72,20 @@ def test_a_failure_is_named_and_gives_status_1(teams, tmp_path):
     assert counts == "3 submissions: 0 scored, 0 kept, 1 rejected, 2 failed"
 
 
+def test_the_charts_of_a_phase_are_those_that_evaluate_writes(teams, tmp_path):
+    _, submissions = teams
+    phase = refuge_phase(tmp_path / "charted", CASES, keys={"charts": ["metrics", "roc"]})
+    assert each(submissions, phase, tmp_path / "o").returncode == 0
+    alone = start("--input", submissions / "folder", "--ground-truth", phase, "--output", tmp_path / "alone")
+    assert alone.wait(timeout=60) == 0
+    alone.communicate()
+    written = results_in(tmp_path / "alone")
+    assert sorted(written) == ["chart-metrics.json", "chart-roc.json", "metrics.json"]
+    found = results_in(tmp_path / "o" / "folder")
+    assert {name: found[name] for name in written} == written
+    assert not list((tmp_path / "o" / "bad").glob("chart-*"))
+
+
 def test_several_phases_have_a_folder_each(teams, tmp_path):
     phase, submissions = teams
     other = refuge_phase(tmp_path / "other", CASES, keys={"name": "refuge-other"})

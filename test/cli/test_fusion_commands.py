@@ -53,15 +53,27 @@ def test_an_organiser_stops_to_look_and_goes_on(tmp_path):
     given = cyst_annotators(tmp_path / "in", volumes=3, annotated=False)
     places = (given.folder, "--report", tmp_path / "work", "--output", tmp_path / "phase")
     done = run("fuse", "cysts", *places, "--until", "assignment")
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0
+    # The supervisor of so few volumes gives confidences out of order.
+    assert {line.split(" ")[1] for line in done.stderr.splitlines()} == {"transform:"}
+    assert "have one value" in done.stderr
     assert sorted(path.name for path in (tmp_path / "work").iterdir()) == [
         "accuracy.csv",
+        "accuracy_by_group.csv",
         "assignment.csv",
+        "combinations.csv",
         "distinctions.csv",
+        "distributions.csv",
+        "histograms.csv",
+        "interval_effect.csv",
+        "intervals.csv",
         "levels.csv",
         "partition.csv",
         "report.json",
+        "scanners.csv",
+        "transformed.csv",
         "transforms.csv",
+        "workload.csv",
     ]
     assert not (tmp_path / "phase").exists()
     # Nobody has annotated yet.
@@ -70,7 +82,9 @@ def test_an_organiser_stops_to_look_and_goes_on(tmp_path):
     assert "is missing; " in done.stderr
     cyst_annotators(tmp_path / "in", volumes=3)
     done = run("fuse", "cysts", *places, "--step", STEPS[-1])
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0
+    # One annotator alone marked level 2, where the others marked 3 or nothing.
+    assert done.stderr.startswith("warning: combination: level 2 is lost")
     assert run("seal", tmp_path / "phase").returncode == 0
 
 

@@ -12,6 +12,11 @@ from test.cli.test_commands import SUBMISSION, phase, run  # noqa: F401
 from test.ranking.teams import labels, refuge_columns, write_team
 
 
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
 @pytest.fixture(scope="module")
 def each(phase, tmp_path_factory) -> Path:  # noqa: F811
     folder = tmp_path_factory.mktemp("each")
@@ -147,6 +152,8 @@ def test_two_phases_annotators_and_subgroups(tmp_path):
         "leaderboard.csv",
         "leaderboard.json",
         "robustness.csv",
+        "comparisons.csv",
+        "subgroup-tests.csv",
         *(
             f"{name}-{role}.{extension}"
             for role in ("offline", "onsite")
@@ -159,6 +166,19 @@ def test_two_phases_annotators_and_subgroups(tmp_path):
         ),
     }
     assert "consensus of offline, onsite (Kemeny" in done.stdout
+    board = json.loads((tmp_path / "out" / "leaderboard.json").read_text(encoding="ascii"))
+    rows = rows_of(tmp_path / "out" / "comparisons.csv")
+    assert [(row["phase"], row["metric"], row["first"], float(row["p_holm"])) for row in rows] == [
+        (part["role"], name, pair["first"], pair["p_holm"])
+        for part in board["phases"]
+        for name, metric in part["metrics"].items()
+        for pair in metric.get("comparisons", {"pairs": []})["pairs"]
+    ]
+    assert {row["phase"] for row in rows} == {"offline", "onsite"}
+    tests = rows_of(tmp_path / "out" / "subgroup-tests.csv")
+    assert [float(row["p_value"]) for row in tests] == [
+        test["p_value"] for part in board["phases"] for test in part["subgroup_tests"]
+    ]
     final = (tmp_path / "out" / "leaderboard.csv").read_text(encoding="utf-8").splitlines()
     assert final[1].startswith("1,a,1,1,1")
 
@@ -176,6 +196,42 @@ def test_usage_errors(each, arguments, problem):
     done = run("rank", each, *arguments)
     assert done.returncode == 2
     assert done.stderr.splitlines()[-1].endswith(f"error: argument {problem}")
+
+
+def test_the_terminal_shows_the_p_values(tmp_path):
+    glaucoma = labels(40, 15)
+    rng = np.random.default_rng(3)
+    eyes = {"eye": ["left", "right"] * 20}
+    for number in range(7):
+        write_team(
+            tmp_path / "r" / f"t{number}", refuge_columns(glaucoma, rng, 2.0, 0.6 + 0.05 * number), eyes
+        )
+    options = ("--output", tmp_path / "out", "--subgroup", "eye", "--resamples", 0, "--permutations", 99)
+    done = run("rank", tmp_path / "r", *options)
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = [[cell.strip() for cell in line.split("│")] for line in done.stdout.splitlines()]
+    rows = {
+        (row["first"], row["second"]): row
+        for row in rows_of(tmp_path / "out" / "comparisons.csv")
+        if row["metric"] == "segmentation.dice_cup"
+    }
+    assert len(rows) == 21
+    assert "Tests of Dice of the cup, of neighbours (all 21 pairs are in comparisons.csv)" in done.stdout
+    for number in range(1, 7):
+        row = rows[f"t{number}", f"t{number - 1}"]
+        p_values = [float(row[name]) for name in ("p_value", "p_holm")]
+        texts = ["< 0.0001" if p_value < 1e-4 else f"{p_value:.2g}" for p_value in p_values]
+        mark = " *" if p_values[1] < 0.05 else ""
+        shown = [f"{float(row['difference']):.4g}", texts[0], texts[1] + mark]
+        assert ["", f"t{number}", f"t{number - 1}", *shown, row["method"], ""] in lines
+    (test,) = (
+        row
+        for row in rows_of(tmp_path / "out" / "subgroup-tests.csv")
+        if (row["metric"], row["team"]) == ("segmentation.dice_cup", "t3")
+    )
+    means = [f"{float(test[name]):.4f}" for name in ("first_mean", "second_mean")]
+    p_value = f"{float(test['p_value']):.2g}"
+    assert ["", "t3", "Dice of the cup", "eye", "left, right", *means, p_value, ""] in lines
 
 
 def test_no_resamples_need_no_explanation(each, tmp_path):
@@ -196,6 +252,9 @@ def test_no_resamples_need_no_explanation(each, tmp_path):
         (["{each}", "--subgroup", "vendor"], "vendor: no column of the case table"),
         (["{each}", "--classifier", "fovea.area"], "fovea.area: is not a column of the results per case"),
         (["offline={each}", "onsight={each}"], "combines the phases offline, onsite"),
+        (["{each}", "--compare", "first"], "--compare first: expected TEAM=TEAM[,TEAM…]"),
+        (["{each}", "--compare", "none=first"], "--compare none: is no team of these results"),
+        (["{each}", "--compare", "first=second"], "first: is ranked: only teams that are not eligible"),
     ],
 )
 def test_faults(each, arguments, problem):

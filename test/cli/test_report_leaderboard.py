@@ -44,6 +44,14 @@ def test_the_page_and_its_figures_are_written(ranked, tmp_path, capsys):
         assert (figures / f"overall-blobs.{extension}").stat().st_size > 100
 
 
+def test_the_data_of_a_phase_are_a_section_of_the_page(ranked, tmp_path):
+    phase = ranked.parent / "ground-truth" / "refuge-sample"
+    page = tmp_path / "report.html"
+    arguments = ["--output", str(page), "--ground-truth", str(phase)]
+    assert main(["report", "leaderboard", str(ranked), *arguments]) == 0
+    assert "Area of optic disc by glaucoma" in page.read_text(encoding="utf-8")
+
+
 def test_results_that_are_not_ranked_yet_have_no_report(tmp_path, capsys):
     output = tmp_path / "report.html"
     assert main(["report", "leaderboard", str(tmp_path), "--output", str(output)]) == 1

@@ -56,8 +56,10 @@ def test_clusters_give_a_perfect_area_a_lower_bound():
 
 
 @settings(max_examples=30, deadline=None)
-@given(st.floats(0, 1), st.integers(2, 50), st.integers(2, 50))
-def test_limits_are_where_the_area_is_just_not_rejected(area, positives, negatives):
+@given(st.fractions(0, 1), st.integers(2, 50), st.integers(2, 50))
+def test_limits_are_where_the_area_is_just_not_rejected(share, positives, negatives):
+    pairs = positives * negatives
+    area = round(2 * pairs * share) / (2 * pairs)  # a pair is won, lost or tied
     found = score_interval(area, positives, negatives)
     assert 0 <= found.lower <= area <= found.upper <= 1
     for theta in (found.lower, found.upper):

@@ -314,6 +314,7 @@ def test_files(four_teams, tmp_path):
     assert len(lines) == 5
     assert lines[1].startswith("alpha,yes,1,1,")
     assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "comparisons.csv",
         "leaderboard.csv",
         "leaderboard.json",
         "robustness.csv",

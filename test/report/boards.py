@@ -14,6 +14,7 @@ from evaluation.ranking.final import leaderboard_of
 from evaluation.ranking.leaderboard import rank_phase
 from evaluation.ranking.leaderboard_file import Leaderboard, OrganiserPart
 from evaluation.ranking.leaderboard_writing import write_leaderboard, write_organiser_part
+from evaluation.ranking.results import PhaseResults
 from evaluation.ranking.results_folder import read_results
 from evaluation.ranking.schemes import scheme_of
 from test.ranking.teams import labels, refuge_columns, write_team
@@ -37,14 +38,23 @@ def ranked_teams(folder: Path, teams: Sequence[str], cases: int, resamples: int 
         table = {"eye": ["left", "right"] * (cases // 2)}
         write_team(folder / "results" / team, columns, table=table, resamples=resamples)
     results = read_results(folder / "results")
-    scheme = scheme_of(results.challenge, results.options)
 
     def readers(names: Sequence[str]) -> dict[str, NDArray[np.float64]]:
         right = {number: rng.random(len(names)) < 0.85 for number in (1, 2)}
         return {f"reader {number}": np.where(of, glaucoma, 1 - glaucoma) for number, of in right.items()}
 
-    ranked = rank_phase(results, scheme, RankOptions(subgroups=("eye",), annotators=readers))
+    return _ranked(results, RankOptions(subgroups=("eye",), annotators=readers), folder / "board")
+
+
+def ranked_results(results: Path, folder: Path) -> RankedTeams:
+    """Rank the teams of a folder of results, and write the leaderboard into another folder."""
+    return _ranked(read_results(results), RankOptions(), folder)
+
+
+def _ranked(results: PhaseResults, options: RankOptions, folder: Path) -> RankedTeams:
+    scheme = scheme_of(results.challenge, results.options)
+    ranked = rank_phase(results, scheme, options)
     board = leaderboard_of({"": ranked}, {"": scheme})
-    write_leaderboard(board, folder / "board")
-    write_organiser_part(ranked.organiser, folder / "board", "")
-    return RankedTeams(folder / "board", board, (ranked.organiser,))
+    write_leaderboard(board, folder)
+    write_organiser_part(ranked.organiser, folder, "")
+    return RankedTeams(folder, board, (ranked.organiser,))

@@ -1,5 +1,6 @@
 """The report of a leaderboard: its numbers, its figures in a browser, hostile names, size and time."""
 
+import shutil
 import time
 from dataclasses import replace
 
@@ -10,14 +11,16 @@ from evaluation.core.fault import PhaseError
 from evaluation.platform.result_file import as_written
 from evaluation.ranking.leaderboard_file import FinalTeam, OrganiserPart
 from evaluation.report.board.cases_section import clustered
-from evaluation.report.board.latex import escaped, latex_table
+from evaluation.report.board.latex import latex_table
 from evaluation.report.board.leaderboard import BANNER, leaderboard_page
 from evaluation.report.board.reading import read_leaderboard
 from evaluation.report.board.reported_phase import identifier
 from evaluation.report.page import CaseTable, Column, Table, Text
 from evaluation.report.render import render_page
-from test.report.boards import ranked_teams
+from test.charts.vega_lite import invalid
+from test.report.boards import ranked_results, ranked_teams
 from test.report.browser import WIDTHS, opened
+from test.report.declared import declared
 from test.report.test_render import HOSTILE
 
 KINDS = (
@@ -82,6 +85,10 @@ def test_every_kind_of_figure_is_drawn_at_two_widths(chromium, tmp_path, page):
         shown.page.context.close()
 
 
+def test_every_figure_is_valid_by_the_schema_of_vega_lite_5(page):
+    assert invalid(page.charts()) == []
+
+
 def test_names_that_hold_programs_are_shown_as_text(chromium, tmp_path, page, twelve):
     shown = opened(chromium, written(tmp_path / "board.html", page))
     cells = shown.page.eval_on_selector_all(
@@ -135,6 +142,24 @@ def test_hardest_cases_are_those_with_the_worst_mean(page, twelve):
     expected = {values.cases[i] for i in np.argsort(-means)[:40]}
     chart = chart_of(page, "segmentation-vertical-cup-to-disc-ratio-error-hardest-cases")
     assert {cell["case"] for cell in chart.data["cells"]} == expected
+
+
+def test_free_response_curves_of_all_teams_stand_in_one_figure(tmp_path):
+    results = declared(tmp_path).phase.parent / "results"
+    (results / "team").rename(results / "one")
+    shutil.copytree(results / "one", results / "two")
+    teams = ranked_results(results, tmp_path / "board")
+    (part,) = read_leaderboard(teams.folder)[1]
+    assert part.free_response == teams.parts[0].free_response
+    page = leaderboard_page(*read_leaderboard(teams.folder))
+    # By falling probability: two hits, then a false one; of three nodules, on three scans.
+    rows = chart_of(page, "nodules-froc-froc").data["curves"]
+    for team in ("one", "two"):
+        points = [
+            (row["false_positives_per_case"], row["sensitivity"]) for row in rows if row["name"] == team
+        ]
+        np.testing.assert_allclose(points, [(0, 0), (0, 2 / 3), (1 / 3, 2 / 3)])
+    assert chart_of(page, "polyps-box-average-precision-froc").data["curves"]
 
 
 def test_similar_cases_stand_together():
@@ -213,7 +238,6 @@ def test_latex_shows_special_signs_as_they_are():
         r"\bottomrule",
         r"\end{tabular}",
     ]
-    assert escaped("\\write18{rm}") == r"\textbackslash{}write18\{rm\}"
 
 
 @pytest.mark.parametrize(

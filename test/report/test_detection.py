@@ -1,32 +1,13 @@
-"""Hits, false and missed boxes of one image, and the free-response curve."""
+"""Curves of detections, by hand and against plain resampling."""
 
 from dataclasses import replace
 
 import numpy as np
 
-from evaluation.core.case_table import CaseTable
-from evaluation.report.detection import case_hits, detection_section
-
-REFERENCE = np.array([[0, 1, 0, 0, 10, 10], [0, 1, 20, 20, 30, 30], [1, 1, 0, 0, 10, 10]], float)
-PREDICTED = np.array(
-    [
-        [0, 0.9, 0, 0, 10, 10],  # hits the first
-        [0, 0.8, 0, 0, 10, 9],  # the first is taken
-        [0, 0.7, 20, 20, 30, 24],  # IoU 0.4
-        [1, 0.6, 0, 0, 10, 10],  # hits the third
-    ],
-    float,
-)
-
-
-def test_hits_false_and_missed_boxes():
-    found = case_hits(PREDICTED, REFERENCE, 0.5, False)
-    assert found.hit.tolist() == [True, False, False, True]
-    assert (found.found, found.false, found.missed) == (2, 2, 1)
-
-
-def test_a_lower_threshold_finds_more():
-    assert case_hits(PREDICTED, REFERENCE, 0.4, False).found == 3
+from evaluation.metrics.froc import Candidates, FrocTable
+from evaluation.report.box_hits import case_hits
+from evaluation.report.detection import detection_section, froc_band
+from test.report.declared import declared
 
 
 def test_the_curves_end_where_all_boxes_are_counted(bundled_phase):
@@ -47,21 +28,69 @@ def test_the_curves_end_where_all_boxes_are_counted(bundled_phase):
         assert last["false_positives_per_case"] * len(table) == false
 
 
-def test_hits_that_a_declared_metric_counts_are_a_curve_too(bundled_phase):
-    results = bundled_phase("refuge-onsite").results
-    task = results.tasks[0]
-    metric = replace(task.metrics[0], name="cpm", title="CPM")
-    rows = [
-        {"cpm_hits": np.array([0.9]), "cpm_false": np.array([0.5, 0.2]), "cpm_objects": 1},
-        {"cpm_hits": np.array([0.4]), "cpm_false": np.zeros(0), "cpm_objects": 2},
+def figures_of(results):
+    return {block.chart.name: block.chart for block in detection_section(results).blocks}
+
+
+def test_declared_hits_are_a_free_response_curve_and_one_of_precision_and_recall(tmp_path):
+    figures = figures_of(declared(tmp_path).results)
+    # Nodules by falling probability: hit 0.9, hit 0.8, false 0.5 (that of 0.7 does not count); three in all.
+    froc = figures["nodules-froc"].data["curves"]
+    points = [(row["false_positives_per_case"], row["sensitivity"]) for row in froc]
+    np.testing.assert_allclose(points, [(0, 0), (0, 2 / 3), (1 / 3, 2 / 3)])
+    curve = [(row["recall"], row["precision"]) for row in figures["nodules-precision-recall"].data["curves"]]
+    np.testing.assert_allclose(curve, [(1 / 3, 1), (2 / 3, 1), (2 / 3, 2 / 3)])
+
+
+def test_declared_boxes_have_a_curve_for_each_class_and_threshold(tmp_path):
+    figures = figures_of(declared(tmp_path).results)
+    assert {"polyps-precision-recall-50", "polyps-precision-recall-75", "polyps-froc"} <= set(figures)
+    # Both polyps are found, the cancer is missed at a false box, so that it has no point of precision.
+    curve = figures["polyps-precision-recall-50"].data["curves"]
+    assert [(row["name"], row["recall"], row["precision"]) for row in curve] == [
+        ("polyp", 0.5, 1),
+        ("polyp", 1, 1),
     ]
-    changed = replace(
-        results, tasks=(replace(task, metrics=(metric,)),), tables={task.name: CaseTable(["a", "b"], rows)}
-    )
-    (figure,) = detection_section(changed).blocks
-    points = [(row["false_positives_per_case"], row["sensitivity"]) for row in figure.chart.data["curves"]]
-    # by falling confidence: hit, false, hit, false, of three objects and two images
-    np.testing.assert_allclose(points, [(0, 0), (0, 1 / 3), (0.5, 1 / 3), (0.5, 2 / 3), (1, 2 / 3)])
+    froc = figures["polyps-froc"].data["curves"]
+    assert [row["sensitivity"] for row in froc if row["name"] == "cancer"][-1] == 0
+
+
+def test_the_band_of_a_free_response_curve_holds_95_percent_of_plain_resamples():
+    generator = np.random.default_rng(5)
+    case = generator.integers(0, 30, 120)
+    hit = generator.random(120) < 0.4
+    references = np.bincount(case[hit], minlength=30) + generator.integers(0, 2, 30)
+    confidence = np.round(generator.random(120) + 0.3 * hit, 2)
+    candidates = Candidates(case, confidence, hit, references)
+    weights = generator.multinomial(30, np.full(30, 1 / 30), size=200).astype(float)
+    band = froc_band("one", FrocTable(candidates), [weights[:120], weights[120:]])
+
+    def sensitivity(row, rate):
+        """Return the highest sensitivity of a threshold with so many false positives per case or fewer."""
+        found = [0.0]
+        for threshold in np.unique(confidence):
+            above = confidence >= threshold
+            if row[case[above & ~hit]].sum() / row.sum() <= rate:
+                found.append(row[case[above & hit]].sum() / (row @ references))
+        return max(found)
+
+    at = 20
+    plain = [sensitivity(row, band.false_positives[at]) for row in weights]
+    # The band's curves are linear between their points, the plain ones are steps below them.
+    lower, upper = np.quantile(plain, (0.025, 0.975))
+    assert lower <= band.lower[at] <= lower + 0.05
+    assert upper <= band.upper[at] <= upper + 0.05
+
+
+def test_curves_have_bands_unless_the_phase_draws_no_resamples(bundled_phase):
+    results = bundled_phase("edd2020").results
+    figures = figures_of(results)
+    for name in ("detection-froc", "detection-precision-recall-50"):
+        curves, band = (figures[name].data[part] for part in ("curves", "band"))
+        assert {row["name"] for row in band} == {row["name"] for row in curves}
+        assert all(row["lower"] <= row["upper"] for row in band)
+    without = figures_of(replace(results, resampling=replace(results.resampling, resamples=0)))
+    assert not any("band" in chart.data for chart in without.values())
 
 
 def test_a_phase_without_boxes_has_no_section(bundled_phase):

@@ -8,9 +8,6 @@ from evaluation.report.overlays import (
     AGREEMENT,
     FALSE,
     MISSED,
-    Corners,
-    box_panel,
-    point_panel,
     region_panels,
     solid_panels,
 )
@@ -79,10 +76,3 @@ def test_a_volume_is_cut_where_it_differs_most():
     assert rgb(AGREEMENT) not in found
     # Planes across y are 10 · 0.2 mm high and 30 · 0.1 mm wide.
     assert picture.width == 300 + 6 + 300 + 6 + 300
-
-
-def test_points_and_boxes_are_drawn_within_the_picture():
-    found = colours(point_panel((2.0, 3.0), (50.0, 55.0), (60, 60), None))
-    assert {rgb(AGREEMENT), rgb(FALSE)} <= set(found)
-    boxes = [Corners(-5, -5, 20, 20, MISSED), Corners(30, 30, 50, 50, FALSE)]
-    assert {rgb(MISSED), rgb(FALSE)} <= set(colours(box_panel(boxes, (60, 60), None)))

@@ -1,10 +1,14 @@
 """Which cases are shown."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from evaluation.core.case_table import CaseTable
-from evaluation.report.pictures import MOST_PICTURES, chosen_cases, goodness_of_cases
+from evaluation.report.case_images import Request, read_cases
+from evaluation.report.pictures import MOST_PICTURES, chosen_cases, pictures_section
+from test.report.declared import declared
 from test.report.submissions import PHASES
 
 
@@ -23,23 +27,23 @@ def test_the_worst_and_the_best_are_those_of_the_task(bundled_phase):
     assert by_rank["best"] == table.names[int(np.argmin(table["distance"]))]
 
 
-def test_the_goodness_of_a_case_is_its_mean_place_between_worst_and_best(bundled_phase):
+def test_of_two_cases_one_is_the_worst_and_one_the_best(bundled_phase):
     results = bundled_phase("refuge-onsite").results
-    task = next(task for task in results.tasks if task.name == "segmentation")
-    row = {"dice_cup": 0.5, "dice_disc": 0.9, "vertical_cup_to_disc_ratio_error": 0.2}
-    changed = type(results)(**{**vars(results), "tables": {"segmentation": CaseTable(["a"], [row])}})
-    assert goodness_of_cases(changed, task) == pytest.approx([(0.5 + 0.9 + 0.8) / 3])
+    two = {name: CaseTable(table.names[:2], table.rows[:2]) for name, table in results.tables.items()}
+    for of_task in chosen_cases(replace(results, tables=two)).values():
+        assert list(of_task.values()) == ["worst", "best"]
 
 
-def test_the_goodness_of_boxes_is_their_f1(bundled_phase):
-    results = bundled_phase("edd2020").results
-    task = next(task for task in results.tasks if task.name == "detection")
-    box = [0.0, 1.0, 0.0, 0.0, 10.0, 10.0]
-    other = [1.0, 0.9, 50.0, 50.0, 60.0, 60.0]
-    rows = [
-        {"predicted": np.array([box, other]), "reference": np.array([box])},  # one hit, one false
-        {"predicted": np.empty((0, 6)), "reference": np.array([box])},
-        {"predicted": np.empty((0, 6)), "reference": np.empty((0, 6))},
-    ]
-    changed = type(results)(**{**vars(results), "tables": {"detection": CaseTable(list("abc"), rows)}})
-    np.testing.assert_allclose(goodness_of_cases(changed, task), [2 / 3, 0, np.nan])
+def test_pictures_say_what_their_colours_and_numbers_mean(tmp_path):
+    bundled = declared(tmp_path)
+    chosen = chosen_cases(bundled.results)
+    wanted = {task: tuple(cases) for task, cases in chosen.items()}
+    values = read_cases(
+        Request(str(bundled.phase), str(bundled.submission), wanted, None, 0), lambda done: None
+    )
+    galleries = {block.title: block for block in pictures_section(bundled.results, chosen, values).blocks}
+    assert len(galleries) == 7
+    assert "metric “FROC score”" in galleries["Nodules"].note
+    assert galleries["Polyps"].note.startswith("A predicted box hits from an intersection over union of 0.5")
+    assert "Numbers: 1 sella, 2 nasion." in galleries["Skull"].pictures[0].caption
+    assert "seen along z, seen along y, seen along x." in galleries["Tumours"].pictures[0].alternative

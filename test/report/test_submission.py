@@ -15,6 +15,7 @@ from evaluation.report.render import render_page
 from evaluation.report.results import read_results, results_of
 from evaluation.report.submission import organiser_page, public_page
 from evaluation.report.value_figures import averaged_metrics
+from test.charts.vega_lite import invalid
 from test.report.browser import WIDTHS, opened
 from test.report.submissions import PHASES
 from test.report.test_render import HOSTILE
@@ -47,6 +48,13 @@ def test_the_report_of_every_bundled_phase_is_drawn(chromium, tmp_path, bundled_
         assert shown.problems(figures=len(list(page.charts()))) == []
         assert shown.overflow() <= 0
         shown.page.context.close()
+
+
+@pytest.mark.parametrize("name", PHASES)
+def test_every_figure_is_valid_by_the_schema_of_vega_lite_5(bundled_phase, name):
+    charts = list(organiser_page(bundled_phase(name).results).charts())
+    assert charts
+    assert invalid(charts) == []
 
 
 @pytest.mark.parametrize("name", PHASES)

@@ -11,6 +11,8 @@ import time
 from pathlib import Path
 from types import TracebackType
 
+from distributed import Client
+
 from test.repository import REPOSITORY
 
 _QUIET = {"DASK_LOGGING__DISTRIBUTED": "critical", "DASK_DISTRIBUTED__WORKER__MEMORY__TERMINATE": "False"}
@@ -51,6 +53,11 @@ class Dask:
             time.sleep(0.05)
         for _ in range(self._workers):
             self._start_worker()
+
+    def wait_for_workers(self) -> None:
+        """Wait until all of them can be given tasks."""
+        with Client(self.address) as client:
+            client.wait_for_workers(self._workers)
 
     def _start_worker(self) -> None:
         self._run(

@@ -15,6 +15,7 @@ from evaluation.core.fault import PhaseError
 from evaluation.phase.phase import load_phase
 from evaluation.rescoring.cluster import OnCluster
 from evaluation.rescoring.run import score_all
+from evaluation.rescoring.slicing import Slicing
 from test.repository import REPOSITORY
 
 from .dask_processes import Dask, free_port
@@ -81,6 +82,14 @@ def test_addresses_are_read_once_per_worker_and_their_seal_is_verified(teams, tm
         readers = {process for process, _ in notes}
         assert Counter(name for _, name in notes)["phase.toml"] == len(readers) <= 2
         assert Counter(name for _, name in notes)["packed.zip"] == 1
+        sliced = [replace(task, slices=3) for task in far if task.place != "bad"]
+        (tmp_path / "read").unlink()
+        engine = Slicing(OnCluster(dask.address, None, tell))
+        assert set(run(sliced, tmp_path / "slices", engine).values()) == {"scored"}
+        expected = {name: data for name, data in results_in(tmp_path / "here").items() if "bad" not in name}
+        assert results_in(tmp_path / "slices") == expected
+        notes = [tuple(line.split()) for line in (tmp_path / "read").read_text().splitlines()]
+        assert max(Counter(note for note in notes if note[1] == "packed.zip").values()) == 1
         other = [replace(far[0], seal="0" * 64, kept=None)]
         answers = [
             answer for _, answer in score_all(other, tmp_path / "other", OnCluster(dask.address, None, tell))
@@ -88,8 +97,8 @@ def test_addresses_are_read_once_per_worker_and_their_seal_is_verified(teams, tm
         assert "was sealed again" in answers[0].line
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_workers_killed_at_random_moments_lose_nothing(teams, tmp_path, seed):
+@pytest.mark.parametrize(("seed", "slices"), [(1, 1), (2, 1), (3, 3)])
+def test_workers_killed_at_random_moments_lose_nothing(teams, tmp_path, seed, slices):
     phase, submissions = teams
     many(submissions, 16)
     tasks = tasks_of(phase, submissions)
@@ -106,7 +115,8 @@ def test_workers_killed_at_random_moments_lose_nothing(teams, tmp_path, seed):
         thread = threading.Thread(target=kill_now_and_then)
         thread.start()
         try:
-            done = run(tasks, tmp_path / "shot", OnCluster(dask.address, None, tell))
+            parted = [replace(task, slices=slices) for task in tasks]
+            done = run(parted, tmp_path / "shot", Slicing(OnCluster(dask.address, None, tell)))
         finally:
             ended.set()
             thread.join()
@@ -135,6 +145,7 @@ def test_what_a_worker_without_room_fails_is_scored_on_another(teams, tmp_path):
     run(tasks, tmp_path / "quiet", Here())
     _, tell = told()
     with Dask(tmp_path / "scratch", 2) as dask:
+        dask.wait_for_workers()  # else the first one has no other beside it
         engine = OnCluster(dask.address, None, tell, score=score_with_room)
         assert "failed" not in run(tasks, tmp_path / "there", engine).values()
     assert results_in(tmp_path / "there") == results_in(tmp_path / "quiet")

@@ -29,6 +29,18 @@ def test_a_published_result_is_kept(tmp_path, answer):
     assert results.kept("team/2", MADE_OF) is None
 
 
+def test_charts_are_a_part_of_a_result_and_leave_with_it(tmp_path):
+    results = Results(tmp_path)
+    charted = replace(SCORED, files={**SCORED.files, "chart-roc.json": b"{}"})
+    results.publish("team/1", MADE_OF, charted)
+    assert files(tmp_path) == charted.files
+    assert results.kept("team/1", MADE_OF) == "digest"
+    (tmp_path / "team" / "1" / "chart-roc.json").write_bytes(b"other")
+    assert results.kept("team/1", MADE_OF) is None
+    results.publish("team/1", MADE_OF, SCORED)
+    assert files(tmp_path) == SCORED.files
+
+
 OTHERS = {
     "seal": replace(MADE_OF, seal="other"),
     "source": replace(MADE_OF, source="image"),

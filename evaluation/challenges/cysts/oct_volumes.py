@@ -69,11 +69,14 @@ class OctCase:
         return z, y, x
 
 
-def draw_cases(count: int, scale: float, rng: np.random.Generator) -> list[OctCase]:
+def draw_cases(
+    count: int, scale: float, rng: np.random.Generator, most_b_scans: int | None = None
+) -> list[OctCase]:
     """Return cases of four vendors and three qualities.
 
     ``scale`` multiplies width and depth in pixels, whose size grows accordingly, and the number of B-scans,
-    at the same distance. Raises ValueError for a count below 1 or a scale outside (0, 1].
+    at the same distance, which ``most_b_scans`` limits further. Raises ValueError for a count below 1 or a
+    scale outside (0, 1].
     """
     if count < 1 or not 0 < scale <= 1:
         raise ValueError(
@@ -85,7 +88,7 @@ def draw_cases(count: int, scale: float, rng: np.random.Generator) -> list[OctCa
         vendor = VENDORS[VENDOR_OF_CASE[position % len(VENDOR_OF_CASE)]]
         quality = QUALITIES[seen[vendor] % len(QUALITIES)]
         seen[vendor] += 1
-        geometry = _geometry(vendor, scale)
+        geometry = _geometry(vendor, scale, most_b_scans)
         cases.append(
             OctCase(f"V{position + 1:02d}", vendor, quality, geometry, _draw_cysts(geometry, quality, rng))
         )
@@ -150,12 +153,13 @@ def combine(annotators: Sequence[NDArray[np.uint8]]) -> tuple[NDArray[np.float32
     return means[pair], nearest.astype(np.uint8)[pair]
 
 
-def _geometry(vendor: str, scale: float) -> Geometry:
+def _geometry(vendor: str, scale: float, most_b_scans: int | None) -> Geometry:
     full = _SHAPES[vendor]
     shape = tuple(
         min(size, max(smallest, round(size * scale))) for size, smallest in zip(full, _MIN_SHAPE, strict=True)
     )
     depth, height, width = shape
+    depth = depth if most_b_scans is None else min(depth, most_b_scans)
     spacing = (_EXTENT_MM[2] / width, _EXTENT_MM[1] / height, _EXTENT_MM[0] / full[0])
     return Geometry((depth, height, width), spacing, (0.0, 0.0, 0.0), UPRIGHT)
 

@@ -1,4 +1,7 @@
-"""Synthetic cyst phases: references of two simulated annotators, and submissions of known quality."""
+"""Synthetic cyst phases: references of two simulated annotators, and submissions of known quality.
+
+Or the annotations from which a reference is built, see `annotation_sample`.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.challenges.cysts.annotation_sample import ANNOTATORS, write_annotations
 from evaluation.challenges.cysts.oct_volumes import (
     INTERVAL,
     OctCase,
@@ -27,6 +31,7 @@ from evaluation.phase.writer import ArchiveSample, SampleCase
 from evaluation.synthesis.fundus import Quality
 
 _ANNOTATORS = ("first", "second")
+_FEWEST_B_SCANS = 5
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,18 +40,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--scale", type=float, default=1.0, help="of width, depth and number of B-scans")
     parser.add_argument("--images", action="store_true", help="also write the OCT volumes (8-bit)")
     parser.add_argument("--readers", action="store_true", help="also write the single annotators' levels")
+    parser.add_argument(
+        "--annotations",
+        action="store_true",
+        help="instead of a phase, write what `fuse cysts` builds one from: OCT volumes and annotations",
+    )
+    parser.add_argument("--b-scans", type=int, metavar="N", help="at most so many in a volume, 5 or more")
     parser.add_argument("--extension", default=".mha", choices=EXTENSIONS[:3], help="of submitted volumes")
 
 
 def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> list[Path]:
-    """Write a phase and four submissions below ``arguments.output`` and return their folders."""
+    """Write a phase and four submissions below ``arguments.output`` and return their folders.
+
+    With ``arguments.annotations``, write annotations there instead, and return that folder.
+    """
     rng = np.random.Generator(np.random.PCG64(arguments.seed))
-    cases = draw_cases(arguments.cases, arguments.scale, rng)
+    if arguments.b_scans is not None and arguments.b_scans < _FEWEST_B_SCANS:
+        raise ValueError(f"--b-scans: expected at least {_FEWEST_B_SCANS}, found {arguments.b_scans}")
+    cases = draw_cases(arguments.cases, arguments.scale, rng, arguments.b_scans)
+    if arguments.annotations:
+        configuration = _configuration(arguments, tuple(ANNOTATORS))
+        write_annotations(arguments.output, cases, configuration, rng, progress, arguments.extension)
+        return [arguments.output]
     tasks = CHALLENGE.tasks(CystsOptions(readers=_ANNOTATORS if arguments.readers else ()))
     sample = ArchiveSample(
         arguments.output,
         arguments.name,
-        _configuration(arguments),
+        _configuration(arguments, _ANNOTATORS if arguments.readers else ()),
         tasks,
         extensions={"cysts": arguments.extension},
     )
@@ -98,8 +118,8 @@ def _write_image(path: Path, case: OctCase, rng: np.random.Generator) -> None:
     path.write_bytes(write_volume(draw_image(case, rng), case.geometry, ".mha"))
 
 
-def _configuration(arguments: argparse.Namespace) -> str:
-    options = f"\n[options]\nreaders = {list(_ANNOTATORS)}\n" if arguments.readers else ""
+def _configuration(arguments: argparse.Namespace, annotators: tuple[str, ...]) -> str:
+    options = f"\n[options]\nreaders = {list(annotators)}\n" if annotators else ""
     return f"""\
 challenge = "cysts"
 name = "{arguments.name}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
@@ -18,7 +18,7 @@ from evaluation.challenges.declared.table import key
 from evaluation.core.case_table import CaseTable, FloatArray, Row, WeightedCases
 from evaluation.core.challenge import Values
 from evaluation.core.form import CaseForm
-from evaluation.core.metric import Aggregate, Metric
+from evaluation.core.metric import Aggregate, DetectionCurves, Metric
 from evaluation.metrics.box_matching import ThresholdMatches, box_iou, match_at_thresholds, match_boxes
 from evaluation.metrics.detection import AveragePrecision, DetectionTable, mean_over_classes
 
@@ -90,12 +90,14 @@ class _AverageOfBoxes(MetricTable):
         thresholds = np.array(self.iou_thresholds)
         columns = _columns(name)
 
+        def matched(table: CaseTable) -> DetectionTable:
+            return table.derive(columns, lambda table: _table(table, columns, thresholds))
+
         def of_classes(cases: WeightedCases) -> FloatArray:
             """Return the figure of every class, shape (resamples, classes)."""
 
             def values(cases: WeightedCases) -> FloatArray:
-                matched = cases.table.derive(columns, lambda table: _table(table, columns, thresholds))
-                return figure(matched, cases.weights)
+                return figure(matched(cases.table), cases.weights)
 
             mean: FloatArray = cases.derive(columns, values).mean(axis=2)
             return mean
@@ -113,12 +115,20 @@ class _AverageOfBoxes(MetricTable):
             return _missing(numbers_of_boxes(references[field_name], count), thresholds.size).columns(name)
 
         title = self.title_of(name)
+        curves = DetectionCurves(
+            lambda table: matched(table).candidates(0),
+            f"A hit has an intersection over union of at least {thresholds[0]:g}.",
+            matched,
+            tuple(table.classes) or (table.title_of(field_name),),
+        )
+        whole = metric(name, title, mean)
+        whole = replace(whole, aggregate=replace(whole.aggregate, detections=curves))
         parts = [
             metric(f"{name}_{of}", f"{title}, {of}", part(position))
             for position, of in enumerate(table.class_names())
         ]
         return Measure(
-            (metric(name, title, mean), *parts),
+            (whole, *parts),
             row=lambda comparison: self._matched(comparison, count, thresholds).columns(name),
             worst=worst,
         )
@@ -206,12 +216,17 @@ def _missing(objects: Sequence[int], thresholds: int) -> _Matched:
 
 
 def _table(table: CaseTable, columns: Sequence[str], thresholds: FloatArray) -> DetectionTable:
+    # Read back from a file, what is empty is of floats.
     classes, confidence, found, objects = (table.objects(column) for column in columns)
     images = np.repeat(np.arange(len(table)), [len(of_case) for of_case in classes])
-    hits = np.concatenate(found)
-    matches = ThresholdMatches(np.zeros(len(hits)), hits)
+    hits = np.concatenate(found).astype(np.bool_)
     return DetectionTable(
-        images, np.concatenate(classes), np.concatenate(confidence), matches, np.stack(objects), thresholds
+        images,
+        np.concatenate(classes).astype(np.int64),
+        np.concatenate(confidence),
+        ThresholdMatches(np.zeros(len(hits)), hits),
+        np.stack(objects).astype(np.int64),
+        thresholds,
     )
 
 

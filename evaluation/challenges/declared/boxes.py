@@ -15,20 +15,23 @@ from evaluation.challenges.declared.detections import (
     Hits,
     Rate,
     Share,
+    Verdicts,
     froc_measure,
     share_measure,
+    verdicts_of,
 )
 from evaluation.challenges.declared.field_table import FieldTable
 from evaluation.challenges.declared.list_field import ObjectFieldTable, SpaceTable, single_field
 from evaluation.challenges.declared.measure import Comparison, Measure, MetricTable
 from evaluation.challenges.declared.table import key
 from evaluation.core.case_table import FloatArray, Row
+from evaluation.core.challenge import Values
 from evaluation.core.field import Field
 from evaluation.core.metric import Metric, mean_of
 from evaluation.io.kinds.boxes import Boxes
 from evaluation.io.kinds.boxes_in_space import BoxesInSpace
 from evaluation.metrics.box_matching import box_iou
-from evaluation.metrics.point_matching import match_pairs
+from evaluation.metrics.point_matching import PointMatches, match_pairs
 
 
 class BoxesField(ObjectFieldTable):
@@ -100,15 +103,31 @@ class BoxMetric(MetricTable):
         ]
 
     def _hits_of_class(self, found: FloatArray, true: FloatArray) -> Hits:
+        matches = self._matches(found, true)
+        hits = matches.hit[matches.hit >= 0]
+        return Hits(found[hits, 1], found[matches.false, 1], len(true))
+
+    def verdicts(self, field_name: str, submitted: Boxes, references: Values) -> Verdicts:
+        """Return what became of each box of a case, for a picture of it."""
+        rows, true = submitted.rows, references[field_name].rows
+        counted = rows[:, 1] >= self.minimum_probability
+        sides = (rows[counted], true)
+        return verdicts_of(
+            rows[:, 0].astype(np.int64),
+            counted,
+            true[:, 0].astype(np.int64),
+            lambda label: self._matches(*(side[side[:, 0] == label] for side in sides)),
+        )
+
+    def _matches(self, found: FloatArray, true: FloatArray) -> PointMatches:
+        """Return the matches of the boxes of one class."""
         corners, true_corners = found[:, np.newaxis, 2:], true[np.newaxis, :, 2:]
         if self.hit == "iou":
             overlap = box_iou(corners, true_corners, inclusive_corners=False)
             distance, near = 1 - overlap, overlap >= self.iou
         else:
             distance, near = _centres(corners, true_corners)
-        matches = match_pairs(distance, near, self.matching, found[:, 1])
-        hits = matches.hit[matches.hit >= 0]
-        return Hits(found[hits, 1], found[matches.false, 1], len(true))
+        return match_pairs(distance, near, self.matching, found[:, 1])
 
 
 class _ShareOfBoxes(BoxMetric):

@@ -8,7 +8,7 @@ is worse than an empty list, and no case is left out of any sum.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
 import numpy as np
@@ -18,8 +18,9 @@ from pydantic import Field as Key
 from evaluation.challenges.declared.measure import Comparison, Measure
 from evaluation.core.case_table import CaseTable, FloatArray, Row, WeightedCases
 from evaluation.core.challenge import Values
-from evaluation.core.metric import Aggregate, Metric, Strata
+from evaluation.core.metric import Aggregate, DetectionCurves, Metric, Strata
 from evaluation.metrics.froc import Candidates, FrocTable
+from evaluation.metrics.point_matching import PointMatches
 
 CERTAIN = 2.0
 """Above every probability: that of the false predictions of a case without a result."""
@@ -51,6 +52,40 @@ class Hits:
 def missing_result(objects: int) -> Hits:
     """Return the detections of a case without a result that has so many objects of a class."""
     return Hits(np.zeros(0), np.full(max(1, objects), CERTAIN), objects)
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """What became of the predictions and of the objects of one case, in their order.
+
+    hit, false: shape (predictions,); a prediction that is neither does not count. found: shape (objects,).
+    """
+
+    hit: NDArray[np.bool_]
+    false: NDArray[np.bool_]
+    found: NDArray[np.bool_]
+
+
+def verdicts_of(
+    labels: NDArray[np.int64],
+    counted: NDArray[np.bool_],
+    true_labels: NDArray[np.int64],
+    matches: Callable[[int], PointMatches],
+) -> Verdicts:
+    """Return the verdicts on objects that are matched class by class.
+
+    labels, true_labels: the class of every prediction and of every object. counted: shape (predictions,),
+    which predictions enter. matches: returns the matches of those of one class.
+    """
+    hit, false = (np.zeros(len(labels), dtype=np.bool_) for _ in range(2))
+    found = np.zeros(len(true_labels), dtype=np.bool_)
+    for label in np.union1d(labels, true_labels).tolist():
+        chosen, objects = np.flatnonzero(counted & (labels == label)), np.flatnonzero(true_labels == label)
+        of_class = matches(label)
+        hit[chosen[of_class.hit[of_class.hit >= 0]]] = True
+        false[chosen[of_class.false]] = True
+        found[objects[of_class.hit >= 0]] = True
+    return Verdicts(hit, false, found)
 
 
 @dataclass(frozen=True)
@@ -132,7 +167,8 @@ def froc_measure(name: str, title: str, rates: Sequence[float], detections: Dete
         )
         for position, rate in enumerate(rates)
     ]
-    mean = Metric(name, title, figure(lambda values: values.mean(axis=1)), best=1, worst=0)
+    overall = replace(figure(lambda values: values.mean(axis=1)), detections=_curves_of(columns))
+    mean = Metric(name, title, overall, best=1, worst=0)
     return _froc_figures((mean, *parts), columns, detections)
 
 
@@ -140,7 +176,9 @@ def average_precision_measure(name: str, title: str, detections: Detections) -> 
     """Return the average precision of all detections; objects without a hit count as never found."""
     columns = _froc_columns(name, detections)
     aggregate = Aggregate(
-        lambda cases: _froc_table(cases, columns).average_precision(cases.weights), _all_cases
+        lambda cases: _froc_table(cases, columns).average_precision(cases.weights),
+        _all_cases,
+        detections=_curves_of(columns),
     )
     return _froc_figures((Metric(name, title, aggregate, best=1, worst=0),), columns, detections)
 
@@ -149,6 +187,10 @@ def _froc_columns(name: str, detections: Detections) -> list[str]:
     if detections.classes:
         raise ValueError("expected a field without classes, or with one")
     return [f"{name}_{part}" for part in ("hits", "false", "objects")]
+
+
+def _curves_of(columns: Sequence[str]) -> DetectionCurves:
+    return DetectionCurves(lambda table: _candidates(table, columns), "Hits are those of the metric.")
 
 
 def _froc_figures(metrics: tuple[Metric, ...], columns: Sequence[str], detections: Detections) -> Measure:
@@ -176,16 +218,16 @@ def _sensitivities(cases: WeightedCases, columns: Sequence[str], rates: Sequence
 
 def _froc_table(cases: WeightedCases, columns: Sequence[str]) -> FrocTable:
     """Return all detections, from the columns of hits, of false predictions and of the number of objects."""
+    return cases.table.derive(("froc", *columns), lambda table: FrocTable(_candidates(table, columns)))
 
-    def build(table: CaseTable) -> FrocTable:
-        hits, false = (table.objects(column) for column in columns[:2])
-        numbers = [len(of_case) for of_case in (*hits, *false)]
-        case = np.repeat(np.tile(np.arange(len(table)), 2), numbers)
-        is_hit: NDArray[np.bool_] = np.repeat([True, False], [sum(map(len, hits)), sum(map(len, false))])
-        confidence = np.concatenate([*hits, *false, np.zeros(0)])
-        return FrocTable(Candidates(case, confidence, is_hit, table[columns[2]].astype(np.int64)))
 
-    return cases.table.derive(("froc", *columns), build)
+def _candidates(table: CaseTable, columns: Sequence[str]) -> Candidates:
+    hits, false = (table.objects(column) for column in columns[:2])
+    numbers = [len(of_case) for of_case in (*hits, *false)]
+    case = np.repeat(np.tile(np.arange(len(table)), 2), numbers)
+    is_hit: NDArray[np.bool_] = np.repeat([True, False], [sum(map(len, hits)), sum(map(len, false))])
+    confidence = np.concatenate([*hits, *false, np.zeros(0)])
+    return Candidates(case, confidence, is_hit, table[columns[2]].astype(np.int64))
 
 
 def _all_cases(table: CaseTable) -> Strata:

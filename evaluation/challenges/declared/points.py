@@ -14,17 +14,20 @@ from evaluation.challenges.declared.detections import (
     Hits,
     Rate,
     Share,
+    Verdicts,
     froc_measure,
     share_measure,
+    verdicts_of,
 )
 from evaluation.challenges.declared.field_table import FieldTable
 from evaluation.challenges.declared.list_field import ObjectFieldTable
 from evaluation.challenges.declared.measure import Comparison, Measure, MetricTable
 from evaluation.challenges.declared.table import key
 from evaluation.core.case_table import FloatArray
+from evaluation.core.challenge import Values
 from evaluation.core.field import HiddenField, Reference
 from evaluation.io.kinds.points import Points, PointSet
-from evaluation.metrics.point_matching import MatchingRule, match_points
+from evaluation.metrics.point_matching import MatchingRule, PointMatches, match_points
 
 
 class PointsField(ObjectFieldTable):
@@ -124,10 +127,27 @@ class PointMetric(MetricTable):
             for label in range(classes)
         ]
 
+    def verdicts(self, field_name: str, submitted: PointSet, references: Values) -> Verdicts:
+        """Return what became of each point of a case, for a picture of it."""
+        counted = submitted.probabilities >= self.minimum_probability
+        true, others = references[field_name], references.get(_ignored(field_name))
+        sides = (_chosen(submitted, counted), true, others)
+        return verdicts_of(
+            submitted.classes,
+            counted,
+            true.classes,
+            lambda label: self._matches(*(_of_class(points, label) for points in sides)),
+        )
+
     def _hits_of_class(self, found: PointSet, true: PointSet, ignored: PointSet) -> Hits:
-        strict = self.boundary == "excluded"
         found = _chosen(found, found.probabilities >= self.minimum_probability)
-        confidence = found.probabilities
+        matches = self._matches(found, true, ignored)
+        hits = matches.hit[matches.hit >= 0]
+        return Hits(found.probabilities[hits], found.probabilities[matches.false], len(true))
+
+    def _matches(self, found: PointSet, true: PointSet, ignored: PointSet) -> PointMatches:
+        """Return the matches of the points of one class; those near an ignored object are not false."""
+        strict, confidence = self.boundary == "excluded", found.probabilities
         matches = match_points(
             found.positions, true.positions, self._radius(true), self.matching, confidence, strict
         )
@@ -137,8 +157,7 @@ class PointMetric(MetricTable):
                 found.positions, ignored.positions, self._radius(ignored), "any", confidence, strict
             )
             is_false = is_false & near.false
-        hits = matches.hit[matches.hit >= 0]
-        return Hits(confidence[hits], confidence[is_false], len(true))
+        return PointMatches(matches.hit, is_false)
 
     def _radius(self, points: PointSet) -> float | FloatArray:
         return points.diameters / 2 if self.radius is None else self.radius

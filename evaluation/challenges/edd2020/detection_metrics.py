@@ -11,7 +11,7 @@ import numpy as np
 
 from evaluation.challenges.edd2020.detection import HIT, MAX_CASES, DetectionFigures, DetectionRules
 from evaluation.core.case_table import CaseTable, FloatArray, WeightedCases
-from evaluation.core.metric import Aggregate, CaseFigure, Metric, Strata
+from evaluation.core.metric import Aggregate, CaseFigure, DetectionCurves, Metric, Strata
 
 Figure = Callable[[DetectionFigures], FloatArray]
 
@@ -36,8 +36,9 @@ def detection_metrics(rules: DetectionRules, with_missed: bool) -> tuple[Metric,
             lambda figures: figures.mean_average_precision_at(percent / 100),
         )
 
+    score = share("score_d", "0.6 mAP + 0.4 IoU", score_d)
     return (
-        share("score_d", "0.6 mAP + 0.4 IoU", score_d),
+        replace(score, aggregate=replace(score.aggregate, detections=_curves_of(rules))),
         Metric(
             "sigma_score_d",
             "Standard deviation of mAP over the thresholds",
@@ -84,6 +85,17 @@ def f1_of_images(rules: DetectionRules, within: str | None = None) -> CaseFigure
         return f1 if within is None else np.where(table[within] == 1, f1, np.nan)
 
     return CaseFigure(f"F1 of the image's boxes at IoU {HIT:g}", values)
+
+
+def _curves_of(rules: DetectionRules) -> DetectionCurves:
+    """Return the boxes for curves; those of all classes at the threshold that is nearest to a half."""
+    position = min(range(len(rules.thresholds)), key=lambda one: abs(rules.thresholds[one] - 0.5))
+    return DetectionCurves(
+        lambda table: rules.table(table).candidates(position),
+        f"A hit has an intersection over union of at least {rules.thresholds[position]:g}.",
+        rules.table,
+        rules.classes,
+    )
 
 
 def _figure_of(rules: DetectionRules, figure: Figure) -> Aggregate:

@@ -1,4 +1,4 @@
-"""The section of ROC curves: all teams in one figure, with annotators where they were given."""
+"""The section of curves: ROC and free-response curves of all teams in one figure, with annotators."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import numpy as np
 
 from evaluation.charts.chart import Chart
 from evaluation.charts.curve_points import thinned
+from evaluation.charts.froc import FrocLine, froc_chart
 from evaluation.charts.roc import Curve, OperatingPoint, roc_chart
-from evaluation.ranking.leaderboard_file import CurvePoints
+from evaluation.ranking.leaderboard_file import CurvePoints, FrocPoints
 from evaluation.report.board.reported_phase import ReportedPhase
 from evaluation.report.board.sources import refuge
 from evaluation.report.page import Block, Column, Figure, Section, Table
@@ -19,11 +20,11 @@ _STEPS = 150
 
 
 def curves_section(phase: ReportedPhase) -> Section | None:
-    """Return the section of ROC curves and annotators; None without any."""
-    blocks: list[Block] = [Figure(chart) for chart in _charts(phase)]
+    """Return the section of curves and annotators; None without any."""
+    blocks: list[Block] = [Figure(chart) for chart in (*_charts(phase), *_free_response(phase))]
     if phase.board.annotators is not None:
         blocks += _annotators(phase)
-    return phase.section("curves", "ROC curves", blocks)
+    return phase.section("curves", "Curves", blocks)
 
 
 def _charts(phase: ReportedPhase) -> Iterator[Chart]:
@@ -44,6 +45,26 @@ def _charts(phase: ReportedPhase) -> Iterator[Chart]:
                 follows=refuge(phase.board.challenge, 5),
                 marks={team: mark for team, mark in phase.marks.items() if team in of_teams},
             )
+
+
+def _free_response(phase: ReportedPhase) -> Iterator[Chart]:
+    for name, of_teams in phase.organiser.free_response.items():
+        lines = [_line(team, of_teams[team]) for team in phase.teams if team in of_teams]
+        if lines:
+            yield froc_chart(
+                phase.identifier(name, "froc"),
+                f"FROC of all teams: {phase.title_of(name)}",
+                lines,
+                "Hits are those of the metric, of all classes together.",
+                marks={team: mark for team, mark in phase.marks.items() if team in of_teams},
+            )
+
+
+def _line(team: str, given: FrocPoints) -> FrocLine:
+    x, y = np.array(given.false_positives_per_case), np.array(given.sensitivity)
+    # The grid on which a curve is thinned has as many steps over the whole axis.
+    kept = thinned(x / max(1.0, float(x[-1])), y, _STEPS)
+    return FrocLine(team, x[kept], y[kept])
 
 
 def _curve(team: str, given: CurvePoints) -> Curve:

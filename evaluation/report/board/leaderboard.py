@@ -24,10 +24,10 @@ from evaluation.report.page import Block, CaseTable, Figure, Page, Section, Tabl
 BANNER = "Holds figures of single cases, which reveal labels: for the organisers of the challenge alone."
 
 
-def leaderboard_page(board: Leaderboard, parts: Sequence[OrganiserPart]) -> Page:
+def leaderboard_page(board: Leaderboard, parts: Sequence[OrganiserPart], data: Section | None = None) -> Page:
     """Return the report of a leaderboard.
 
-    ``parts`` is what the organiser has of each phase, in their order.
+    ``parts`` is what the organiser has of each phase, in their order; ``data`` a section on their data.
     """
     marks = marks_of(team.team for phase in board.phases for team in phase.teams)
     phases = [ReportedPhase(phase, part, marks) for phase, part in zip(board.phases, parts, strict=True)]
@@ -44,10 +44,10 @@ def leaderboard_page(board: Leaderboard, parts: Sequence[OrganiserPart]) -> Page
             across_section(phase.board.across, "tasks", phase.board.role),
             phase.section("methods", "Methods", [Text(methods_paragraphs(phase))]),
         )
-    found = [section for section in sections if section]
+    found = [section for section in (*sections, data) if section]
     if board.notices:
         found.append(Section("notices", "Notices", (Text(board.notices),)))
-    secret = any(part != OrganiserPart() for part in parts)
+    secret = data is not None or any(part != OrganiserPart() for part in parts)
     return Page(
         title=f"Leaderboard of {listed(sorted({phase.challenge for phase in board.phases}))}",
         subtitle=listed([phase.phase for phase in board.phases]),

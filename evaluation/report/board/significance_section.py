@@ -9,12 +9,13 @@ from evaluation.charts.significance import TestedPair, Verdict, significance_cha
 from evaluation.ranking.comparisons import Comparison
 from evaluation.report.board.reported_phase import ReportedPhase, listed
 from evaluation.report.board.sources import wiesenfarth
-from evaluation.report.page import Figure, Section
+from evaluation.report.page import Block, Column, Figure, Section, Table
 
 
 def significance_section(phase: ReportedPhase) -> Section | None:
     """Return the section of the tests; None without any."""
-    return phase.section("significance", "Significance", map(Figure, _charts(phase)))
+    blocks: list[Block] = [Figure(chart) for chart in _charts(phase)]
+    return phase.section("significance", "Significance", [*blocks, *_unranked(phase)])
 
 
 def methods_of(pairs: tuple[Comparison, ...]) -> str:
@@ -36,6 +37,28 @@ def _charts(phase: ReportedPhase) -> Iterator[Chart]:
             [team.team for team in phase.by_value(name) if team.team in named],
             wiesenfarth("significance map"),
         )
+
+
+def _unranked(phase: ReportedPhase) -> Iterator[Table]:
+    """Yield the table of the tests of teams without a place, if there are any."""
+    rows = tuple(
+        (
+            phase.title_of(name),
+            pair.first,
+            pair.second,
+            pair.difference,
+            pair.method,
+            pair.p_value,
+            pair.p_holm,
+        )
+        for name, metric in phase.board.metrics.items()
+        for pair in metric.unranked
+    )
+    if rows:
+        titles = (*map(Column, ("metric", "better", "worse")), Column("difference", 4), Column("test"))
+        columns = (*titles, Column("p", 4), Column("p after Holm", 4))
+        note = "Corrected for the tests of the same team without a place; other tests are not affected."
+        yield Table(phase.identifier("unranked"), "Tests of teams without a place", columns, rows, note)
 
 
 def _tested(pair: Comparison) -> TestedPair:

@@ -49,6 +49,12 @@ class Similarity:
         for confidence, voxels in marked.items():
             self._by_confidence[confidence] += _sums(first[voxels], second[voxels])
 
+    def merge(self, other: Similarity) -> None:
+        """Add all B-scans of another one."""
+        self._overall += other._overall
+        for confidence, sums in other._by_confidence.items():
+            self._by_confidence[confidence] += sums
+
     def result(self) -> Accuracy:
         """Return 2ΣAB / (ΣA² + ΣB²) over all B-scans added; overall 1 where both sides are empty."""
         return Accuracy(

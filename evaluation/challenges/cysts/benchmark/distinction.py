@@ -18,6 +18,7 @@ _EIGHT_NEIGHBOURS = np.ones((3, 3), dtype=np.int64)
 
 Plane = NDArray[Any]
 Mask = NDArray[np.bool_]
+Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,31 @@ class AnnotatedCyst:
     box: tuple[slice, slice]
     pixels: Mask
 
+    @property
+    def centre(self) -> tuple[float, float]:
+        """The mean of its pixels in the B-scan, x and y, in pixels counted from 0."""
+        y, x = (float(np.mean(of_axis)) for of_axis in np.nonzero(self.pixels))
+        return self.box[1].start + x, self.box[0].start + y
+
+
+@dataclass(frozen=True, slots=True)
+class CystHistograms:
+    """Numbers of pixels of a cyst and of its ring in 25 equal bins of the volume's range."""
+
+    inside: Counts
+    ring: Counts
+
+    @property
+    def distinction(self) -> float:
+        """1 − Σ min(H_inner, H_outer) over the bins of the two normalised histograms, in [0, 1] (Eq. 1).
+
+        0 for equal histograms, 1 for histograms without a common bin; NaN where a region is empty.
+        """
+        if not self.inside.any() or not self.ring.any():
+            return nan
+        overlap = np.minimum(self.inside / self.inside.sum(), self.ring / self.ring.sum()).sum()
+        return float(min(1.0, max(0.0, 1.0 - overlap)))
+
 
 def cysts_of(levels: NDArray[np.uint8]) -> list[AnnotatedCyst]:
     """Return the cysts of one B-scan of confidences (y, x), by confidence and then from top to bottom.
@@ -53,16 +79,16 @@ def cysts_of(levels: NDArray[np.uint8]) -> list[AnnotatedCyst]:
     return found
 
 
-def distinctions(
+def histograms(
     image: Plane, levels: NDArray[np.uint8], cysts: Sequence[AnnotatedCyst], intensities: Range
-) -> list[float]:
-    """Return the distinction of every cyst of one B-scan, see `distinction`.
+) -> list[CystHistograms]:
+    """Return the histograms of every cyst of one B-scan and of its ring.
 
     image, levels: (y, x), intensities and one annotator's confidences. Rings exclude all pixels that this
-    annotator marked. NaN for a cyst whose ring is empty.
+    annotator marked, and can be empty.
     """
     marked = levels > 0
-    values = []
+    found = []
     for cyst in cysts:
         rows, columns = (
             slice(max(0, part.start - RING_PIXELS), min(size, part.stop + RING_PIXELS))
@@ -73,8 +99,18 @@ def distinctions(
         height, width = cyst.pixels.shape
         inside[top : top + height, left : left + width] = cyst.pixels
         ring = ring_of(inside) & ~marked[rows, columns]
-        values.append(distinction(image[rows, columns], inside, ring, intensities))
-    return values
+        found.append(histograms_of(image[rows, columns], inside, ring, intensities))
+    return found
+
+
+def distinctions(
+    image: Plane, levels: NDArray[np.uint8], cysts: Sequence[AnnotatedCyst], intensities: Range
+) -> list[float]:
+    """Return the distinction of every cyst of one B-scan, NaN for a cyst whose ring is empty.
+
+    See `histograms` for the arguments.
+    """
+    return [found.distinction for found in histograms(image, levels, cysts, intensities)]
 
 
 def ring_of(inside: Mask, pixels: int = RING_PIXELS) -> Mask:
@@ -86,20 +122,16 @@ def ring_of(inside: Mask, pixels: int = RING_PIXELS) -> Mask:
     return ring
 
 
-def distinction(image: Plane, inside: Mask, ring: Mask, intensities: Range) -> float:
-    """Return 1 − Σ min(H_inner, H_outer) over the bins of two normalised histograms, in [0, 1] (Eq. 1).
-
-    image: intensities (y, x); inside, ring: regions of it. The volume's range is divided into 25 equal bins.
-    0 for equal histograms, 1 for histograms without a common bin; NaN where a region is empty.
-    """
-    if not inside.any() or not ring.any():
-        return nan
-    inner, outer = (_histogram(image[region], intensities) for region in (inside, ring))
-    return float(min(1.0, max(0.0, 1.0 - np.minimum(inner, outer).sum())))
+def histograms_of(image: Plane, inside: Mask, ring: Mask, intensities: Range) -> CystHistograms:
+    """Return the histograms of two regions of an image (y, x) over 25 equal bins of the volume's range."""
+    return CystHistograms(
+        _histogram(image[inside], intensities),
+        _histogram(image[ring], intensities),
+    )
 
 
-def _histogram(values: Plane, intensities: Range) -> NDArray[np.float64]:
+def _histogram(values: Plane, intensities: Range) -> Counts:
     counts, _ = np.histogram(
         values.astype(np.float64), bins=BINS, range=(intensities.lowest, intensities.highest)
     )
-    return counts / len(values)
+    return counts.astype(np.int64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from evaluation.challenges.cysts.benchmark.distinction import Range
 from evaluation.challenges.cysts.benchmark.scans import Plane, Scan, scans_in
+from evaluation.challenges.cysts.benchmark.volume_table import VOLUMES
 from evaluation.core.fault import PhaseError
 from evaluation.phase.organiser_tables import organiser_table
 
@@ -19,6 +20,8 @@ SUPERVISOR = "supervisor"
 RUNS = ("run1", "run2")
 _FILE, _FOLDER, IMAGES = "evaluation.csv", "evaluation", "images"
 _MAX_B_SCANS = 100_000
+B_SCANS_EACH = 5
+"""Of every volume, chosen by experts (section 2.3)."""
 
 Levels = NDArray[np.uint8]
 
@@ -62,10 +65,13 @@ class EvaluationSet:
                 yield AnnotatedBScan(volume, number, planes[number], intensities, levels[number])
 
 
-def open_evaluation_set(folder: Path) -> EvaluationSet:
+def open_evaluation_set(
+    folder: Path, volumes: Collection[str], b_scans_each: int = B_SCANS_EACH
+) -> EvaluationSet:
     """Open the evaluation set of a folder without reading volumes.
 
-    Raises `PhaseError` with every fault.
+    ``volumes``: those of the benchmark. Each must have exactly ``b_scans_each`` B-scans (five in section 2.3
+    of the paper); 0 allows any number, also none. Raises `PhaseError` with every fault.
     """
     b_scans: dict[str, list[int]] = defaultdict(list)
     with organiser_table(folder / _FILE, ("volume", "b_scan"), holds="B-scan") as table:
@@ -74,7 +80,7 @@ def open_evaluation_set(folder: Path) -> EvaluationSet:
             if number in b_scans[row.cells["volume"]]:
                 row.fault("b_scan", f"{row.cells['volume']}, B-scan {number} is in an earlier row too")
             b_scans[row.cells["volume"]].append(number)
-    problems = []
+    problems = _other_numbers(b_scans, volumes, b_scans_each)
     parts = folder / _FOLDER
     annotators = sorted(path.name for path in parts.iterdir() if path.is_dir()) if parts.is_dir() else []
     if SUPERVISOR not in annotators:
@@ -96,6 +102,21 @@ def open_evaluation_set(folder: Path) -> EvaluationSet:
         images,
         annotations,
     )
+
+
+def _other_numbers(
+    b_scans: Mapping[str, Sequence[int]], volumes: Collection[str], expected: int
+) -> list[str]:
+    """Return the volumes that are not of the benchmark, and those without the expected number of B-scans."""
+    unknown = [
+        f"{_FILE}: expected the volumes of {VOLUMES}, found {name!r}"
+        for name in sorted(set(b_scans) - set(volumes))
+    ]
+    return unknown + [
+        f"{_FILE}, {name}: expected {expected} B-scans, found {len(b_scans.get(name, ()))}"
+        for name in sorted(volumes)
+        if expected and len(b_scans.get(name, ())) != expected
+    ]
 
 
 def _missing(volumes: Mapping[str, Sequence[int]], found: Mapping[str, Scan], folder: Path) -> list[str]:

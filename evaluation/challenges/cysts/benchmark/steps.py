@@ -10,14 +10,28 @@ Input:
     annotations/<annotator>/<volume>.mha           the benchmark itself, confidences 0 to 5
     phase.toml                                     of the phase to be built
 
-The steps and the tables that they write. A table can be inspected and changed before the next step:
+The steps and the tables that they write. A table can be inspected and changed before the next step; tables in
+brackets are for inspection only:
 
     distinction   distinctions.csv             every cyst of the evaluation set, Eq. 1
+                  (histograms.csv)             of every cyst and its ring, Fig. 5
     transform     transforms.csv, levels.csv   annotators mapped to the supervisor, Eq. 2
+                  (transformed.csv)            every cyst's distinction before and after
+                  (distributions.csv)          their histograms, Fig. 6
+                  (intervals.csv)              between neighbouring confidences, Fig. 7
     accuracy      accuracy.csv                 reproducibility and accuracy of every annotator, Eq. 3
+                  (accuracy_by_group.csv)      by vendor and by quality
+                  (interval_effect.csv)        under both values of --interval
+    comparison    (combinations.csv)           Eq. 4 and plain averages against the supervisor, Figs. 9 to 12
     partition     partition.csv                parts with the same mix of vendors and qualities as the whole
+                  (scanners.csv)               sizes and resolutions, Table 1
     assignment    assignment.csv               two complementary annotators for every part
+                  (workload.csv)               B-scans and hours of every annotator
     combination   the phase folder             Eq. 4
+
+With --interval level, the a and b of transforms.csv change nothing: Eq. 2 gives every annotator's
+distribution the supervisor's mean, which is then the value. interval_effect.csv shows what --interval cyst,
+which uses them, would change.
 
 Every step adds its section to `report.json`.
 """
@@ -25,56 +39,40 @@ Every step adds its section to `report.json`.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import reduce
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
-import numpy as np
-from numpy.typing import NDArray
-
-from evaluation.challenges.cysts.benchmark.accuracy import Accuracy
-from evaluation.challenges.cysts.benchmark.distinction import Range, cysts_of, distinctions
-from evaluation.challenges.cysts.benchmark.evaluation_set import IMAGES, open_evaluation_set
-from evaluation.challenges.cysts.benchmark.measures import (
-    Interval,
-    Scale,
-    read_accuracy,
-    read_scale,
-    write_accuracy,
-    write_distinctions,
-    write_transforms,
-)
-from evaluation.challenges.cysts.benchmark.scans import Scan, scans_in
+from evaluation.challenges.cysts.benchmark.accuracy_step import write_accuracy
+from evaluation.challenges.cysts.benchmark.combination_step import write_combination
+from evaluation.challenges.cysts.benchmark.comparison_step import write_comparison
+from evaluation.challenges.cysts.benchmark.distinction_step import write_distinctions
+from evaluation.challenges.cysts.benchmark.evaluation_set import B_SCANS_EACH, open_evaluation_set
+from evaluation.challenges.cysts.benchmark.scale import Interval
 from evaluation.challenges.cysts.benchmark.task_assignment import (
-    read_assignment,
-    read_strata,
+    MINUTES_PER_B_SCAN,
     write_assignment,
     write_partition,
 )
-from evaluation.challenges.cysts.benchmark.weighting import Marks, combine, nearest_level
-from evaluation.challenges.cysts.rules import CHALLENGE
-from evaluation.core.challenge import references_of
+from evaluation.challenges.cysts.benchmark.transform_step import write_transforms
+from evaluation.challenges.cysts.benchmark.volume_table import read_strata
 from evaluation.core.fault import PhaseError
-from evaluation.io.kinds.volume import Volume
-from evaluation.io.volumes.case_geometry import geometry_columns
-from evaluation.io.volumes.header import Geometry, check_geometry
-from evaluation.metrics.crop import Box, box_of_content
-from evaluation.phase.config import FILE_NAME
-from evaluation.phase.configuration import read_configuration
-from evaluation.phase.output import whole_folder, write_report
-from evaluation.phase.writer import SampleCase, write_phase
+from evaluation.phase.output import write_report
 from evaluation.workers.reading import Progress, no_progress
 
-Step = Literal["distinction", "transform", "accuracy", "partition", "assignment", "combination"]
+Step = Literal["distinction", "transform", "accuracy", "comparison", "partition", "assignment", "combination"]
 STEPS: tuple[Step, ...] = get_args(Step)
-_ANNOTATIONS, _REPORT = "annotations", "report.json"
+_REPORT = "report.json"
 
 
 @dataclass(frozen=True)
 class Benchmark:
-    """The organiser's folder, the folder of tables, the phase folder to write, and the options."""
+    """The organiser's folder, the folder of tables, the phase folder to write, and the options.
+
+    ``b_scans_each``: of every volume in the evaluation set; 0 allows any number. ``minutes``: that one
+    annotator needs for one B-scan.
+    """
 
     folder: Path
     work: Path
@@ -82,148 +80,39 @@ class Benchmark:
     interval: Interval = "level"
     parts: int = 3
     seed: int = 0
+    b_scans_each: int = B_SCANS_EACH
+    minutes: float = MINUTES_PER_B_SCAN
 
 
-def run_step(step: Step, benchmark: Benchmark, progress: Progress = no_progress) -> None:
-    """Run one step from the tables of the earlier steps. Raises `PhaseError` with every fault."""
-    folder, work = benchmark.folder, benchmark.work
+def run_step(step: Step, benchmark: Benchmark, progress: Progress = no_progress) -> tuple[str, ...]:
+    """Run one step from the tables of the earlier steps; return its warnings.
+
+    Raises `PhaseError` with every fault.
+    """
+    folder, work, interval = benchmark.folder, benchmark.work, benchmark.interval
     work.mkdir(parents=True, exist_ok=True)
+    if step in ("distinction", "accuracy", "comparison"):
+        strata = read_strata(folder)
+        evaluation_set = open_evaluation_set(folder, strata, benchmark.b_scans_each)
     if step == "distinction":
-        said = write_distinctions(open_evaluation_set(folder), work)
+        said = write_distinctions(evaluation_set, work)
     elif step == "transform":
         said = write_transforms(work)
     elif step == "accuracy":
-        said = write_accuracy(open_evaluation_set(folder), work, benchmark.interval)
+        said = write_accuracy(evaluation_set, strata, work, interval)
+    elif step == "comparison":
+        said = write_comparison(evaluation_set, strata, work, interval)
     elif step == "partition":
         said = write_partition(folder, work, benchmark.parts, benchmark.seed)
     elif step == "assignment":
-        said = write_assignment(work)
+        said = write_assignment(work, benchmark.minutes)
     else:
-        said = write_combination(benchmark, progress)
+        if benchmark.output is None:
+            raise PhaseError("combination: expected a phase folder to write, found none")
+        said = write_combination(folder, work, benchmark.output, interval, progress)
     _add_to_report(work / _REPORT, step, said)
-
-
-def write_combination(benchmark: Benchmark, progress: Progress = no_progress) -> dict[str, object]:
-    """Combine the annotators of every volume (Eq. 4) into a phase folder; return the report's section."""
-    if benchmark.output is None:
-        raise PhaseError("combination: expected a phase folder to write, found none")
-    configuration = read_configuration(benchmark.folder, only=CHALLENGE.name)
-    fields = references_of(configuration.tasks)
-    scale, accuracies = read_scale(benchmark.work, benchmark.interval), read_accuracy(benchmark.work)
-    strata = read_strata(benchmark.folder)
-    annotations = _annotations(benchmark, list(strata), accuracies)
-    images = scans_in(benchmark.folder / IMAGES)
-    if missing := [name for name in strata if name not in images]:
-        raise PhaseError(*(f"{benchmark.folder / IMAGES}/{name}: is missing" for name in missing))
-
-    names = [field.name for field in fields]
-
-    def cases() -> Iterator[SampleCase]:
-        for done, (name, stratum) in enumerate(sorted(strata.items()), start=1):
-            geometry = images[name].geometry()
-            volumes = _combined(images[name], geometry, annotations[name], scale, accuracies, names)
-            columns = {**geometry_columns(geometry), "vendor": stratum.vendor, "quality": stratum.quality}
-            yield SampleCase(name, columns, volumes)
-            progress(done)
-
-    with whole_folder(benchmark.output) as phase:
-        write_phase(phase, (benchmark.folder / FILE_NAME).read_text(encoding="utf-8"), fields, cases())
-    return {
-        "interval": benchmark.interval,
-        "annotators_of_volumes": {
-            name: list(volume_annotators) for name, volume_annotators in sorted(annotations.items())
-        },
-    }
-
-
-def _annotations(
-    benchmark: Benchmark, volumes: Sequence[str], accuracies: Mapping[str, Accuracy]
-) -> dict[str, dict[str, Scan]]:
-    """Return the volumes of confidences by volume and annotator. Raises `PhaseError` where one is missing."""
-    assigned = read_assignment(benchmark.work)
-    folder = benchmark.folder / _ANNOTATIONS
-    scans = {path.name: scans_in(path) for path in sorted(folder.iterdir())} if folder.is_dir() else {}
-    problems = [
-        f"{folder / annotator}: expected one of the annotators of the evaluation set, found {annotator!r}"
-        for annotator in scans
-        if annotator not in accuracies
-    ]
-    for name in volumes:
-        if name not in assigned:
-            problems.append(f"{name}: expected to be in a part, found in none; repeat the partition step")
-        problems += [
-            f"{folder / annotator}/{name}: is missing; {annotator} was assigned to it"
-            for annotator in assigned.get(name, ())
-            if name not in scans.get(annotator, {})
-        ]
-    if problems:
-        raise PhaseError(*problems)
-    return {
-        name: {
-            annotator: annotator_scans[name]
-            for annotator, annotator_scans in scans.items()
-            if name in annotator_scans
-        }
-        for name in volumes
-    }
-
-
-def _combined(
-    image: Scan,
-    geometry: Geometry,
-    annotators: Mapping[str, Scan],
-    scale: Scale,
-    accuracies: Mapping[str, Accuracy],
-    fields: Sequence[str],
-) -> dict[str, Volume]:
-    """Return the reference of one volume by field: confidence, level, and single annotators on request."""
-    for scan in annotators.values():
-        if problems := check_geometry(scan.geometry(), geometry):
-            raise PhaseError(*(str(problem.fault(str(scan.path))) for problem in problems))
-    confidence = np.zeros(geometry.shape, dtype=np.float32)
-    level = np.zeros(geometry.shape, dtype=np.uint8)
-    single = {
-        annotator: np.zeros(geometry.shape, dtype=np.uint8)
-        for annotator in annotators
-        if f"reader_{annotator}" in fields
-    }
-    measured = scale.interval == "cyst"
-    intensities = image.intensities() if measured else Range(0.0, 0.0)
-    planes = image.planes() if measured else iter(level)
-    streams = [scan.planes() for scan in annotators.values()]
-    for z, (intensity, *annotator_planes) in enumerate(zip(planes, *streams, strict=True)):
-        levels = {
-            annotator: scan.levels(plane, z + 1)
-            for (annotator, scan), plane in zip(annotators.items(), annotator_planes, strict=True)
-        }
-        for annotator, annotator_scans in single.items():
-            annotator_scans[z] = levels[annotator]
-        # Nothing is marked outside of the box.
-        box = reduce(Box.union, map(box_of_content, levels.values())).slices
-        marks = [
-            Marks(
-                annotator_scans[box],
-                _values(scale, annotator, annotator_scans, intensity, intensities)[box],
-                accuracies[annotator],
-            )
-            for annotator, annotator_scans in levels.items()
-        ]
-        marked = np.logical_or.reduce([annotator_scans.levels > 0 for annotator_scans in marks])
-        if marked.any():
-            combined = combine(marks)
-            confidence[z][box], level[z][box] = combined, nearest_level(combined, marked, scale.levels)
-    volumes: dict[str, NDArray[Any]] = {"cysts": confidence, "level": level}
-    volumes |= {f"reader_{annotator}": levels for annotator, levels in single.items()}
-    return {name: Volume(values, geometry) for name, values in volumes.items()}
-
-
-def _values(
-    scale: Scale, annotator: str, levels: NDArray[np.uint8], image: NDArray[np.generic], intensities: Range
-) -> NDArray[np.float64]:
-    if scale.interval == "level":
-        return scale.values(annotator, levels, (), ())
-    cysts = cysts_of(levels)
-    return scale.values(annotator, levels, cysts, distinctions(image, levels, cysts, intensities))
+    warnings = said.get("warnings", ())
+    return tuple(map(str, warnings)) if isinstance(warnings, list) else ()
 
 
 def _add_to_report(path: Path, step: Step, said: Mapping[str, object]) -> None:

@@ -34,9 +34,13 @@ class Transform:
     a: float
     b: float
 
+    def of(self, distinction: float) -> float:
+        """Return a·D + b, which may lie outside [0, 1]; NaN of NaN."""
+        return self.a * distinction + self.b
+
     def __call__(self, distinction: float) -> float:
         """Return a·D + b, clipped to [0.01, 1]."""
-        return min(HIGHEST, max(LOWEST, self.a * distinction + self.b))
+        return min(HIGHEST, max(LOWEST, self.of(distinction)))
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,14 @@ class Supervisor:
     moments: Mapping[int, Moments]
     levels: Mapping[int, float]
     pooled_with: Mapping[int, int]
+
+    @property
+    def tied(self) -> tuple[tuple[int, ...], ...]:
+        """The confidences that have one value, group by group, lowest first."""
+        groups: dict[float, list[int]] = {}
+        for confidence, value in self.levels.items():
+            groups.setdefault(value, []).append(confidence)
+        return tuple(tuple(group) for group in groups.values() if len(group) > 1)
 
 
 def moments_of(distinctions: ArrayLike) -> Moments:

@@ -34,30 +34,50 @@ def combine(annotators: Sequence[Marks]) -> Floats:
     before they are summed.
     """
     weights = np.stack([_weights(annotator) for annotator in annotators])
-    products = weights * np.stack([annotator.values for annotator in annotators])
-    # Sorted, so that rounding does not depend on the order of the annotators.
-    total, weighted = np.sort(weights, axis=0).sum(axis=0), np.sort(products, axis=0).sum(axis=0)
-    combined: Floats = np.divide(weighted, total, out=np.zeros_like(total), where=total > 0)
-    values = np.stack([annotator.values for annotator in annotators])
-    # Rounding must not leave the range of the annotators' values.
-    combined = np.clip(combined, values.min(axis=0), values.max(axis=0))
-    marked = np.logical_or.reduce([annotator.levels > 0 for annotator in annotators]) & (total > 0)
+    combined = _weighted_mean(weights, np.stack([annotator.values for annotator in annotators]))
+    marked = np.logical_or.reduce([annotator.levels > 0 for annotator in annotators])
+    marked &= weights.any(axis=0)
     combined[marked] = np.maximum(combined[marked], LOWEST)
     return combined
 
 
-def nearest_level(
-    confidence: Floats, marked: NDArray[np.bool_], levels: Mapping[int, float]
-) -> NDArray[np.uint8]:
-    """Return the level whose value is nearest to a combined confidence (the lower of two equally near ones).
+def mean_levels(annotators: Sequence[Marks]) -> Floats:
+    """Return the mean of the annotators' own confidences, 0 to 5, with the weights of `combine`."""
+    weights = np.stack([_weights(annotator) for annotator in annotators])
+    return _weighted_mean(
+        weights, np.stack([annotator.levels for annotator in annotators]).astype(np.float64)
+    )
 
-    0 only where no annotator marked the voxel. ``levels`` is the supervisor's value by confidence.
+
+def nearest_level(
+    confidence: Floats, mean_level: Floats, marked: NDArray[np.bool_], levels: Mapping[int, float]
+) -> NDArray[np.uint8]:
+    """Return the level whose value is nearest to a combined confidence, 0 where nobody marked the voxel.
+
+    ``levels`` is the supervisor's value by confidence. Several levels can have one value, because isotonic
+    regression ties what is out of order; of these, the one nearest to ``mean_level`` is returned (see
+    `mean_levels`), so that none of them is lost. The lower one of two equally near values or levels is
+    returned.
     """
+    numbers = np.array(CONFIDENCES)
     values = np.array([levels[c] for c in CONFIDENCES])
-    nearest = np.abs(confidence[marked][:, np.newaxis] - values).argmin(axis=1)
+    distinct = np.unique(values)
+    value = distinct[np.abs(confidence[marked][:, np.newaxis] - distinct).argmin(axis=1)]
+    distance = np.abs(mean_level[marked][:, np.newaxis] - numbers)
+    distance[value[:, np.newaxis] != values] = np.inf
     found = np.zeros(confidence.shape, dtype=np.uint8)
-    found[marked] = np.array(CONFIDENCES, dtype=np.uint8)[nearest]
+    found[marked] = numbers[distance.argmin(axis=1)]
     return found
+
+
+def _weighted_mean(weights: Floats, values: Floats) -> Floats:
+    """Return Σ w·v / Σ w over the first axis, 0 where Σ w is 0."""
+    # Sorted, so that rounding does not depend on the order of the annotators.
+    total = np.sort(weights, axis=0).sum(axis=0)
+    weighted = np.sort(weights * values, axis=0).sum(axis=0)
+    mean: Floats = np.divide(weighted, total, out=np.zeros_like(total), where=total > 0)
+    # Rounding must not leave the range of the annotators' values.
+    return np.clip(mean, np.where(total > 0, values.min(axis=0), 0.0), values.max(axis=0))
 
 
 def _weights(annotator: Marks) -> Floats:

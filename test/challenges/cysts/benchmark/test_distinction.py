@@ -13,8 +13,9 @@ from evaluation.challenges.cysts.benchmark.distinction import (
     RING_PIXELS,
     Range,
     cysts_of,
-    distinction,
     distinctions,
+    histograms,
+    histograms_of,
     ring_of,
 )
 
@@ -38,19 +39,39 @@ INTENSITIES = Range(0.0, 25.0)
 def test_distinction_by_hand(inner, outer, expected):
     image = np.array([[*inner, *outer]], dtype=np.float64)
     inside = np.arange(image.size).reshape(1, -1) < len(inner)
-    assert distinction(image, inside, ~inside, INTENSITIES) == pytest.approx(expected, abs=1e-12)
+    assert histograms_of(image, inside, ~inside, INTENSITIES).distinction == pytest.approx(
+        expected, abs=1e-12
+    )
 
 
 def test_a_region_without_pixels_has_no_distinction():
     image = np.zeros((1, 2))
     everything, nothing = np.ones((1, 2), dtype=bool), np.zeros((1, 2), dtype=bool)
-    assert math.isnan(distinction(image, everything, nothing, INTENSITIES))
-    assert math.isnan(distinction(image, nothing, everything, INTENSITIES))
+    assert math.isnan(histograms_of(image, everything, nothing, INTENSITIES).distinction)
+    assert math.isnan(histograms_of(image, nothing, everything, INTENSITIES).distinction)
 
 
 def test_a_volume_of_one_intensity_distinguishes_nothing():
     inside = np.array([[True, False]])
-    assert distinction(np.full((1, 2), 7), inside, ~inside, Range(7.0, 7.0)) == 0.0
+    assert histograms_of(np.full((1, 2), 7), inside, ~inside, Range(7.0, 7.0)).distinction == 0.0
+
+
+def test_histograms_of_a_cyst_and_its_ring_by_hand():
+    image = np.array([[2, 2, 9, 24, 25]], dtype=np.float64)
+    levels = np.array([[3, 3, 0, 0, 0]], dtype=np.uint8)
+    (found,) = histograms(image, levels, cysts_of(levels), INTENSITIES)
+    assert {position: int(n) for position, n in enumerate(found.inside) if n} == {2: 2}
+    # The last bin is closed and holds 24 and 25.
+    assert {position: int(n) for position, n in enumerate(found.ring) if n} == {9: 1, 24: 2}
+    assert found.distinction == 1.0
+
+
+def test_the_centre_of_a_cyst_is_where_it_lies_in_the_b_scan():
+    levels = np.zeros((6, 9), dtype=np.uint8)
+    levels[3, 5:8] = 2
+    levels[4, 5] = 2
+    (cyst,) = cysts_of(levels)
+    assert cyst.centre == pytest.approx(((5 + 6 + 7 + 5) / 4, (3 + 3 + 3 + 4) / 4))
 
 
 @settings(max_examples=25)

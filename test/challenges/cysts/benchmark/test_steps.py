@@ -90,6 +90,154 @@ def test_distinctions_are_eq_1(given, built):
         assert float(row["distinction"]) == pytest.approx(1 - overlap, abs=1e-9)
 
 
+def test_histograms_and_positions_belong_to_the_distinctions(given, built):
+    of_cysts = {}
+    for row in rows(built.work / "histograms.csv"):
+        key = tuple(row[name] for name in ("reader", "run", "volume", "b_scan", "cyst"))
+        of_cysts.setdefault(key, {})[row["region"]] = np.array([int(row[f"bin_{n}"]) for n in range(1, 26)])
+    found = rows(built.work / "distinctions.csv")
+    assert len(of_cysts) == len(found)
+    for row in found:
+        both = of_cysts[tuple(row[name] for name in ("reader", "run", "volume", "b_scan", "cyst"))]
+        assert both["inside"].sum() == int(row["pixels"])
+        inside, ring = (both[name] / both[name].sum() for name in ("inside", "ring"))
+        assert float(row["distinction"]) == pytest.approx(1 - np.minimum(inside, ring).sum(), abs=1e-9)
+        levels = levels_of(given, row["reader"], row["run"], row["volume"], int(row["b_scan"]) - 1)
+        assert 0 <= float(row["x"]) <= levels.shape[1] - 1
+        assert 0 <= float(row["y"]) <= levels.shape[0] - 1
+    single = [row for row in found if row["pixels"] == "1"]
+    assert single
+    for row in single:
+        levels = levels_of(given, row["reader"], row["run"], row["volume"], int(row["b_scan"]) - 1)
+        assert levels[int(float(row["y"])), int(float(row["x"]))] == int(row["confidence"])
+
+
+def test_distributions_hold_the_transformed_distinctions(built):
+    maps = {(row["reader"], row["confidence"]): row for row in rows(built.work / "transforms.csv")}
+    assert {row["used_by_interval"] for row in maps.values()} == {"cyst"}
+    moved = {}
+    for row in rows(built.work / "transformed.csv"):
+        key = (row["reader"], row["confidence"])
+        expected = float(maps[key]["a"]) * float(row["distinction"]) + float(maps[key]["b"])
+        assert float(row["transformed"]) == pytest.approx(expected)
+        for stage, name in (("before", "distinction"), ("after", "transformed")):
+            moved.setdefault((*key, stage), []).append(float(row[name]))
+    levels = {row["confidence"]: row for row in rows(built.work / "levels.csv")}
+    stages = Counter()
+    for row in rows(built.work / "distributions.csv"):
+        values = moved.get((row["reader"], row["confidence"], row["stage"]), [])
+        assert int(row["cysts"]) == len(values)
+        assert sum(
+            int(value) for name, value in row.items() if name.startswith(("from", "bel", "abo"))
+        ) == len(values)
+        if values:
+            assert float(row["mean"]) == pytest.approx(np.mean(values))
+            assert float(row["variance"]) == pytest.approx(np.var(values))
+        if values and row["stage"] == "after":
+            # The supervisor's mean by construction: why a and b change nothing with --interval level.
+            assert float(row["mean"]) == pytest.approx(float(levels[row["confidence"]]["mean"]))
+        stages[row["stage"], row["reader"] == "supervisor"] += 1
+    assert stages == {("before", True): 5, ("before", False): 15, ("after", False): 15}
+
+
+def test_intervals_are_differences_of_means(built):
+    means = {(row["reader"], row["confidence"]): row["mean"] for row in rows(built.work / "transforms.csv")}
+    found = rows(built.work / "intervals.csv")
+    assert len(found) == 4 * 4
+    for row in found:
+        lower, upper = (means[row["reader"], row[name]] for name in ("from_confidence", "to_confidence"))
+        expected = abs(float(upper) - float(lower)) if lower and upper else math.nan
+        assert number(row["interval"]) == pytest.approx(expected, nan_ok=True)
+
+
+def test_accuracy_of_groups_and_the_effect_of_the_interval(given, built, tmp_path):
+    """A group of volumes has the accuracy of a benchmark of only these; likewise the other interval."""
+    accuracy = {(row["reader"], row["measure"]): row for row in rows(built.work / "accuracy.csv")}
+    shutil.copytree(built.work, tmp_path / "cyst")
+    run_step("accuracy", Benchmark(given.folder, tmp_path / "cyst", None, "cyst"))
+    other = {(row["reader"], row["measure"]): row for row in rows(tmp_path / "cyst" / "accuracy.csv")}
+    effect = rows(built.work / "interval_effect.csv")
+    assert len(effect) == len(accuracy) * 6
+    assert any(row["level"] != row["cyst"] for row in effect)
+    for row in effect:
+        key = (row["reader"], row["measure"])
+        assert (row["level"], row["cyst"]) == (accuracy[key][row["voxels"]], other[key][row["voxels"]])
+    shutil.copytree(given.folder, tmp_path / "in")
+    vendor = given.cases[0].vendor
+    chosen = {case.name for case in given.cases if case.vendor == vendor}
+    assert 0 < len(chosen) < len(given.cases)
+    for name in ("evaluation.csv", "volumes.csv"):
+        table = tmp_path / "in" / name
+        header, *lines = table.read_text().splitlines()
+        kept = [line for line in lines if line.split(",")[0] in chosen]
+        table.write_text("\n".join([header, *kept]) + "\n")
+    shutil.copytree(built.work, tmp_path / "one")
+    run_step("accuracy", Benchmark(tmp_path / "in", tmp_path / "one", None))
+    expected = {(row["reader"], row["measure"]): row for row in rows(tmp_path / "one" / "accuracy.csv")}
+    groups = rows(built.work / "accuracy_by_group.csv")
+    assert {(row["column"], row["value"]) for row in groups} == {
+        *(("vendor", case.vendor) for case in given.cases),
+        *(("quality", case.quality) for case in given.cases),
+    }
+    of_vendor = [row for row in groups if row["value"] == vendor]
+    assert len(of_vendor) == len(expected)
+    for row in of_vendor:
+        assert int(row["b_scans"]) == 5 * len(chosen)
+        of_one = expected[row["reader"], row["measure"]]
+        assert all(row[name] == of_one[name] for name in of_one)
+
+
+def test_the_table_of_scanners(given, built):
+    found = rows(built.work / "scanners.csv")
+    assert sum(int(row["volumes"]) for row in found) == len(given.cases)
+    for case in given.cases:
+        (row,) = (row for row in found if row["vendor"] == case.vendor)
+        shape = tuple(int(row[name]) for name in ("b_scans", "depth_pixels", "width_pixels"))
+        assert shape == case.geometry.shape
+        # 2 mm deep and 6 mm wide, as the paper's volumes.
+        assert (float(row["depth_mm"]), float(row["width_mm"])) == (2.0, 6.0)
+        assert float(row["width_um_per_pixel"]) == pytest.approx(6000 / shape[2], abs=1e-3)
+        assert int(row["quality_high"]) + int(row["quality_medium"]) + int(row["quality_low"]) == int(
+            row["volumes"]
+        )
+
+
+def test_workloads_are_counted_in_b_scans_and_hours(given, built):
+    depth = {case.name: case.geometry.shape[0] for case in given.cases}
+    parts = {}
+    for row in rows(built.work / "partition.csv"):
+        assert int(row["b_scans"]) == depth[row["volume"]]
+        parts.setdefault(row["part"], []).append(row["volume"])
+    work = Counter()
+    for row in rows(built.work / "assignment.csv"):
+        b_scans = sum(depth[name] for name in parts[row["part"]])
+        assert (int(row["b_scans"]), float(row["hours"])) == (b_scans, b_scans * 15 / 60)
+        for name in ("reader_1", "reader_2"):
+            work[row[name]] += b_scans
+    for row in rows(built.work / "workload.csv"):
+        assert (int(row["b_scans"]), float(row["hours"])) == (work[row["reader"]], work[row["reader"]] / 4)
+        assert int(row["parts"]) == 2
+
+
+def test_the_combined_level_keeps_the_levels_of_tied_confidences(given, built):
+    report = json.loads((built.work / "report.json").read_text())
+    assert report["transform"]["levels_of_one_value"], "the supervisor's confidences are in order: no tie"
+    counts = sum(
+        np.bincount(volume(built.output / "level" / f"{case.name}.mha").ravel(), minlength=6)
+        for case in given.cases
+    )
+    said = report["combination"]["voxels_of_levels"]
+    assert [said["combined"][str(c)] for c in CONFIDENCES] == counts[1:].tolist()
+    for annotator, of_annotator in said["annotators"].items():
+        marks = sum(
+            np.bincount(volume(path).ravel(), minlength=6)
+            for path in sorted((given.folder / "annotations" / annotator).iterdir())
+        )
+        assert [of_annotator[str(c)] for c in CONFIDENCES] == marks[1:].tolist()
+    assert (counts[1:] > 0).all()
+    assert report["combination"]["warnings"] == []
+
+
 def test_transforms_give_every_annotator_the_supervisors_mean_and_variance(given, built):
     values = {}
     for row in rows(built.work / "distinctions.csv"):
@@ -249,6 +397,12 @@ def test_equal_annotators_are_reproduced(built, given, tmp_path):
         np.testing.assert_array_equal(confidence, values[levels].astype(np.float32))
 
 
+def replace_in(path: Path, old: str, new: str):
+    text = path.read_text()
+    assert text.count(old) == 1
+    path.write_text(text.replace(old, new))
+
+
 def other_size(folder: Path):
     path = next((folder / "evaluation" / "low" / "run1").iterdir())
     path.write_bytes(
@@ -280,9 +434,34 @@ def other_confidence(folder: Path):
             "B-scan 2 is in an earlier row too",
         ),
         (
-            lambda f: (f / "evaluation.csv").write_text("volume,b_scan\nV01,9999\n"),
+            lambda f: replace_in(f / "evaluation.csv", "V02,4", "V02,9999"),
             "distinction",
             "expected B-scan 9999",
+        ),
+        (
+            lambda f: replace_in(f / "evaluation.csv", "V02,4\n", ""),
+            "distinction",
+            "evaluation.csv, V02: expected 5 B-scans, found 4",
+        ),
+        (
+            lambda f: replace_in(f / "evaluation.csv", "V02,4\n", "V02,4\nV02,6\n"),
+            "comparison",
+            "evaluation.csv, V02: expected 5 B-scans, found 6",
+        ),
+        (
+            lambda f: replace_in(f / "evaluation.csv", "V02,4\n", "V02,4\nV99,4\n"),
+            "accuracy",
+            "expected the volumes of volumes.csv, found 'V99'",
+        ),
+        (
+            lambda f: replace_in(f / "volumes.csv", "V02,", "V99,"),
+            "accuracy",
+            "evaluation.csv, V99: expected 5 B-scans, found 0",
+        ),
+        (
+            lambda f: (f / "images" / "V03.mha").unlink(),
+            "partition",
+            "images/V03: is missing",
         ),
         (
             lambda f: shutil.rmtree(f / "evaluation" / "supervisor"),
@@ -329,6 +508,22 @@ def test_faults_name_file_and_place(given, built, tmp_path, change, step, expect
         run_step(step, Benchmark(tmp_path / "in", tmp_path / "work", tmp_path / "phase"))
     assert expected in str(error.value)
     assert not (tmp_path / "phase").exists()
+
+
+def test_any_number_of_b_scans_on_request(given, built, tmp_path):
+    shutil.copytree(given.folder, tmp_path / "in")
+    table = tmp_path / "in" / "evaluation.csv"
+    table.write_text("\n".join(line for line in table.read_text().splitlines() if "V03" not in line) + "\n")
+    run_step("distinction", Benchmark(tmp_path / "in", tmp_path / "work", None, b_scans_each=0))
+    report = json.loads((tmp_path / "work" / "report.json").read_text())["distinction"]
+    assert (report["volumes"], report["b_scans"]) == (3, 15)
+
+
+@pytest.mark.parametrize("minutes", [0, -1, math.nan])
+def test_hours_need_minutes(built, tmp_path, minutes):
+    shutil.copytree(built.work, tmp_path / "work")
+    with pytest.raises(PhaseError, match="minutes per B-scan"):
+        run_step("assignment", Benchmark(tmp_path, tmp_path / "work", None, minutes=minutes))
 
 
 def test_changed_annotations_ask_for_the_first_step_again(given, built, tmp_path):

@@ -77,6 +77,7 @@ def test_values_of_the_supervisors_levels():
     # 0.6 and 0.5 violate the order; both groups have two cysts.
     assert [found.levels[c] for c in (1, 2, 3, 4, 5)] == pytest.approx([0.3, 0.55, 0.55, 0.85, 1.0])
     assert found.pooled_with == {}
+    assert found.tied == ((2, 3),)
 
 
 def test_a_rare_confidence_is_pooled_with_the_nearest():
@@ -85,6 +86,8 @@ def test_a_rare_confidence_is_pooled_with_the_nearest():
     assert found.moments[1].mean == pytest.approx((0.1 + 0.3 + 0.5) / 3)
     assert found.moments[3] == Moments(2, pytest.approx(0.4), pytest.approx(0.01))
     assert found.levels[5] == pytest.approx(0.7)
+    # 1 has a mean of its own, 0.3, below that of 2; 3 is 2, and 5 is 4.
+    assert found.tied == ((2, 3), (4, 5))
 
 
 def test_a_supervisor_who_marked_nothing_twice_is_a_fault():

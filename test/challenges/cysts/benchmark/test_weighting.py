@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from evaluation.challenges.cysts.benchmark.accuracy import Accuracy
-from evaluation.challenges.cysts.benchmark.weighting import Marks, combine, nearest_level
+from evaluation.challenges.cysts.benchmark.weighting import Marks, combine, mean_levels, nearest_level
 
 LEVELS = {1: 0.2, 2: 0.4, 3: 0.6, 4: 0.8, 5: 1.0}
 VALUES = np.array([0.0, *LEVELS.values()])
@@ -53,13 +53,52 @@ def test_a_marked_voxel_stays_apart_from_an_unmarked_one():
     ("confidence", "level"), [(0.01, 1), (0.29, 1), (0.31, 2), (0.8, 4), (0.95, 5), (1.0, 5), (0.0, 1)]
 )
 def test_nearest_level(confidence, level):
-    assert nearest_level(np.array([confidence]), np.array([True]), LEVELS).tolist() == [level]
+    # Where every level has a value of its own, the annotators' own levels do not matter.
+    for own in (0.0, 2.0, 5.0):
+        found = nearest_level(np.array([confidence]), np.array([own]), np.array([True]), LEVELS)
+        assert found.tolist() == [level]
 
 
-def test_level_is_zero_only_where_nobody_marked_and_the_lower_of_two_as_near():
-    levels = {1: 0.25, 2: 0.75, 3: 0.75, 4: 0.75, 5: 1.0}
-    found = nearest_level(np.array([0.0, 0.5, 0.75]), np.array([False, True, True]), levels)
-    assert found.tolist() == [0, 1, 2]
+TIED = {1: 0.25, 2: 0.75, 3: 0.75, 4: 0.75, 5: 1.0}
+
+
+@pytest.mark.parametrize(
+    ("confidence", "own", "level"),
+    [
+        (0.5, 4.0, 1),  # 0.25 and 0.75 are as near: the lower value
+        (0.75, 0.0, 2),
+        (0.75, 2.9, 3),
+        (0.75, 3.5, 3),  # 3 and 4 are as near: the lower one
+        (0.75, 3.6, 4),
+        (0.75, 5.0, 4),  # 5 has another value
+        (0.9, 2.0, 5),
+    ],
+)
+def test_levels_of_one_value_are_told_apart_by_the_annotators_own(confidence, own, level):
+    found = nearest_level(np.array([confidence, 0.0]), np.array([own, 0.0]), np.array([True, False]), TIED)
+    assert found.tolist() == [level, 0]
+
+
+def test_mean_levels_by_hand():
+    first = annotator([4, 4, 0], 0.5, c4=0.9)
+    second = annotator([0, 2, 0], 0.6, c2=0.3)
+    expected = [0.9 * 4 / (0.9 + 0.6), (0.9 * 4 + 0.3 * 2) / (0.9 + 0.3), 0.0]
+    assert mean_levels([first, second])[0].tolist() == pytest.approx(expected)
+
+
+@settings(max_examples=60)
+@given(
+    arrays(np.uint8, (2, 5), elements=st.integers(0, 5)),
+    st.lists(accuracies, min_size=1, max_size=3),
+    st.lists(st.sampled_from([0.3, 0.5, 0.8]), min_size=5, max_size=5).map(sorted),
+)
+def test_no_level_is_lost_that_all_annotators_gave(levels, of_annotators, values):
+    """However many levels isotonic regression has tied."""
+    by_level = dict(zip(LEVELS, values, strict=True))
+    table = np.array([0.0, *values])
+    marks = [Marks(levels, table[levels], accuracy) for accuracy in of_annotators]
+    found = nearest_level(combine(marks), mean_levels(marks), levels > 0, by_level)
+    np.testing.assert_array_equal(found, levels)
 
 
 @settings(max_examples=40)

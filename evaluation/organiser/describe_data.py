@@ -1,0 +1,164 @@
+"""The data of phases as columns: what the case table holds, and what is measured of each case's reference."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from evaluation.core.challenge import fields_of, references_of
+from evaluation.core.field import AnyField, CaseColumns
+from evaluation.io.kinds.boxes_in_space import BoxesInSpace
+from evaluation.io.kinds.flags import FlagSet
+from evaluation.metrics.cup_to_disc import VerticalDiameter
+from evaluation.organiser.describe_columns import Classes, Numbers, columns_of, of_case_table, unlisted
+from evaluation.organiser.describe_objects import flags_of, measured_objects
+from evaluation.organiser.describe_quantities import (
+    Measurement,
+    Quantity,
+    is_measured,
+    kind_submitted,
+    measured_structures,
+)
+from evaluation.phase.phase import Phase
+from evaluation.phase.reference import OpenReference
+from evaluation.workers.reading import Progress, no_progress
+
+
+@dataclass(frozen=True)
+class Data:
+    """The cases of one phase or several: their names, the phase of each, and everything that is described."""
+
+    cases: tuple[str, ...]
+    phases: tuple[str, ...]
+    columns: Mapping[str, tuple[str, ...]]
+    numbers: tuple[Numbers, ...]
+    classes: tuple[Classes, ...]
+    notices: tuple[str, ...]
+
+
+def data_of(phases: Sequence[Phase], progress: Progress = no_progress) -> Data:
+    """Return the data of phases in their order; the whole reference is read. Raises `PhaseError`.
+
+    ``progress`` is called with the number of cases that have been read.
+    """
+    forms = [form for phase in phases for form in phase.cases.forms]
+    columns = columns_of(phases)
+    codes = {column for phase in phases for column in _columns_of_codes(phase)}
+    numbers, classes = of_case_table(columns, forms, codes)
+    measured = _Measured(len(forms))
+    start = 0
+    for phase in phases:
+        _measure(phase, start, measured, progress)
+        start += len(phase.cases.forms)
+    return Data(
+        tuple(form.name for form in forms),
+        tuple(phase.config.name for phase in phases for _ in phase.cases.forms),
+        columns,
+        (*numbers, *measured.numbers()),
+        (*classes, *measured.classes()),
+        (*unlisted(classes), *measured.notices),
+    )
+
+
+class _Measured:
+    """Everything that is measured, gathered case by case."""
+
+    def __init__(self, cases: int) -> None:
+        self._cases = cases
+        self._values: dict[Quantity, list[float]] = defaultdict(list)
+        self._at: dict[Quantity, list[int]] = defaultdict(list)
+        self._of: dict[Quantity, set[int]] = defaultdict(set)
+        self._flags: dict[Quantity, dict[int, str]] = defaultdict(dict)
+        self.notices: dict[str, None] = {}
+
+    def add(self, case: int, measurement: Measurement) -> None:
+        quantity, number = measurement.quantity, measurement.number
+        self._of[quantity].add(case)
+        numbers = () if number is None else number if isinstance(number, tuple) else (float(number),)
+        self._values[quantity] += numbers
+        self._at[quantity] += [case] * len(numbers)
+
+    def add_flag(self, case: int, quantity: Quantity, cell: str) -> None:
+        self._flags[quantity][case] = cell
+
+    def numbers(self) -> list[Numbers]:
+        """Return everything as columns; fields of different cases with the same quantity share a column."""
+        columns: dict[Quantity, list[Quantity]] = {}
+        for quantity in self._of:
+            columns.setdefault(self._named(quantity), []).append(quantity)
+        return [self._column(named, quantities) for named, quantities in columns.items()]
+
+    def _column(self, named: Quantity, quantities: Sequence[Quantity]) -> Numbers:
+        """Return quantities that were measured of different cases as one, in the order of the cases."""
+        at = np.array([case for quantity in quantities for case in self._at[quantity]], dtype=np.int64)
+        values = np.array([value for quantity in quantities for value in self._values[quantity]])
+        order = np.argsort(at, kind="stable")
+        could_have = np.zeros(self._cases, dtype=np.bool_)
+        for quantity in quantities:
+            could_have[list(self._of[quantity])] = True
+        return Numbers(named, values.astype(np.float64)[order], at[order], could_have)
+
+    def classes(self) -> list[Classes]:
+        return [
+            Classes(quantity, tuple(cells.get(case, "") for case in range(self._cases)))
+            for quantity, cells in self._flags.items()
+        ]
+
+    def _named(self, quantity: Quantity) -> Quantity:
+        """Return a quantity with its field in its name, where another field has one of the same cases."""
+        same = [other for other in self._of if _key(other) == _key(quantity)]
+        cases = [case for other in same for case in self._of[other]]
+        if len(cases) > len(set(cases)):
+            return replace(quantity, name=f"{quantity.name}, {quantity.source}")
+        return replace(quantity, source=" and ".join(other.source for other in same))
+
+
+def _key(quantity: Quantity) -> tuple[str, str, str]:
+    return quantity.name, quantity.unit, quantity.per
+
+
+def _measure(phase: Phase, start: int, measured: _Measured, progress: Progress) -> None:
+    references = [field for field in references_of(phase.tasks) if _is_derived(field)]
+    reference = OpenReference(phase.reference, references)
+    submitted = {field.name: kind_submitted(field) for field in fields_of(phase.tasks)}
+    diameter: VerticalDiameter = getattr(phase.options, "vertical_diameter", "column_count")
+    inclusive = bool(getattr(phase.options, "inclusive_corners", False))
+    for position, (case, row) in enumerate(zip(phase.cases.forms, phase.rows, strict=True)):
+        for field in references:
+            if not field.cases(case):
+                continue
+            value = reference.value(field, case, row)
+            kind = field.reference.kind
+            if value is None:
+                continue
+            flags = flags_of(submitted.get(field.name), value)
+            for name, word in (flags or {}).items():
+                measured.add_flag(start + position, Quantity(name, "", field.name), word)
+            found = [
+                *measured_structures(field.name, kind, submitted.get(field.name), value, case, diameter),
+                *measured_objects(field.name, kind, value, inclusive),
+            ]
+            for measurement in found:
+                measured.add(start + position, measurement)
+            if not found and not flags and not is_measured(kind, value):
+                measured.notices[f"{field.name}: a {type(kind).__name__} is not measured"] = None
+        progress(start + position + 1)
+
+
+def _is_derived(field: AnyField) -> bool:
+    """Return whether a reference holds more than its cells, which are described as columns themselves."""
+    kind = field.reference.kind
+    if not isinstance(field.reference.location, CaseColumns):
+        return True
+    flags = isinstance(kind_submitted(field), FlagSet) and not isinstance(kind, FlagSet)
+    return flags or isinstance(kind, BoxesInSpace)
+
+
+def _columns_of_codes(phase: Phase) -> Iterator[str]:
+    """Yield the columns from which a reference is derived that is described in their place."""
+    for field in references_of(phase.tasks):
+        if isinstance(field.reference.location, CaseColumns) and _is_derived(field):
+            yield from field.reference.location.columns

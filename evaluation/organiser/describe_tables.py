@@ -1,0 +1,172 @@
+"""A description as tables of texts: for the terminal, for LaTeX and for a report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from evaluation.organiser.describe_comparisons import KRUSKAL_WALLIS, RANK_SUM
+from evaluation.organiser.describe_groups import Grouping
+from evaluation.organiser.describe_quantities import Quantity
+from evaluation.organiser.describe_rows import ALL, ClassRow, Description, NumberRow, TestRow
+
+_SMALLEST_P = 1e-4
+_MANY_DIGITS = 1000
+_PAIRS = "pairs that differ"
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """A table whose cells are texts; ``left`` are the columns of words, the others hold numbers."""
+
+    name: str
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    left: tuple[str, ...] = ()
+    note: str = ""
+
+    @property
+    def right(self) -> tuple[bool, ...]:
+        """Which columns are aligned right."""
+        return tuple(column not in self.left for column in self.columns)
+
+
+def tables_of(description: Description) -> list[TextTable]:
+    """Return the tables of a description: cases, classes, numbers, then one of each grouping."""
+    tables = [_cases(description), _classes(description), _numbers(description)]
+    tables += [_grouped(description, grouping) for grouping in description.groupings]
+    return [table for table in tables if table.rows]
+
+
+def number_text(value: float) -> str:
+    """Return a number with three significant digits, of large ones all digits before the point."""
+    return f"{value:.0f}" if abs(value) >= _MANY_DIGITS else f"{value:.3g}"
+
+
+def p_text(p_value: float | None) -> str:
+    """Return a p value with two significant digits."""
+    if p_value is None:
+        return "–"
+    return f"< {_SMALLEST_P:.4f}" if p_value < _SMALLEST_P else f"{p_value:.2g}"
+
+
+def _cases(description: Description) -> TextTable:
+    clustered = any(group.clusters is not None for group in description.groups)
+    rows = []
+    for group in description.groups:
+        row = [group.grouping or "all", group.group, str(group.cases), _percent(group.share)]
+        rows.append((*row, *(("" if group.clusters is None else str(group.clusters),) if clustered else ())))
+    columns = ("grouping", "group", "cases", "share", *(("clusters",) if clustered else ()))
+    return TextTable("cases", f"Cases of {', '.join(description.phases)}", columns, tuple(rows), columns[:2])
+
+
+def _classes(description: Description) -> TextTable:
+    rows = tuple(
+        (row.quantity.title, row.value, f"{row.cases} of {row.of}", _percent(row.share))
+        for row in description.classes
+        if row.grouping == ALL
+    )
+    return TextTable("classes", "Classes", ("column", "value", "cases", "share"), rows, ("column", "value"))
+
+
+def _numbers(description: Description) -> TextTable:
+    rows = tuple(
+        (
+            row.quantity.title,
+            f"{row.cases} of {row.of}",
+            str(row.values) if row.quantity.per == "object" else "",
+            _spread(row),
+            _quartiles(row),
+            f"{number_text(row.minimum)} to {number_text(row.maximum)}",
+        )
+        for row in description.numbers
+        if row.grouping == ALL
+    )
+    columns = ("quantity", "cases", "objects", "mean ± SD", "median (quartiles)", "range")
+    return TextTable(
+        "numbers",
+        "Distributions",
+        columns,
+        rows,
+        columns[:1],
+        "Cases are those that have the structure. Standard deviation: ddof = 1. Quartiles: linear.",
+    )
+
+
+def _grouped(description: Description, grouping: Grouping) -> TextTable:
+    """Return the table of one grouping: a column for each group, and the tests between them."""
+    rows = [*_class_lines(description, grouping), *_number_lines(description, grouping)]
+    several = len(grouping.groups) > 2
+    columns = ("quantity", *grouping.groups, f"p ({KRUSKAL_WALLIS if several else RANK_SUM})")
+    pairs = f"; {_PAIRS}: p of the two-sided rank-sum test times the number of pairs (Bonferroni) below "
+    return TextTable(
+        f"by-{grouping.name}",
+        f"By {grouping.name}",
+        (*columns, _PAIRS) if several else columns,
+        tuple(rows),
+        (columns[0], _PAIRS),
+        "Cases and share of a class; median (quartiles; values) of a number"
+        + (f"{pairs}{description.alpha:g}" if several else "; the test is two-sided")
+        + ". Classes and objects are not tested.",
+    )
+
+
+def _class_lines(description: Description, grouping: Grouping) -> Iterator[tuple[str, ...]]:
+    found: dict[tuple[Quantity, str], dict[str, ClassRow]] = {}
+    for row in description.classes:
+        if row.grouping == grouping.name:
+            found.setdefault((row.quantity, row.value), {})[row.group] = row
+    empty = ("", "") if len(grouping.groups) > 2 else ("",)
+    for (quantity, value), rows in found.items():
+        if sum(one == quantity for one, _ in found) == 1:
+            continue  # the same in all cases
+        cells = (
+            f"{rows[group].cases} ({_percent(rows[group].share)})" if group in rows else "–"
+            for group in grouping.groups
+        )
+        yield f"{quantity.title}: {value}", *cells, *empty
+
+
+def _number_lines(description: Description, grouping: Grouping) -> Iterator[tuple[str, ...]]:
+    found: dict[Quantity, dict[str, NumberRow]] = {}
+    for row in description.numbers:
+        if row.grouping == grouping.name:
+            found.setdefault(row.quantity, {})[row.group] = row
+    several = len(grouping.groups) > 2
+    of_grouping = [row for row in description.tests if row.grouping == grouping.name]
+    for quantity, rows in found.items():
+        tests = [row for row in of_grouping if row.quantity == quantity]
+        cells = (
+            f"{_quartiles(rows[group], rows[group].values)}" if group in rows else "–"
+            for group in grouping.groups
+        )
+        pairs = [row for row in tests if row.test.method == RANK_SUM]
+        overall = [row for row in tests if row.test.method != RANK_SUM]
+        shown = (overall or pairs)[:1]
+        p_value = p_text(shown[0].test.p_value) if shown else ""
+        yield quantity.title, *cells, p_value, *((_differing(pairs),) if several else ())
+
+
+def _differing(pairs: Sequence[TestRow]) -> str:
+    return "; ".join(
+        f"{row.test.first}, {row.test.second}: {p_text(row.test.p_bonferroni)}"
+        for row in pairs
+        if row.significant
+    )
+
+
+def _quartiles(row: NumberRow, values: int | None = None) -> str:
+    between = f"{number_text(row.lower_quartile)} – {number_text(row.upper_quartile)}"
+    count = "" if values is None else f"; {values}"
+    return f"{number_text(row.median)} ({between}{count})"
+
+
+def _spread(row: NumberRow) -> str:
+    if row.standard_deviation is None:
+        return number_text(row.mean)
+    return f"{number_text(row.mean)} ± {number_text(row.standard_deviation)}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"

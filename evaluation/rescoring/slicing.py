@@ -1,0 +1,131 @@
+"""Large submissions are scored slice by slice, on as many processes as there are, with the same result.
+
+    submission ──► its slices: read, scored ──► outcomes of all cases ──► figures and files, one more task
+                      │ rejected, or they do not fit together
+                      └─► the whole submission as one task
+
+A slice reads its cases, and scores them if none has a fault. What is wrong with a submission can only be said
+by who reads all of it: once a slice is rejected, it is scored again as a whole. The reference may then have
+been opened for one slice while another one was still being read. No participant can see how long that took,
+and as ever no process that decodes a submission holds a label.
+"""
+
+from __future__ import annotations
+
+import math
+import uuid
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from types import TracebackType
+
+from evaluation.core.challenge import fields_of
+from evaluation.phase.phase import Phase
+from evaluation.rescoring.task import Answer, Answers, Engine, Task
+from evaluation.workers.batches import Slice, costs_of
+
+# In pixels, see `costs_of`: 1,600 masks of 1634 × 1634, or 50 volumes of 512 × 512 × 320.
+_COST_PER_SLICE = 1 << 32
+
+
+def slices_of(phase: Phase, cases_per_task: int | None) -> int:
+    """Return into how many slices the submissions to a phase are parted.
+
+    Each has about so many cases. None: they take about two minutes on one processor.
+    """
+    if cases_per_task is not None:
+        return math.ceil(len(phase.rows) / cases_per_task)
+    cost = sum(costs_of(phase.cases.forms, fields_of(phase.tasks)))
+    return min(len(phase.rows), math.ceil(cost / _COST_PER_SLICE))
+
+
+class Slicing:
+    """An engine that parts tasks of several slices for another one; a context manager."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def __enter__(self) -> Slicing:
+        self._engine.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._engine.__exit__(kind, error, trace)
+
+    def run(self, tasks: Iterator[Task | None]) -> Answers:
+        """Yield every task with its answer, as they end. Raises what the engine raises."""
+        parting = _Parting(tasks)
+        for task, answer in self._engine.run(parting.to_do()):
+            yield from parting.ended(task, answer)
+
+
+@dataclass
+class _Parted:
+    """A submission whose slices are being scored, and those that have been, by number."""
+
+    task: Task
+    answers: dict[int, Answer] = field(default_factory=dict)
+
+
+class _Parting:
+    """What is left to do, and the submissions of which only slices have ended, by place."""
+
+    def __init__(self, tasks: Iterator[Task | None]) -> None:
+        self._tasks = tasks
+        self._next: deque[Task] = deque()
+        self._parted: dict[str, _Parted] = {}
+        self._running = 0
+
+    def to_do(self) -> Iterator[Task | None]:
+        """Yield what is to be done next; None while that depends on what runs."""
+        while True:
+            if not self._next:
+                task = next(self._tasks, None)
+                if task is not None and task.slices > 1:
+                    self._parted[task.place] = _Parted(task)
+                    parts = (Slice(number, task.slices) for number in range(task.slices))
+                    once = uuid.uuid4().hex
+                    self._next.extend(replace(task, part=part, once=once) for part in parts)
+                elif task is not None:
+                    self._next.append(task)
+            if self._next:
+                self._running += 1
+                yield self._next.popleft()
+            elif self._running:
+                yield None
+            else:
+                return
+
+    def ended(self, task: Task, answer: Answer) -> Answers:
+        """Yield a submission with its answer, if this was the last that was to be done for it."""
+        self._running -= 1
+        if task.slices == 1:
+            yield task, answer
+            return
+        parted = self._parted.get(task.place)
+        if parted is None:
+            return  # another slice has decided it
+        if answer.kind == "slice":
+            parted.answers[task.part.number] = answer
+            if len(parted.answers) == task.slices:
+                self._put_together(parted)
+            return
+        del self._parted[task.place]
+        self._next = deque(other for other in self._next if other.place != task.place)
+        if answer.kind == "scored":
+            yield parted.task, replace(answer, digest=parted.answers[0].digest)
+        elif answer.kind == "rejected" or (answer.kind == "failed" and task.scored):
+            self._next.appendleft(replace(parted.task, slices=1))
+        else:
+            yield parted.task, answer
+
+    def _put_together(self, parted: _Parted) -> None:
+        task = parted.task
+        answers = [parted.answers[number] for number in range(task.slices)]
+        if len({answer.digest for answer in answers}) == 1:
+            self._next.appendleft(replace(task, scored=tuple(answer.outcomes for answer in answers)))
+        else:  # it has changed meanwhile
+            del self._parted[task.place]
+            self._next.appendleft(replace(task, slices=1))

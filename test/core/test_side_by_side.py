@@ -1,0 +1,134 @@
+"""`evaluation.core.side_by_side`: the same results from two processes, whatever happens to one of them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from evaluation.core import side_by_side as module
+from evaluation.core.side_by_side import side_by_side
+from test.repository import REPOSITORY
+
+
+def number_and_process(number: int) -> Callable[[], tuple[int, int]]:
+    return lambda: (number, os.getpid())
+
+
+@pytest.fixture
+def two_processors(monkeypatch):
+    """Wherever the tests run, in threads of a test runner too."""
+    monkeypatch.setattr(module, "_can_fork", lambda: True)
+
+
+def test_results_come_in_order_from_two_processes(two_processors):
+    found = side_by_side([number_and_process(number) for number in range(5)], [1, 5, 2, 4, 3])
+    assert [number for number, _ in found] == [0, 1, 2, 3, 4]
+    here = {number for number, process in found if process == os.getpid()}
+    # 5 here, 4 and 3 there, 2 here, and 1, with 7 on each side, here.
+    assert here == {0, 1, 2}
+    assert len({process for _, process in found}) == 2
+
+
+def test_one_task_and_none_need_no_other_process(two_processors, monkeypatch):
+    monkeypatch.setattr(os, "fork", lambda: pytest.fail("a process was forked"))
+    assert side_by_side([number_and_process(7)], [1]) == [(7, os.getpid())]
+    assert side_by_side([], []) == []
+
+
+def test_threads_and_a_single_processor_forbid_it(monkeypatch):
+    monkeypatch.setattr(os, "fork", lambda: pytest.fail("a process was forked"))
+    for threads, processors in ((2, {0, 1}), (1, {0})):
+        monkeypatch.setattr("threading.active_count", lambda count=threads: count)
+        monkeypatch.setattr(os, "sched_getaffinity", lambda _, found=processors: found)
+        found = side_by_side([number_and_process(0), number_and_process(1)], [1, 1])
+        assert found == [(0, os.getpid()), (1, os.getpid())]
+
+
+def here_only(how: Callable[[], object]) -> Callable[[], str]:
+    """Return a task that fails in any process but this one."""
+    here = os.getpid()
+
+    def task() -> str:
+        if os.getpid() != here:
+            how()
+        return "done"
+
+    return task
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        lambda: 1 / 0,
+        lambda: os.kill(os.getpid(), signal.SIGKILL),
+        lambda: os._exit(0),
+        lambda: sys.exit(3),
+    ],
+    ids=["exception", "killed", "ended", "exit"],
+)
+def test_what_fails_in_the_copy_is_done_here(two_processors, how):
+    assert side_by_side([lambda: "ours", here_only(how)], [2, 1]) == ["ours", "done"]
+
+
+def test_a_result_that_cannot_be_pickled_is_computed_here(two_processors):
+    found = side_by_side([lambda: "ours", lambda: lambda: 5], [2, 1])
+    assert found[1]() == 5
+
+
+def test_an_answer_larger_than_a_pipe(two_processors):
+    assert side_by_side([lambda: b"", lambda: b"x" * 5_000_000], [2, 1])[1] == b"x" * 5_000_000
+
+
+def test_exceptions_are_those_of_the_tasks_and_leave_no_process(two_processors, monkeypatch):
+    fork, forked = os.fork, list[int]()
+
+    def counted() -> int:
+        forked.append(fork())
+        return forked[-1]
+
+    monkeypatch.setattr(os, "fork", counted)
+    with pytest.raises(ZeroDivisionError):
+        side_by_side([lambda: 1 / 0, lambda: time.sleep(60)], [2, 1])
+    with pytest.raises(ZeroDivisionError):
+        side_by_side([lambda: "ours", lambda: 1 / 0], [2, 1])
+    assert len(forked) == 2
+    for process in forked:
+        with pytest.raises(ProcessLookupError):
+            os.kill(process, 0)
+
+
+def test_the_copy_ends_with_a_process_that_is_killed(tmp_path: Path):
+    script = f"""
+        import os, time
+        from pathlib import Path
+        from evaluation.core import side_by_side as module
+
+        def theirs():
+            Path({str(tmp_path / "process")!r}).write_text(str(os.getpid()))
+            time.sleep(60)
+
+        module._can_fork = lambda: True
+        module.side_by_side([lambda: time.sleep(60), theirs], [2, 1])
+    """
+    process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(script)], cwd=REPOSITORY)
+    written = tmp_path / "process"
+    until = time.monotonic() + 60
+    while not (written.exists() and written.read_text()) and time.monotonic() < until:
+        time.sleep(0.01)
+    copy = int(written.read_text())
+    process.kill()
+    process.wait()
+    while time.monotonic() < until:
+        state = Path(f"/proc/{copy}/stat")
+        if not state.exists() or state.read_text().rpartition(")")[2].split()[0] == "Z":
+            return
+        time.sleep(0.01)
+    pytest.fail("the copy outlived its parent")

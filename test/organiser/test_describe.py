@@ -1,0 +1,186 @@
+"""The description of phases: their columns, groups and rows."""
+
+import numpy as np
+import pytest
+
+from evaluation.core.fault import PhaseError
+from evaluation.organiser.describe import describe
+from evaluation.phase.named import named_phase
+from test.phases import loaded_phase, tiny_cases
+
+AGES = [30, 41, 42, 43, 44, 45, 46, 47, 48, 49, 70, 81]
+BINS = '[[subgroups]]\ncolumn = "age"\nbins = [40, 60]\n'
+
+
+@pytest.fixture
+def phase(tmp_path):
+    columns = {"age": AGES, "camera": ["A"] * 6 + ["B"] * 6, "code": [f"0{number}" for number in range(12)]}
+    return loaded_phase(tmp_path / "phase", tiny_cases(12, positives=3), columns=columns, tables=BINS)
+
+
+def rows(description, quantity, grouping=""):
+    return {
+        row.group: row
+        for row in description.numbers
+        if (row.quantity.name, row.grouping) == (quantity, grouping)
+    }
+
+
+def classes(description, column, grouping=""):
+    return {
+        (row.group, row.value): (row.cases, row.of)
+        for row in description.classes
+        if (row.quantity.name, row.grouping) == (column, grouping)
+    }
+
+
+def test_distribution_of_a_column(phase):
+    """The ages by hand: sum 586; quartiles between the third and fourth and the ninth and tenth of twelve."""
+    row = rows(describe([phase]), "age")[""]
+    assert (row.cases, row.of, row.values, row.total, row.minimum, row.maximum) == (12, 12, 12, 586, 30, 81)
+    assert row.mean == pytest.approx(586 / 12)
+    assert (row.lower_quartile, row.median, row.upper_quartile) == (42.75, 45.5, 48.25)
+    squares = sum((age - 586 / 12) ** 2 for age in AGES)
+    assert row.standard_deviation == pytest.approx((squares / 11) ** 0.5)
+
+
+def test_groups_are_the_subgroups_and_the_classes_of_the_reference(phase):
+    description = describe([phase])
+    assert [(one.name, one.groups) for one in description.groupings] == [
+        ("age", ("below 40", "40 to 60", "60 and above")),
+        ("glaucoma", ("0", "1")),
+    ]
+    assert [(row.group, row.cases, row.share) for row in description.groups if row.grouping == "age"] == [
+        ("below 40", 1, pytest.approx(1 / 12)),
+        ("40 to 60", 9, 0.75),
+        ("60 and above", 2, pytest.approx(1 / 6)),
+    ]
+    assert classes(description, "glaucoma") == {("", "0"): (9, 12), ("", "1"): (3, 12)}
+    # The first three are glaucomatous, the first six taken with camera A.
+    assert classes(description, "camera", "glaucoma") == {
+        ("0", "A"): (3, 9),
+        ("0", "B"): (6, 9),
+        ("1", "A"): (3, 3),
+        ("1", "B"): (0, 3),
+    }
+    assert rows(description, "age", "glaucoma")["1"].median == 41
+    assert classes(description, "glaucoma", "glaucoma") == {}
+
+
+def test_a_column_of_the_case_table_on_request(phase):
+    description = describe([phase], by=["camera"], against="B", alpha=0.01)
+    (camera,) = (one for one in description.groupings if one.name == "camera")
+    assert camera.of_case == ("A",) * 6 + ("B",) * 6
+    (test,) = (row for row in description.tests if (row.quantity.name, row.grouping) == ("age", "camera"))
+    # All of B are older than all of A: 2 of the C(12, 6) = 924 orders; 0.0022 < 0.01.
+    assert (test.test.first, test.test.second, test.significant) == ("B", "A", True)
+    assert test.test.p_value == pytest.approx(2 / 924)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "found"),
+    [
+        ({"by": ["scanner"]}, "--by scanner: is not a column of cases.csv"),
+        ({"by": ["fovea_x"]}, "--by fovea_x: expected at most 10 different values, found 12; bins"),
+        ({"by": ["code"]}, "--by code: expected at most 10 different values, found 12"),
+        ({"against": "C"}, "--against C: is no group; the groups are below 40, 40 to 60"),
+    ],
+)
+def test_groups_that_cannot_be(tmp_path, arguments, found):
+    columns = {"code": [f"0{number}" for number in range(12)], "fovea_x": range(1, 13), "age": AGES}
+    phase = loaded_phase(tmp_path / "phase", 12, columns=columns, tables=BINS)
+    with pytest.raises(PhaseError) as error:
+        describe([phase], **arguments)
+    assert str(error.value).startswith(found)
+
+
+def test_structures_of_the_reference(phase):
+    """Every disc has 6 × 6 pixels of 16 × 12, every cup 2 × 3 of them."""
+    description = describe([phase])
+    expected = {
+        "area of optic cup": 6,
+        "area of optic disc": 36,
+        "share of the image that is optic disc": 18.75,
+        "vertical ratio of optic cup to optic disc": 0.5,
+        "ratio of the areas of optic cup and optic disc": 1 / 6,
+    }
+    for name, value in expected.items():
+        row = rows(description, name)[""]
+        assert (row.cases, row.minimum, row.maximum) == (12, pytest.approx(value), pytest.approx(value))
+    equal = [row for row in description.tests if row.quantity.name == "area of optic cup"]
+    assert {(row.test.p_value, row.significant, row.test.note) for row in equal} == {
+        (None, None, "all values are equal")
+    }
+
+
+def test_digits_that_start_with_a_zero_are_a_code(phase):
+    description = describe([phase])
+    assert rows(description, "code") == {}
+    assert len(classes(description, "code")) == 12
+
+
+def test_several_phases_are_compared(tmp_path):
+    first = loaded_phase(tmp_path / "a", 4, keys={"name": "train"}, columns={"fovea_x": [1, 2, 3, 4]})
+    second = loaded_phase(tmp_path / "b", 6, keys={"name": "test"}, columns={"fovea_x": range(5, 11)})
+    description = describe([first, second])
+    assert description.phases == ("train", "test")
+    assert [(row.group, row.cases) for row in description.groups] == [
+        ("", 10),
+        ("train", 4),
+        ("test", 6),
+        ("0", 5),
+        ("1", 5),
+    ]
+    assert classes(description, "fovea_x", "phase")["train", "3"] == (1, 4)
+    with pytest.raises(PhaseError, match="expected each phase once, found train again"):
+        describe([first, first])
+
+
+def test_phases_of_two_challenges_are_refused(phase):
+    with pytest.raises(PhaseError, match="expected phases of one challenge, found adam, refuge"):
+        describe([phase, named_phase("adam-onsite")])
+
+
+def test_clusters_are_counted_and_mentioned(tmp_path):
+    phase = loaded_phase(tmp_path / "phase", 4, columns={"cluster": ["p1", "p1", "p2", ""]})
+    description = describe([phase])
+    assert [(row.group, row.cases, row.clusters) for row in description.groups] == [
+        ("", 4, 3),
+        ("0", 2, 2),
+        ("1", 2, 1),
+    ]
+    assert description.notices == (
+        "the tests treat the 4 cases as independent, though they come from 3 clusters",
+    )
+    assert not any(row.quantity.name == "cluster" for row in description.classes)
+
+
+def test_many_texts_are_not_listed(tmp_path):
+    phase = loaded_phase(tmp_path / "phase", 31, columns={"scan": [f"s{number}" for number in range(31)]})
+    description = describe([phase])
+    assert description.notices == ("scan: 31 different texts, which are not listed",)
+    assert classes(description, "scan") == {}
+
+
+def test_fields_of_different_cases_share_their_quantities():
+    """EDD2020 keeps the boxes of its two sets in two fields: the sets are compared."""
+    phase = named_phase("edd2020")
+    description = describe([phase])
+    found = rows(description, "number of boxes of any class", "set")
+    sets = dict(zip(description.cases, description.groupings[0].of_case, strict=True))
+    for group, folder in (("in-sample", "detection_bbox"), ("out-of-sample", "generalization_bbox")):
+        files = {path.stem: path for path in (phase.folder / folder).iterdir()}
+        assert {name for name in files if sets[name] == group} == set(files)
+        counts = [len(path.read_text().splitlines()) for path in files.values()]
+        assert (found[group].total, found[group].of) == (sum(counts), len(files))
+        assert found[group].cases == np.count_nonzero(counts)
+
+
+def test_agreed_features_of_justraigs():
+    """The features of referable eyes alone, by name; the graders' marks are codes and no numbers."""
+    description = describe([named_phase("justraigs-phase2")])
+    names = {row.quantity.name for row in description.numbers}
+    assert names == {"age"}
+    assert sum(classes(description, "disc hemorrhages")[("", word)][0] for word in ("yes", "no", "undecided"))
+    cases, _ = classes(description, "final_label")[("", "RG")]
+    assert {of for _, of in classes(description, "disc hemorrhages").values()} == {cases}

@@ -1,0 +1,92 @@
+"""A description as tables and as files."""
+
+import csv
+import json
+import re
+
+import pytest
+
+from evaluation.organiser.describe import describe
+from evaluation.organiser.describe_tables import number_text, p_text, tables_of
+from evaluation.organiser.describe_writing import latex_of, write_description
+from test.phases import loaded_phase, tiny_cases
+
+AGES = [30, 41, 42, 43, 44, 45, 46, 47, 48, 49, 70, 81]
+
+
+def rows_of(path):
+    return list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
+
+
+@pytest.fixture
+def description(tmp_path):
+    columns = {"age": AGES, "camera": ["A"] * 4 + ["B"] * 4 + ["C"] * 4, "site": ["one"] * 12}
+    phase = loaded_phase(tmp_path / "phase", tiny_cases(12, positives=3), columns=columns)
+    return describe([phase], by=["camera"])
+
+
+def test_one_table_for_each_grouping(description):
+    tables = {table.name: table for table in tables_of(description)}
+    assert list(tables) == ["cases", "classes", "numbers", "by-glaucoma", "by-camera"]
+    assert tables["cases"].rows[1:3] == (("glaucoma", "0", "9", "75.0 %"), ("glaucoma", "1", "3", "25.0 %"))
+    assert ("camera", "A", "4 of 12", "33.3 %") in tables["classes"].rows
+    # 586 / 12 = 48.83; the standard deviation 13.09 is tested with the numbers themselves
+    assert ("age", "12 of 12", "", "48.8 ± 13.6", "45.5 (42.8 – 48.2)", "30 to 81") in tables["numbers"].rows
+
+
+def test_a_grouping_shows_its_tests(description):
+    tables = {table.name: table for table in tables_of(description)}
+    two, three = tables["by-glaucoma"], tables["by-camera"]
+    assert two.columns == ("quantity", "0", "1", "p (rank-sum)")
+    assert three.columns == ("quantity", "A", "B", "C", "p (Kruskal–Wallis)", "pairs that differ")
+    assert three.right == (False, True, True, True, True, False)
+    lines = {row[0]: row[1:] for row in three.rows}
+    # In ascending order the rank sums are 10, 26 and 42: H = 12 / 156 · 2540 / 4 − 39 = 9.846 and
+    # p = exp(−H / 2) = 0.0073. Of each pair 2 of 70 orders: 0.029, which times 3 is not significant.
+    assert lines["age"][3:] == ("0.0073", "")
+    assert lines["glaucoma: 1"] == ("3 (75.0 %)", "0 (0.0 %)", "0 (0.0 %)", "", "")
+    assert not any(name.startswith("site") for name in lines), "a column of one value tells nothing"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.12345, "0.123"), (12345.6, "12346"), (-1999.9, "-2000"), (5.0, "5"), (0, "0")]
+)
+def test_numbers_are_short(value, text):
+    assert number_text(value) == text
+
+
+@pytest.mark.parametrize(("p_value", "text"), [(0.049, "0.049"), (1e-7, "< 0.0001"), (1, "1"), (None, "–")])
+def test_p_values(p_value, text):
+    assert p_text(p_value) == text
+
+
+def test_files_hold_every_row(description, tmp_path):
+    paths = write_description(description, tmp_path / "out")
+    assert {path.name for path in paths} == {path.name for path in (tmp_path / "out").iterdir()}
+    content = json.loads((tmp_path / "out" / "description.json").read_text())
+    assert (content["format"], content["phases"]) == ("description/1", ["refuge-tiny"])
+    for name, rows in (("numbers", description.numbers), ("classes", description.classes)):
+        table = rows_of(tmp_path / "out" / f"{name}.csv")
+        assert len(table) == len(rows) == len(content[name])
+    tests = rows_of(tmp_path / "out" / "tests.csv")
+    assert [float(row["p_value"]) for row in tests if row["p_value"]] == pytest.approx(
+        [row.test.p_value for row in description.tests if row.test.p_value is not None]
+    )
+    values = rows_of(tmp_path / "out" / "values.csv")
+    ages = [(row["case"], row["camera"], float(row["value"])) for row in values if row["quantity"] == "age"]
+    assert ages == [(f"V{i + 1:04d}", "ABC"[i // 4], age) for i, age in enumerate(AGES)]
+
+
+def test_same_bytes_again(description, tmp_path):
+    first, second = (write_description(description, tmp_path / name) for name in "ab")
+    assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
+
+
+def test_latex_has_every_table_with_as_many_cells_as_columns(description):
+    text = latex_of(description)
+    assert text.count(r"\begin{tabular}") == len(tables_of(description)) == text.count(r"\end{tabular}")
+    for table in text.split(r"\begin{tabular}")[1:]:
+        columns = len(re.match(r"\{([lr]+)\}", table).group(1))
+        lines = [line for line in table.splitlines() if line.endswith(r"\\")]
+        assert {line.count(" & ") + 1 for line in lines} == {columns}
+    assert "%" not in re.sub(r"\\%|(?m:^% .*$)", "", text), "a bare % would comment out the rest of a line"
