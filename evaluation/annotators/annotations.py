@@ -18,6 +18,7 @@ from evaluation.core.fault import PhaseError
 from evaluation.core.field import CaseColumns, Field, Files
 from evaluation.core.form import Form, name_key
 from evaluation.io.kinds.boxes import BoxList
+from evaluation.io.kinds.class_probabilities import ClassProbabilities
 from evaluation.phase.cases import Cases, read_cases
 from evaluation.phase.config import FILE_NAME
 from evaluation.phase.configuration import read_configuration
@@ -98,7 +99,7 @@ def _problems(fused: Sequence[Field], cases: Cases) -> list[str]:
     problems = [
         f"{field.title}: values of this kind cannot be combined here; choose other tasks in {FILE_NAME}"
         for field in fused
-        if not is_combinable(field.reference.kind)
+        if not is_combinable(field.reference.kind) or isinstance(field.kind, ClassProbabilities)
     ]
     if any(field.reference.kind.needs_size for field in fused):
         problems += [

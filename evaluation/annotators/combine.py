@@ -14,11 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.annotators.boxes import BoxRules, combine_boxes, mean_box
+from evaluation.annotators.classes import mean_probabilities, most_frequent_class
 from evaluation.annotators.masks import Rules, combine_label_masks, majority_vote, vote
 from evaluation.core.field import Kind
 from evaluation.core.form import CaseForm
 from evaluation.io.kinds.boxes import Boxes, BoxList
 from evaluation.io.kinds.boxes_in_space import BoxesInSpace
+from evaluation.io.kinds.class_label import ClassLabel
+from evaluation.io.kinds.class_probabilities import ClassProbabilities, Probabilities
 from evaluation.io.kinds.flags import Flags, FlagSet
 from evaluation.io.kinds.label_mask import LabelMask
 from evaluation.io.kinds.multilabel_mask import MultilabelMask
@@ -64,6 +67,21 @@ def _flags(kind: FlagSet, values: Sequence[Flags], case: CaseForm, rules: Rules)
         given = [flag for flag in flag_values if flag is not None]
         combined.append(bool(_labels(Label(), given, case, rules)) if given else None)
     return tuple(combined)
+
+
+@combine.register
+def _classes_of_cases(kind: ClassLabel, values: Sequence[float], case: CaseForm, rules: Rules) -> float:
+    """Return the position of the class that most name, or NaN where most exclude the case."""
+    found = most_frequent_class(values, rules.tie_is_foreground)
+    return found if math.isnan(found) else int(found)
+
+
+@combine.register
+def _class_probabilities(
+    kind: ClassProbabilities, values: Sequence[Probabilities], case: CaseForm, rules: Rules
+) -> Probabilities:
+    """Return the mean probability of every class."""
+    return mean_probabilities(values)
 
 
 @combine.register

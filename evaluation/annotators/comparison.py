@@ -17,6 +17,7 @@ from evaluation.annotators.box_agreement import compared_boxes, numbers_of_boxes
 from evaluation.core.field import Kind
 from evaluation.io.kinds.boxes import Boxes, BoxList
 from evaluation.io.kinds.boxes_in_space import BoxesInSpace
+from evaluation.io.kinds.class_label import ClassLabel
 from evaluation.io.kinds.label_mask import LabelMask
 from evaluation.io.kinds.multilabel_mask import MultilabelMask
 from evaluation.io.kinds.number import Label, Number
@@ -38,6 +39,11 @@ def categories(kind: Kind, value: Any) -> Mapping[str, Hashable]:
 @categories.register
 def _label(kind: Label, value: int) -> Mapping[str, Hashable]:
     return {"": value}
+
+
+@categories.register
+def _class(kind: ClassLabel, value: float) -> Mapping[str, Hashable]:
+    return {"": "excluded" if math.isnan(value) else kind.names[int(value)]}
 
 
 @categories.register

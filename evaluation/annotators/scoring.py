@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from evaluation.annotators.annotations import ANNOTATORS, AnnotatorsFolder, read_like_references
 from evaluation.annotators.submissions import OpenSubmission, open_submissions
@@ -12,10 +14,12 @@ from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import fields_of
 from evaluation.core.fault import PhaseError
+from evaluation.core.field import Field
 from evaluation.core.outcome import CaseJob, Scored, organisers_problems
 from evaluation.evaluate import scorer_setup
 from evaluation.io.handover import encode
 from evaluation.io.kinds.boxes import BoxList
+from evaluation.io.kinds.class_label import ClassLabel
 from evaluation.phase.manifest import scan
 from evaluation.phase.phase import Phase, load_phase
 from evaluation.platform import machine
@@ -50,8 +54,8 @@ def score_annotators(folder: Path, given: AnnotatorsFolder, workers: int) -> tup
     phase = load_phase(folder, scan(folder))
     form = replace(phase.form, submission="archive", missing="worst", optional_tasks=())
     folders = {one.name: given.folder / ANNOTATORS / one.name for one in given.annotators}
-    # Annotators give boxes no confidence, so that they are not read like submitted ones.
-    here = any(isinstance(field.kind, BoxList) for field in fields_of(phase.tasks))
+    # Annotators give boxes no confidence and may exclude a case: these are not read like submitted values.
+    here = any(isinstance(field.kind, BoxList | ClassLabel) for field in fields_of(phase.tasks))
     tasks = [read_like_references(task) for task in phase.tasks] if here else phase.tasks
     return tuple(
         score
@@ -115,9 +119,21 @@ def _read_here(phase: Phase, annotator: OpenSubmission, given: AnnotatorsFolder)
         values = ValuesOfBatch(fields, math.inf)
         for position in positions:
             dropped = given.dropped_fields(annotator.name, position)
-            values.add(position, annotator.read(position, fields, faults, dropped))
+            annotated = annotator.read(position, fields, faults, dropped)
+            values.add(position, _as_submitted(annotated, fields))
         document = memoryview(b"".join(encode(values.packed())))
         batches.append(ReadBatch({position: position for position in positions}, b"", document, {}))
     if faults:
         raise PhaseError(*faults)
     return tuple(batches)
+
+
+def _as_submitted(annotated: Mapping[str, Any], fields: Mapping[str, Field]) -> dict[str, Any]:
+    """Return annotated values as a submission holds them: without a class where the case is excluded."""
+    found = {}
+    for name, value in annotated.items():
+        if not isinstance(fields[name].kind, ClassLabel):
+            found[name] = value
+        elif not math.isnan(value):
+            found[name] = int(value)
+    return found
