@@ -23,7 +23,7 @@ TRIES = {
     "read bundled phases": ("os.listdir(repository + '/ground-truth')", "PermissionError", 1),
     "write into its folder": ("open(folder + '/new', 'w')", "PermissionError", 1),
     "truncate": ("os.truncate(folder + '/inside.txt', 0)", "PermissionError", 3),
-    "write elsewhere": ("open('/tmp/new', 'w')", "PermissionError", 1),
+    "write elsewhere": ("open(folder + '/../new.txt', 'w')", "PermissionError", 1),
     "remove": ("os.remove(folder + '/inside.txt')", "PermissionError", 1),
     "execute": ("os.execv(sys.executable, [sys.executable])", "PermissionError", 1),
     "look at its parent": ("open(f'/proc/{os.getppid()}/environ')", "PermissionError", 1),
