@@ -186,13 +186,19 @@ def public_subgroups(subgroups: Subgroups, config: PhaseConfig) -> Subgroups:
 
 def _public_cases(scores: Scores) -> dict[str, dict[str, dict[str, float]]]:
     """Return per-case columns for publication; values that are no finite numbers are left out."""
+
+    def published(task: str, column: str, value: Any) -> bool:
+        finite = isinstance(value, int | float) and math.isfinite(value)
+        return finite and column not in unpublished.get(task, ())
+
     digits = scores.phase.config.value_digits
+    unpublished = {task.name: task.unpublished for task in scores.tasks}
     return {
         plain_key(case.name): {
             task: {
                 column: round(float(value), digits)
                 for column, value in row.items()
-                if isinstance(value, int | float) and math.isfinite(value)
+                if published(task, column, value)
             }
             for task, row in outcome.rows.items()
         }

@@ -74,6 +74,7 @@ PARTS = {
     "challenges/edd2020/detection_metrics.py": "challenges/edd2020/test_rules.py",
     "challenges/edd2020/sets.py": "challenges/edd2020/test_rules.py",
     "challenges/justraigs/reference.py": "challenges/justraigs/test_grading.py",
+    "challenges/refuge/nerve_head.py": "challenges/refuge/test_rules.py",
     "challenges/refuge/sample.py": "test_evaluate.py",
     "phase/config_tables.py": "phase/test_config.py",
     "metrics/plain_arguments.py": "metrics/test_plain_classification.py",

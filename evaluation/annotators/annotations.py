@@ -2,16 +2,20 @@
 
 phase.toml, cases.csv   as in the phase that is to be; columns of labels that cases.csv has are kept
 readers/<annotator>/…      one annotator's annotations, laid out as a submission to the phase
-dropped.csv             optional: reader, name, field, rejected by a quality check (empty field: all)
+                           ellipses.csv in place of masks: name, region, center_x, center_y,
+                           radius_x, radius_y in pixels, rotation in degrees, clockwise
+dropped.csv             optional: reader, name, field, rejected by a quality check (empty field: all);
+                        with a column region also one region of a mask, such as optic cup
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from evaluation.annotators.combine import is_combinable
+from evaluation.annotators.combine import is_combinable, region_names
 from evaluation.annotators.submissions import OpenSubmission, open_submissions
 from evaluation.core.challenge import Task, fields_of
 from evaluation.core.fault import PhaseError
@@ -25,6 +29,8 @@ from evaluation.phase.configuration import read_configuration
 from evaluation.phase.organiser_tables import organiser_table
 
 ANNOTATORS, DROPPED = "readers", "dropped.csv"
+Place = tuple[str, int, str]
+"""An annotator, the position of a case, and a field."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +39,7 @@ class AnnotatorsFolder:
 
     ``fused``: the fields whose reference comes from the annotators. ``annotators``: one open submission each.
     ``dropped``: the values that do not count, as (annotator, position of the case, field).
+    ``dropped_regions``: the names of the regions of a mask that do not count, by the same.
     """
 
     folder: Path
@@ -40,11 +47,23 @@ class AnnotatorsFolder:
     cases: Cases
     fused: tuple[Field, ...]
     annotators: tuple[OpenSubmission, ...]
-    dropped: Collection[tuple[str, int, str]]
+    dropped: Collection[Place]
+    dropped_regions: Mapping[Place, Collection[str]]
 
     def dropped_fields(self, annotator: str, position: int) -> set[str]:
         """Return the fields of an annotator's case that were dropped."""
         return {field.name for field in self.fused if (annotator, position, field.name) in self.dropped}
+
+    def incomplete_fields(self, annotator: str, position: int) -> set[str]:
+        """Return the fields of an annotator's case of which all or a region was dropped."""
+        partly = {
+            field.name for field in self.fused if self.regions_left_out(annotator, position, field.name)
+        }
+        return partly | self.dropped_fields(annotator, position)
+
+    def regions_left_out(self, annotator: str, position: int, field: str) -> Collection[str]:
+        """Return the names of the regions of an annotator's mask that were dropped."""
+        return self.dropped_regions.get((annotator, position, field), ())
 
 
 def open_annotators(folder: Path) -> AnnotatorsFolder:
@@ -72,8 +91,8 @@ def open_annotators(folder: Path) -> AnnotatorsFolder:
     if not folders:
         raise PhaseError(f"{folder / ANNOTATORS}: expected a folder for every annotator, found none")
     annotators = open_submissions(folders, form, [read_like_references(task) for task in tasks])
-    dropped = _read_dropped(folder / DROPPED, list(folders), form, fused)
-    return AnnotatorsFolder(folder, tasks, cases, fused, annotators, dropped)
+    dropped, regions = _read_dropped(folder / DROPPED, list(folders), form, fused)
+    return AnnotatorsFolder(folder, tasks, cases, fused, annotators, dropped, regions)
 
 
 def _is_kept(field: Field, cases: Cases) -> bool:
@@ -112,14 +131,17 @@ def _problems(fused: Sequence[Field], cases: Cases) -> list[str]:
 
 def _read_dropped(
     path: Path, annotators: Sequence[str], form: Form, fused: Sequence[Field]
-) -> set[tuple[str, int, str]]:
+) -> tuple[set[Place], dict[Place, set[str]]]:
+    """Return the values that were dropped, and of further values the regions."""
+    dropped: set[Place] = set()
+    regions: dict[Place, set[str]] = defaultdict(set)
     if not path.exists():
-        return set()
-    names = [field.name for field in fused]
-    dropped: set[tuple[str, int, str]] = set()
-    with organiser_table(path, ("reader", "name", "field")) as table:
+        return dropped, regions
+    names = {field.name: region_names(field.reference.kind) for field in fused}
+    with organiser_table(path, ("reader", "name", "field"), ("region",)) as table:
         for row in table.rows:
             annotator, image, field = (row.cells[column] for column in ("reader", "name", "field"))
+            region = row.cells.get("region", "")
             position = form.names.get(name_key(image))
             if annotator not in annotators:
                 row.fault("reader", f"expected one of {', '.join(annotators)}, found {annotator!r}")
@@ -127,6 +149,16 @@ def _read_dropped(
                 row.fault("name", f"expected a case of cases.csv, found {image!r}")
             if field and field not in names:
                 row.fault("field", f"expected one of {', '.join(names)}, found {field!r}")
-            if position is not None:
+            elif region and not field:
+                row.fault("field", "expected the field of the region, found nothing")
+            elif region and region not in names[field]:
+                known = ", ".join(names[field])
+                expected = f"one of {known}" if known else f"nothing, since {field} has no regions"
+                row.fault("region", f"expected {expected}, found {region!r}")
+            if position is None:
+                continue
+            if region:
+                regions[annotator, position, field].add(region)
+            else:
                 dropped |= {(annotator, position, name) for name in ([field] if field else names)}
-    return dropped
+    return dropped, regions

@@ -6,7 +6,7 @@ A challenge registers a kind of its own: ``@combine.register`` on a function of 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import reduce, singledispatch
 from typing import Any
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from evaluation.annotators.boxes import BoxRules, combine_boxes, mean_box
 from evaluation.annotators.classes import mean_probabilities, most_frequent_class
-from evaluation.annotators.masks import Rules, combine_label_masks, majority_vote, vote
+from evaluation.annotators.masks import Rules, combine_label_masks, majority_vote, vote, voters
 from evaluation.core.field import Kind
 from evaluation.core.form import CaseForm
 from evaluation.io.kinds.boxes import Boxes, BoxList
@@ -115,14 +115,68 @@ def _label_masks(kind: LabelMask, values: Sequence[Crop], case: CaseForm, rules:
 def _multilabel_masks(
     kind: MultilabelMask, values: Sequence[tuple[Crop, ...]], case: CaseForm, rules: Rules
 ) -> NDArray[np.bool_]:
+    return _classes(kind, values, case, rules, None)
+
+
+@singledispatch
+def combine_without(
+    kind: Kind, values: Sequence[Any], case: CaseForm, rules: Rules, left_out: Sequence[Collection[str]]
+) -> Any:
+    """Return one value of a case, without the regions that are left out of each value; see `combine`.
+
+    left_out: the names of regions for every value, of `region_names`. A region that all leave out is empty.
+    Raises `TypeError` for a kind without regions.
+    """
+    raise TypeError(f"values of {type(kind).__name__} have no regions")
+
+
+@combine_without.register
+def _label_masks_without(
+    kind: LabelMask,
+    values: Sequence[Crop],
+    case: CaseForm,
+    rules: Rules,
+    left_out: Sequence[Collection[str]],
+) -> NDArray[np.uint8]:
+    return combine_label_masks(kind, values, case, rules, left_out)
+
+
+@combine_without.register
+def _multilabel_masks_without(
+    kind: MultilabelMask,
+    values: Sequence[tuple[Crop, ...]],
+    case: CaseForm,
+    rules: Rules,
+    left_out: Sequence[Collection[str]],
+) -> NDArray[np.bool_]:
+    return _classes(kind, values, case, rules, left_out)
+
+
+def _classes(
+    kind: MultilabelMask,
+    values: Sequence[tuple[Crop, ...]],
+    case: CaseForm,
+    rules: Rules,
+    left_out: Sequence[Collection[str]] | None,
+) -> NDArray[np.bool_]:
     """Return (class, y, x), each class voted separately."""
     combined = np.zeros((len(kind.classes), case.height, case.width), dtype=np.bool_)
-    for number, class_regions in enumerate(zip(*values, strict=True)):
-        votes = np.zeros((len(values), case.height, case.width), dtype=np.bool_)
-        for one, region in zip(votes, class_regions, strict=True):
+    for number, (name, class_regions) in enumerate(zip(kind.classes, zip(*values, strict=True), strict=True)):
+        voting = voters(class_regions, left_out, name)
+        if not voting:
+            continue
+        votes = np.zeros((len(voting), case.height, case.width), dtype=np.bool_)
+        for one, region in zip(votes, voting, strict=True):
             one[region.box.slices] = region.values
         combined[number] = vote(votes, rules, case.name)
     return combined
+
+
+def region_names(kind: Kind) -> tuple[str, ...]:
+    """Return the names of the regions of a mask, each combined by itself; none for other kinds."""
+    if isinstance(kind, LabelMask):
+        return tuple(kind.labels.values())
+    return kind.classes if isinstance(kind, MultilabelMask) else ()
 
 
 @combine.register

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import singledispatch
 from itertools import chain, combinations
 from math import nan
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -28,6 +28,10 @@ from evaluation.metrics.crop import Crop
 from evaluation.metrics.intraclass import intraclass_correlations, limits_of_agreement
 from evaluation.metrics.krippendorff import krippendorff_alpha
 from evaluation.metrics.overlap import dice, overlap_of, region_of
+
+Figure = TypeVar("Figure")
+LeftOut = Mapping[str, Collection[str]]
+"""The names of regions by annotator."""
 
 
 @singledispatch
@@ -167,6 +171,16 @@ def _numbers_of_boxes(kind: BoxList | BoxesInSpace, value: Boxes) -> Mapping[str
     return numbers_of_boxes(value.rows, classes)
 
 
+def counting(figures: Mapping[str, Figure], *left_out: Collection[str]) -> dict[str, Figure]:
+    """Return figures by name without those of regions that are left out, whose names begin their names."""
+    regions = {region for regions in left_out for region in regions}
+    return {
+        name: figure
+        for name, figure in figures.items()
+        if not any(name.startswith(f"{region} ") for region in regions)
+    }
+
+
 @dataclass
 class FieldAgreement:
     """Collects the annotators' values of one field, case by case; only the figures of a case are kept."""
@@ -177,24 +191,36 @@ class FieldAgreement:
     _amounts: dict[str, list[dict[str, float]]] = field(default_factory=lambda: defaultdict(list))
     _measures: dict[tuple[str, str, str], list[float]] = field(default_factory=lambda: defaultdict(list))
 
-    def add(self, values: Mapping[str, Any]) -> None:
-        """Add the values of one case by annotator."""
+    def add(self, values: Mapping[str, Any], left_out: LeftOut | None = None) -> None:
+        """Add the values of one case by annotator; regions that are left out of a mask do not count."""
         annotators = sorted(values)
-        decided = {annotator: categories(self.kind, values[annotator]) for annotator in annotators}
+        without = left_out or {}
+
+        def of(figures: Mapping[str, Figure], *those: str) -> dict[str, Figure]:
+            return counting(figures, *(without.get(one, ()) for one in those))
+
+        decided = {
+            annotator: of(categories(self.kind, values[annotator]), annotator) for annotator in annotators
+        }
         for decision in dict.fromkeys(
             name for annotator_decisions in decided.values() for name in annotator_decisions
         ):
             self._decisions[decision].append(
-                {annotator: decided[annotator][decision] for annotator in annotators}
+                {annotator: named[decision] for annotator, named in decided.items() if decision in named}
             )
-        given = {annotator: amounts(self.kind, values[annotator]) for annotator in annotators}
+        given = {annotator: of(amounts(self.kind, values[annotator]), annotator) for annotator in annotators}
         for amount in dict.fromkeys(name for of_annotator in given.values() for name in of_annotator):
-            numbers = {annotator: of_annotator[amount] for annotator, of_annotator in given.items()}
+            numbers = {
+                annotator: of_annotator[amount]
+                for annotator, of_annotator in given.items()
+                if amount in of_annotator
+            }
             self._amounts[amount].append(
                 {annotator: number for annotator, number in numbers.items() if not math.isnan(number)}
             )
         for first, second in combinations(annotators, 2):
-            for name, value in measures(self.kind, values[first], values[second]).items():
+            compared = measures(self.kind, values[first], values[second])
+            for name, value in of(compared, first, second).items():
                 if not math.isnan(value):
                     self._measures[name, first, second].append(value)
 

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.annotators.combine import combine, is_combinable, normalised
+from evaluation.annotators.comparison import FieldAgreement
+from evaluation.annotators.disagreement import Disagreements
 from evaluation.annotators.masks import Rules
 from evaluation.annotators.submissions import OpenSubmission, open_submissions
 from evaluation.core.challenge import Task, fields_of
@@ -20,7 +22,8 @@ from evaluation.core.field import Field, Files
 from evaluation.core.form import STACK_NAME, Form
 from evaluation.core.source import FileSource
 from evaluation.io.kinds.number import Number
-from evaluation.phase.output import whole_folder
+from evaluation.metrics.agreement import Agreement
+from evaluation.phase.output import whole_folder, write_rows
 from evaluation.platform.submission_writer import AlgorithmWriter, ArchiveWriter, InputImage
 from evaluation.workers.reading import Progress, no_progress
 
@@ -29,11 +32,16 @@ Numbers = Mapping[str, Mapping[str, Sequence[float | None]]]
 
 @dataclass(frozen=True)
 class Ensemble:
-    """What was written: submissions, tasks, and the number of cases with a value by field."""
+    """What was written: submissions, tasks, and the number of cases with a value by field.
+
+    ``agreement`` and ``disagreement`` are of the members; numbers are compared on their common scale.
+    """
 
     submissions: tuple[str, ...]
     tasks: tuple[str, ...]
     cases: Mapping[str, int]
+    agreement: tuple[Agreement, ...]
+    disagreement: Disagreements
 
 
 def write_ensemble(
@@ -63,14 +71,25 @@ def write_ensemble(
         if isinstance(field.kind, Number)
     }
     others = [field.name for field in fields if field.name not in numbers]
+    agreement = {field.name: FieldAgreement(field.name, field.kind) for field in fields}
+    disagreement = Disagreements()
     with whole_folder(output) as folder:
         writer = _writer_for(folder, form, fields, opened)
         counts = dict.fromkeys((field.name for field in fields), 0)
         for done, position in enumerate(order, start=1):
             read = {one.name: one.read(position, others, faults) for one in opened}
             if not faults:
-                combined = _combined(form, fields, position, read, numbers, rules)
-                writer.add(form.cases[position].name, combined)
+                case = form.cases[position]
+                given = _given(fields, position, read, numbers)
+                combined = {
+                    field.name: combine(field.kind, list(given[field.name].values()), case, rules)
+                    for field in fields
+                    if given[field.name]
+                }
+                writer.add(case.name, combined)
+                for field in fields:
+                    agreement[field.name].add(given[field.name])
+                    disagreement.add(case.name, field.name, field.kind, given[field.name])
                 for name in combined:
                     counts[name] += 1
             progress(done)
@@ -79,7 +98,31 @@ def write_ensemble(
         writer.close()
     present = {name for one in opened for name in one.index.tasks}
     return Ensemble(
-        tuple(one.name for one in opened), tuple(t.name for t in tasks if t.name in present), counts
+        tuple(one.name for one in opened),
+        tuple(t.name for t in tasks if t.name in present),
+        counts,
+        tuple(found for of_field in agreement.values() for found in of_field.result()),
+        disagreement,
+    )
+
+
+def write_agreement(folder: Path, written: Ensemble) -> None:
+    """Write how far the members agree: `agreement.csv`, and by case `disagreement.csv`. No label is read."""
+    write_rows(
+        folder / "agreement.csv",
+        ("field", "measure", "submission_1", "submission_2", "cases", "value", "lower", "upper"),
+        (
+            (a.field, a.measure, a.first, a.second, a.cases, a.value, a.lower, a.upper)
+            for a in written.agreement
+        ),
+    )
+    write_rows(
+        folder / "disagreement.csv",
+        ("field", "measure", "case", "submissions", "mean", "largest", "farthest"),
+        (
+            (d.field, d.measure, d.case, d.values, d.mean, d.largest, d.farthest)
+            for d in written.disagreement.ordered()
+        ),
     )
 
 
@@ -92,25 +135,20 @@ def _not_combinable(tasks: Sequence[Task]) -> list[str]:
     ]
 
 
-def _combined(
-    form: Form,
-    fields: Sequence[Field],
-    position: int,
-    read: Mapping[str, Mapping[str, Any]],
-    numbers: Numbers,
-    rules: Rules,
-) -> dict[str, Any]:
-    """Return the combined values of one case by field, without fields that no submission has."""
-    combined = {}
+def _given(
+    fields: Sequence[Field], position: int, read: Mapping[str, Mapping[str, Any]], numbers: Numbers
+) -> dict[str, dict[str, Any]]:
+    """Return the values of one case by field and submission."""
+    given: dict[str, dict[str, Any]] = {}
     for field in fields:
         if field.name in numbers:
-            values = [submitted[position] for submitted in numbers[field.name].values()]
-            values = [value for value in values if value is not None]
+            of_all = {name: values[position] for name, values in numbers[field.name].items()}
+            given[field.name] = {name: value for name, value in of_all.items() if value is not None}
         else:
-            values = [submitted[field.name] for submitted in read.values() if field.name in submitted]
-        if values:
-            combined[field.name] = combine(field.kind, values, form.cases[position], rules)
-    return combined
+            given[field.name] = {
+                name: values[field.name] for name, values in read.items() if field.name in values
+            }
+    return given
 
 
 def _normalised(

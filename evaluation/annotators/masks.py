@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from evaluation.metrics.crop import Box, Crop
 from evaluation.metrics.staple import staple
 
 Mask = NDArray[np.bool_]
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +66,25 @@ def vote(votes: NDArray[np.bool_], rules: Rules, case: str) -> Mask:
     return found.mask
 
 
+def voters(values: Sequence[Value], left_out: Sequence[Collection[str]] | None, region: str) -> list[Value]:
+    """Return the values that vote for a region, see `combine_label_masks`."""
+    if left_out is None:
+        return list(values)
+    return [value for value, regions in zip(values, left_out, strict=True) if region not in regions]
+
+
 def combine_label_masks(
-    kind: LabelMask, masks: Sequence[Crop], case: CaseForm, rules: Rules
+    kind: LabelMask,
+    masks: Sequence[Crop],
+    case: CaseForm,
+    rules: Rules,
+    left_out: Sequence[Collection[str]] | None = None,
 ) -> NDArray[np.uint8]:
     """Return the full image (y, x). Each region is voted separately; grey values are never averaged.
 
-    A nested region is part of the region around it (the cup of the disc). Where exclusive regions tie for a
-    pixel, the region listed last wins.
+    left_out: for every mask the names of the regions for which it has no vote (None: it votes for all). A
+    region for which no mask votes stays empty. A nested region is part of the region around it (the cup of
+    the disc). Where exclusive regions tie for a pixel, the region listed last wins.
     """
     image = np.full((case.height, case.width), kind.background, dtype=np.uint8)
     # Pixels that nobody marked need no vote. STAPLE counts them all the same.
@@ -80,8 +93,11 @@ def combine_label_masks(
         box = Box(0, case.height, 0, case.width)
     window = image[box.slices]
     for label, labels in kind.regions():
+        voting = voters(masks, left_out, kind.labels[label])
+        if not voting:
+            continue
         votes = np.stack(
-            [Crop(np.isin(mask.values, labels), mask.top, mask.left).within(box) for mask in masks]
+            [Crop(np.isin(mask.values, labels), mask.top, mask.left).within(box) for mask in voting]
         )
         window[vote(votes, rules, case.name)] = label
     return image

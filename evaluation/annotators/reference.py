@@ -1,6 +1,7 @@
 """Build the reference of a phase from several annotators, and report on them.
 
-The report: `report.json`, `agreement.csv` and `annotators.csv`.
+The report: `report.json`, `agreement.csv`, `annotators.csv`, and `adjudication.csv`, the cases on which they
+disagree.
 """
 
 from __future__ import annotations
@@ -12,16 +13,20 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.annotators.annotations import AnnotatorsFolder
-from evaluation.annotators.combine import combine
-from evaluation.annotators.comparison import FieldAgreement
+from evaluation.annotators.combine import combine, combine_without, region_names
+from evaluation.annotators.comparison import FieldAgreement, LeftOut
+from evaluation.annotators.disagreement import CaseDisagreement, Disagreements
 from evaluation.annotators.masks import Rules
 from evaluation.annotators.scoring import AnnotatorScore, score_annotators
 from evaluation.core.fault import PhaseError
+from evaluation.core.field import Kind
 from evaluation.metrics.agreement import Agreement
 from evaluation.phase.config import FILE_NAME
 from evaluation.phase.output import whole_folder, write_report, write_rows
 from evaluation.phase.writer import SampleCase, write_phase
 from evaluation.workers.reading import Progress, no_progress
+
+_NOBODY = "expected a value of at least one annotator, found none"
 
 
 @dataclass(frozen=True)
@@ -37,6 +42,7 @@ class FusedReference:
     values_of_annotators: Mapping[str, Mapping[str, int]]
     dropped: int
     agreement: tuple[Agreement, ...]
+    disagreement: tuple[CaseDisagreement, ...]
     scores: tuple[AnnotatorScore, ...]
 
 
@@ -48,6 +54,7 @@ def fuse_annotators(
     Raises `PhaseError` with every fault of every annotation, and for every value that no annotator gives.
     """
     faults: list[str] = []
+    disagreements = Disagreements()
     agreement = {field.name: FieldAgreement(field.name, field.reference.kind) for field in given.fused}
     counts: dict[str, Counter[int]] = {field.name: Counter() for field in given.fused}
     values_by_annotator = {one.name: Counter[str]() for one in given.annotators}
@@ -63,15 +70,26 @@ def fuse_annotators(
                 counts[field.name][len(case_values)] += 1
                 for annotator in case_values:
                     values_by_annotator[annotator][field.name] += 1
+                kind = field.reference.kind
+                left_out = {
+                    annotator: given.regions_left_out(annotator, position, field.name)
+                    for annotator in case_values
+                }
+                faults.extend(
+                    f"{form.name}, {field.name}, {region}: {_NOBODY}"
+                    for region in _without_any(kind, left_out)
+                )
                 if case_values:
-                    agreement[field.name].add(case_values)
-                    reference[field.name] = combine(
-                        field.reference.kind, list(case_values.values()), form, rules
+                    agreement[field.name].add(case_values, left_out)
+                    disagreements.add(form.name, field.name, kind, case_values, left_out)
+                    given_values = list(case_values.values())
+                    reference[field.name] = (
+                        combine_without(kind, given_values, form, rules, list(left_out.values()))
+                        if any(left_out.values())
+                        else combine(kind, given_values, form, rules)
                     )
                 else:
-                    faults.append(
-                        f"{form.name}, {field.name}: expected a value of at least one annotator, found none"
-                    )
+                    faults.append(f"{form.name}, {field.name}: {_NOBODY}")
             progress(position + 1)
             if not faults:
                 columns = {name: cell for name, cell in row.cells.items() if name != "name"}
@@ -92,10 +110,20 @@ def fuse_annotators(
         values_of_annotators={
             name: dict(annotator_counts) for name, annotator_counts in values_by_annotator.items()
         },
-        dropped=len(given.dropped),
+        dropped=len(given.dropped) + sum(map(len, given.dropped_regions.values())),
         agreement=tuple(found for field_counts in agreement.values() for found in field_counts.result()),
+        disagreement=tuple(disagreements.ordered()),
         scores=scores,
     )
+
+
+def _without_any(kind: Kind, left_out: LeftOut) -> list[str]:
+    """Return the regions that every annotator of a case leaves out."""
+    return [
+        region
+        for region in region_names(kind)
+        if left_out and all(region in regions for regions in left_out.values())
+    ]
 
 
 def _values_of_case(given: AnnotatorsFolder, position: int, faults: list[str]) -> dict[str, dict[str, Any]]:
@@ -134,6 +162,14 @@ def write_reference_report(folder: Path, fused: FusedReference, rules: Rules) ->
         (
             (a.field, a.measure, a.first, a.second, a.cases, a.value, a.lower, a.upper)
             for a in fused.agreement
+        ),
+    )
+    write_rows(
+        folder / "adjudication.csv",
+        ("field", "measure", "case", "annotators", "mean", "largest", "farthest", "votes"),
+        (
+            (d.field, d.measure, d.case, d.values, d.mean, d.largest, d.farthest, d.votes)
+            for d in fused.disagreement
         ),
     )
     write_rows(

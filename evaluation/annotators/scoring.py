@@ -48,8 +48,9 @@ class AnnotatorScore:
 def score_annotators(folder: Path, given: AnnotatorsFolder, workers: int) -> tuple[AnnotatorScore, ...]:
     """Return every defined metric of every annotator, computed by the challenge's own scoring.
 
-    An annotator is scored on the cases for which every field of the task was annotated and not dropped. The
-    reference is the one in ``folder``. The annotator contributed to it, so the figures are optimistic.
+    An annotator is scored on the cases for which every field of the task was annotated, and nothing of it
+    dropped. The reference is the one in ``folder``. The annotator contributed to it, so the figures are
+    optimistic.
     """
     phase = load_phase(folder, scan(folder))
     form = replace(phase.form, submission="archive", missing="worst", optional_tasks=())
@@ -77,7 +78,7 @@ def _scores(
     else:
         sources = []
         for position in range(len(phase.rows)):
-            dropped = given.dropped_fields(annotator.name, position)
+            dropped = given.incomplete_fields(annotator.name, position)
             kept = annotator.sources(position).items()
             sources.append({name: source for name, source in kept if name not in dropped})
         batches = list(batches_of(root, phase.cases.forms, sources, fields_of(phase.tasks), workers))
@@ -118,7 +119,7 @@ def _read_here(phase: Phase, annotator: OpenSubmission, given: AnnotatorsFolder)
         positions = range(first, min(first + _CASES_AT_ONCE, len(phase.rows)))
         values = ValuesOfBatch(fields, math.inf)
         for position in positions:
-            dropped = given.dropped_fields(annotator.name, position)
+            dropped = given.incomplete_fields(annotator.name, position)
             annotated = annotator.read(position, fields, faults, dropped)
             values.add(position, _as_submitted(annotated, fields))
         document = memoryview(b"".join(encode(values.packed())))

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from evaluation.cli.arguments import whole_number
 from evaluation.cli.fuse_command import add_rules, rules_of
 from evaluation.cli.progress import progress_bar
 from evaluation.core.fault import PhaseError
+from evaluation.platform import machine
+
+if TYPE_CHECKING:
+    from evaluation.annotators.ensemble import Ensemble
+    from evaluation.core.challenge import Task
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,17 +31,47 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--tasks", metavar="TASK,…", help="comma-separated tasks (default: all tasks of the phase)"
     )
     add_rules(parser)
+    parser.add_argument(
+        "--top",
+        type=whole_number(2),
+        metavar="K",
+        help="combine only the first K teams of a leaderboard; the name of a folder is that of its team",
+    )
+    parser.add_argument(
+        "--leaderboard",
+        type=Path,
+        metavar="FOLDER|CSV",
+        help="of --top: what rank --output wrote, best of another set of cases than the one to be predicted",
+    )
+    parser.add_argument(
+        "--board", metavar="NAME", help="of --leaderboard (default: the overall one, or the only one)"
+    )
+    parser.add_argument(
+        "--report",
+        type=Path,
+        metavar="FOLDER",
+        help="write how far the members agree, and on which cases they do not; no label is read",
+    )
+    parser.add_argument(
+        "--gain",
+        action="store_true",
+        help="score the ensemble and its members against the sealed phase, and write into the report what it "
+        "gains over them, with tests, and whether it gains more where they disagree",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the ensemble. Raises `PhaseError` with the faults of the submissions or the phase."""
-    from evaluation.annotators.ensemble import write_ensemble
+    from evaluation.annotators.ensemble import write_agreement, write_ensemble
     from evaluation.phase.manifest import scan
     from evaluation.phase.phase import load_phase
     from evaluation.phase.registry import select_tasks
 
     if not arguments.ground_truth.is_dir():
         raise PhaseError(f"{arguments.ground_truth}: is not a folder")
+    if arguments.gain and not arguments.report:
+        raise PhaseError("--gain: expected --report FOLDER, found none")
+    members = _members(arguments)
     # Only the form is used, so that the phase can be unsealed.
     phase = load_phase(arguments.ground_truth, scan(arguments.ground_truth))
     names = (
@@ -46,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
         written = write_ensemble(
             form,
             tasks,
-            _by_name(arguments.submissions),
+            members,
             arguments.output,
             rules_of(arguments),
             progress,
@@ -56,7 +93,54 @@ def run(arguments: argparse.Namespace) -> int:
         f"{arguments.output}: {len(written.submissions)} submissions, {', '.join(written.tasks)}\n"
         f"values of cases: {cases}\n"
     )
+    if arguments.report:
+        write_agreement(arguments.report, written)
+        if arguments.gain:
+            _write_gain(arguments, tasks, members, written)
+        sys.stdout.write(f"{arguments.report}\n")
     return 0
+
+
+def _members(arguments: argparse.Namespace) -> dict[str, Path]:
+    """Return the submissions to combine by name. Raises `PhaseError`."""
+    from evaluation.annotators.best_of_board import best_of_board
+
+    given = _by_name(arguments.submissions)
+    if (arguments.top is None) != (arguments.leaderboard is None):
+        raise PhaseError("--top, --leaderboard: expected both or neither")
+    if arguments.top is None:
+        return given
+    chosen = best_of_board(arguments.leaderboard, given, arguments.top, arguments.board)
+    sys.stdout.write(f"the first {arguments.top} by {chosen.column}: {', '.join(chosen.folders)}\n")
+    return dict(chosen.folders)
+
+
+def _write_gain(
+    arguments: argparse.Namespace, tasks: Sequence[Task], members: Mapping[str, Path], written: Ensemble
+) -> None:
+    """Score and compare, write and print the gains. Raises `PhaseError`."""
+    from evaluation.annotators.ensemble_gain import ensemble_gain, write_gain
+    from evaluation.phase.phase import load_phase
+    from evaluation.ranking.comparisons import TestChoice
+
+    phase = load_phase(arguments.ground_truth)
+    phase = replace(phase, tasks=tuple(tasks))
+    name = arguments.output.name
+    found = ensemble_gain(
+        phase,
+        (f"{name} (ensemble)" if name in members else name, arguments.output),
+        members,
+        written.disagreement.found,
+        machine.worker_count(),
+        TestChoice(phase.config.seed),
+    )
+    write_gain(arguments.report, found)
+    for gain in found.gains:
+        p_value = "not tested" if gain.p_holm is None else f"p = {gain.p_holm:.2g} after Holm"
+        sys.stdout.write(
+            f"{gain.metric}: {gain.ensemble_value:.4f}, {gain.member} {gain.member_value:.4f}: "
+            f"gain {gain.gain:+.4f}, {p_value}\n"
+        )
 
 
 def _by_name(folders: Sequence[Path]) -> dict[str, Path]:

@@ -108,12 +108,14 @@ def _add_annotators(parser: argparse.ArgumentParser) -> None:
 
 def _fuse_annotators(arguments: argparse.Namespace) -> list[Path]:
     from evaluation.annotators.annotations import open_annotators
+    from evaluation.annotators.ellipses import ellipses_as_masks
     from evaluation.annotators.reference import fuse_annotators, write_reference_report
 
     rules = rules_of(arguments)
-    given = open_annotators(arguments.input)
-    with progress_bar("cases", len(given.cases.forms)) as progress:
-        fused = fuse_annotators(given, arguments.output, rules, machine.worker_count(), progress)
+    with ellipses_as_masks(arguments.input) as folder:
+        given = open_annotators(folder)
+        with progress_bar("cases", len(given.cases.forms)) as progress:
+            fused = fuse_annotators(given, arguments.output, rules, machine.worker_count(), progress)
     write_reference_report(_report(arguments), fused, rules)
     return [arguments.output, _report(arguments)]
 

@@ -110,6 +110,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "compare_with of teams.csv; repeatable",
     )
     parser.add_argument(
+        "--group-teams",
+        action="append",
+        default=[],
+        metavar="COLUMN",
+        help="results by a column of --methods, such as the network; several values of a team have ; between "
+        "them; needs --output; repeatable",
+    )
+    parser.add_argument(
+        "--methods",
+        type=Path,
+        metavar="CSV",
+        help="of --group-teams: team and any other columns (default: teams.csv beside the results)",
+    )
+    parser.add_argument(
         "--influence",
         action=argparse.BooleanOptionalAction,
         default=True,

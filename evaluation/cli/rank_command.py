@@ -8,13 +8,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evaluation.cli.rank_arguments import add_arguments
-from evaluation.cli.rank_inputs import chosen_scheme, read_all
+from evaluation.cli.rank_inputs import chosen_scheme, methods_tables, read_all
 
 if TYPE_CHECKING:
     from evaluation.ranking.analysis import RankOptions
+    from evaluation.ranking.leaderboard_file import PhaseLeaderboard
+    from evaluation.ranking.method_groups import MethodGroup
     from evaluation.ranking.results import PhaseResults
 
 __all__ = ["add_arguments", "run"]
@@ -27,7 +29,11 @@ def run(arguments: argparse.Namespace) -> int:
     from evaluation.ranking.annotators import read_annotators
     from evaluation.ranking.final import leaderboard_of
     from evaluation.ranking.leaderboard import rank_phase
-    from evaluation.ranking.leaderboard_writing import write_leaderboard, write_organiser_part
+    from evaluation.ranking.leaderboard_writing import (
+        write_leaderboard,
+        write_methods,
+        write_organiser_part,
+    )
 
     choices = RankOptions(
         which=arguments.which,
@@ -42,6 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
         classifiers=_titles(arguments.classifier),
         compare_with=dict(map(_compared, arguments.compare)),
     )
+    tables = methods_tables(arguments) if arguments.group_teams else {}
     results = read_all(arguments)
     _require_teams(choices.compare_with, results)
     schemes = {role: chosen_scheme(arguments, phase_results) for role, phase_results in results.items()}
@@ -50,6 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
         for role, phase_results in results.items()
     }
     board = leaderboard_of(ranked, schemes)
+    grouped = {role: _grouped(ranked[role].board, path, arguments) for role, path in tables.items()}
     paths: list[Path] = []
     if arguments.output:
         # Written first: whoever reads the output may stop reading before its end.
@@ -57,9 +65,22 @@ def run(arguments: argparse.Namespace) -> int:
         for role, phase in ranked.items():
             suffix = f"-{role}" if role else ""
             paths += write_organiser_part(phase.organiser, arguments.output, suffix)
+            if role in grouped:
+                paths += write_methods(*grouped[role], arguments.output, suffix)
     print_leaderboard(board)
     sys.stdout.write("".join(f"{path}\n" for path in paths))
     return 0
+
+
+def _grouped(
+    phase: PhaseLeaderboard, path: Path, arguments: argparse.Namespace
+) -> tuple[Sequence[MethodGroup], Sequence[Mapping[str, Any]]]:
+    """Return the groups of teams by method, and the table of methods. Raises `PhaseError`."""
+    from evaluation.ranking.method_groups import method_groups, methods_rows, read_methods
+
+    methods = read_methods(path)
+    columns = tuple(dict.fromkeys(arguments.group_teams))
+    return method_groups(phase, methods, columns), methods_rows(phase, methods)
 
 
 def _compared(text: str) -> tuple[str, tuple[str, ...]]:

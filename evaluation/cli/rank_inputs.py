@@ -9,7 +9,7 @@ from pathlib import Path
 from evaluation.core.scheme import Method, Scheme
 from evaluation.phase import home
 from evaluation.ranking.results import PhaseResults, RankingError
-from evaluation.ranking.results_folder import read_results
+from evaluation.ranking.results_folder import TEAMS, read_results
 from evaluation.ranking.scheme_choice import scheme_named
 
 
@@ -30,6 +30,17 @@ def read_all(arguments: argparse.Namespace) -> dict[str, PhaseResults]:
         role: read_results_table(path, definition) if path.is_file() else read_results(path)
         for role, path in paths.items()
     }
+
+
+def methods_tables(arguments: argparse.Namespace) -> dict[str, Path]:
+    """Return the table of methods by role. Raises `RankingError`."""
+    if arguments.output is None:
+        raise RankingError("--group-teams writes tables: expected --output FOLDER, found none")
+    paths = _paths(arguments.results)
+    tables = {role: arguments.methods or path / TEAMS for role, path in paths.items()}
+    if arguments.methods is None and any(path.is_file() for path in paths.values()):
+        raise RankingError("--group-teams: a table of results needs --methods CSV")
+    return tables
 
 
 def chosen_scheme(arguments: argparse.Namespace, results: PhaseResults) -> Scheme:

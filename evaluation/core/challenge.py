@@ -72,6 +72,11 @@ class Task:
     ``details`` returns further content of the organiser's per-case file, for example the points of a curve.
     ``notices`` returns warnings about a reference for its organiser, one sentence each, for example that a
     mean over classes lacks a class. Metrics that do not exist are reported without a notice.
+
+    ``classifiers`` names columns that are themselves scores of the label of another task, as the cup-to-disc
+    ratio is of glaucoma; `rank` compares them with the submitted likelihood.
+
+    ``unpublished`` names columns that only the organiser's file holds, whatever a phase publishes of cases.
     """
 
     name: str
@@ -84,6 +89,8 @@ class Task:
     optional: bool = False
     details: Callable[[CaseTable], Mapping[str, Any]] = lambda table: {}
     notices: Callable[[CaseTable], Sequence[str]] = lambda table: ()
+    classifiers: tuple[str, ...] = ()
+    unpublished: frozenset[str] = frozenset()
 
     def fields_for(self, case: CaseForm) -> tuple[Field, ...]:
         """Return the fields that a case has; none where the case is not of this task."""

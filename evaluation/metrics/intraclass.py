@@ -50,8 +50,9 @@ def intraclass_correlations(ratings: ArrayLike, level: float = 0.95) -> Intracla
 
     ratings: shape (cases, annotators), finite. In ICC(2,1) annotators are a sample of many, and one who is
     always higher lowers it; in ICC(3,1) they are fixed, and such a shift does not count. None with fewer
-    than two cases or annotators, or where no annotator tells the cases apart. Raises ValueError for other
-    shapes and NaN.
+    than two cases or annotators, where no annotator tells the cases apart, and where ICC(2,1) is a division
+    by zero, as for two annotators who exchange the values of two cases; an interval that is one is NaN.
+    Raises ValueError for other shapes and NaN.
     Source: Shrout and Fleiss 1979, Psychological Bulletin 86:420; intervals also McGraw and Wong 1996,
     Psychological Methods 1:30.
     """
@@ -71,7 +72,10 @@ def intraclass_correlations(ratings: ArrayLike, level: float = 0.95) -> Intracla
     error = float((residual**2).sum() / ((n - 1) * (k - 1)))
     quantile = (1 + level) / 2
 
-    agreement = (of_cases - error) / (of_cases + (k - 1) * error + k * (of_annotators - error) / n)
+    total = of_cases + (k - 1) * error + k * (of_annotators - error) / n
+    if total <= 0:
+        return None
+    agreement = (of_cases - error) / total
     consistency = (of_cases - error) / (of_cases + (k - 1) * error)
     if error <= 1e-20 * (of_cases + of_annotators):
         # Without any residual there is nothing that the intervals could be made of.
@@ -80,8 +84,8 @@ def intraclass_correlations(ratings: ArrayLike, level: float = 0.95) -> Intracla
 
     ratio = of_annotators / error
     spread = n * (1 + (k - 1) * agreement) - k * agreement
-    freedom = (k - 1) * (n - 1) * (k * agreement * ratio + spread) ** 2
-    freedom /= (n - 1) * (k * agreement * ratio) ** 2 + spread**2
+    squares = (n - 1) * (k * agreement * ratio) ** 2 + spread**2
+    freedom = (k - 1) * (n - 1) * (k * agreement * ratio + spread) ** 2 / squares if squares else math.nan
     low, high = float(fdtri(n - 1, freedom, quantile)), float(fdtri(freedom, n - 1, quantile))
     rest = k * of_annotators + (k * n - k - n) * error
     of_agreement = Interval(

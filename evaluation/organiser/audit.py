@@ -188,7 +188,8 @@ def _numbers(figure: Any) -> int:
 
 
 def _cases(task: Task, table: CaseTable, digits: Digits) -> Figure:
-    return Figure(task.name, "per case", len(table) * len(table.column_names), math.inf, digits.value)
+    published = [column for column in table.column_names if column not in task.unpublished]
+    return Figure(task.name, "per case", len(table) * len(published), math.inf, digits.value)
 
 
 def _exact_values(metric: Metric, table: CaseTable) -> int | None:

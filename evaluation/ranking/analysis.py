@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from evaluation.core.metric import Metric
@@ -10,10 +10,12 @@ from evaluation.core.resampling import Resampling
 from evaluation.core.scheme import Scheme
 from evaluation.metrics.intervals import Interval
 from evaluation.platform.result_file import as_written_values
+from evaluation.ranking.annotator_points import annotator_points
 from evaluation.ranking.annotators import AnnotatorsSection, ReadColumns, annotators_section
 from evaluation.ranking.boards import BoardPlaces, Leaderboards, place_teams
 from evaluation.ranking.case_report import case_values, curves, free_response_curves
 from evaluation.ranking.certainty import rank_sets, superiorities
+from evaluation.ranking.classifiers import classifiers_of_teams
 from evaluation.ranking.comparisons import (
     SIGNIFICANT,
     Comparison,
@@ -158,7 +160,29 @@ class Analysis:
             case_values(results.metrics, self._all),
             curves(results.metrics, self._all),
             free_response_curves(results.metrics, self._all),
+            annotator_points=annotator_points(
+                self._choices.annotators, results.metrics, self._all, *self._of_classifiers()
+            ),
+            classifiers=classifiers_of_teams(
+                results.metrics, self._classifiers(), self._all, *self._of_classifiers()
+            ),
         )
+
+    @property
+    def _test_choice(self) -> TestChoice:
+        return TestChoice(self._choice.seed, self._choices.permutations, self._choices.means)
+
+    def _of_classifiers(self) -> tuple[Collection[str], Resampling, TestChoice]:
+        """Return the ranked teams, the resampling and the tests."""
+        return self._cases.teams, self._choice, self._test_choice
+
+    def _classifiers(self) -> dict[str, str]:
+        """Return the columns that are classifiers ("task.column") by title."""
+        if self.too_many_to_compare:
+            return {}
+        requested = self._choices.classifiers or {}
+        declared = [f"{task.name}.{column}" for task in self._results.tasks for column in task.classifiers]
+        return {column: column for column in declared if column not in requested.values()} | dict(requested)
 
     def subgroup_tests(self) -> tuple[SubgroupTest, ...]:
         """Return the tests between subgroups within each team."""
@@ -264,7 +288,7 @@ class Analysis:
         against = chosen_opponents(self._results, self._choices.compare_with)
         if not against or self._choices.tests is False:
             return {}
-        choice = TestChoice(self._choice.seed, self._choices.permutations, self._choices.means)
+        choice = self._test_choice
         return {
             name: compare_unranked(
                 name,
@@ -287,7 +311,7 @@ class Analysis:
                 f"pairs of teams are not compared: more than {_MAX_TESTED} teams (ask for it with --tests)"
             )
             return {}
-        choice = TestChoice(self._choice.seed, self._choices.permutations, self._choices.means)
+        choice = self._test_choice
         ranked = [self._all.teams.index(team) for team in self._cases.teams]
         found = {}
         for name, metric in self._metrics_of_scheme().items():

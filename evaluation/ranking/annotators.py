@@ -78,6 +78,11 @@ def operating_point(decision: FloatArray, label: FloatArray) -> OperatingPoint:
     )
 
 
+def is_decision(values: FloatArray) -> bool:
+    """Return whether a column holds decisions, 0 and 1 (NaN: not read); any other is a score."""
+    return set(values[~np.isnan(values)].tolist()) <= {0.0, 1.0}
+
+
 def agreement_of(
     first: str, second: str, decisions: Mapping[str, FloatArray], label: FloatArray
 ) -> AnnotatorAgreement:
@@ -101,11 +106,7 @@ def describe_annotators(
     task, curve = curve_of(metrics)
     table = tables[task]
     label = table[curve.label]
-    decisions = {
-        name: values
-        for name, values in columns.items()
-        if set(values[~np.isnan(values)].tolist()) <= {0.0, 1.0}
-    }
+    decisions = {name: values for name, values in columns.items() if is_decision(values)}
     scores = {name: values for name, values in columns.items() if name not in decisions}
     return AnnotatorsSection(
         label=curve.label,

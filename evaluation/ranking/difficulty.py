@@ -77,11 +77,11 @@ def case_difficulties(metrics: Mapping[str, Metric], cases: TeamCases) -> list[C
         if key[1] is None or key in seen or not tables or (aggregate.curve and not aggregate.curve.is_area):
             continue
         seen.add(key)
-        columns = np.stack([_per_case(aggregate, table) for table in tables])
+        columns = np.stack([value_per_case(aggregate, table) for table in tables])
         defined = ~np.isnan(columns)
         entering = np.flatnonzero(defined.any(axis=0))
         means = np.nansum(columns[:, entering], axis=0) / defined[:, entering].sum(axis=0)
-        measure, harder = _measure(metric)
+        measure, harder = measure_per_case(metric)
         names = tables[0].names
         order = sorted(range(len(entering)), key=lambda i: (harder * means[i], names[entering[i]]))
         found += [
@@ -167,7 +167,7 @@ def _columns(aggregate: Aggregate) -> object:
     return column or aggregate.curve or aggregate.decision or aggregate.case_figure
 
 
-def _measure(metric: Metric) -> tuple[str, int]:
+def measure_per_case(metric: Metric) -> tuple[str, int]:
     """Return the name of the measure, and the sign that sorts the hardest case first."""
     if metric.aggregate.spread_column or metric.aggregate.share_column:
         return "mean over teams", 1 if metric.better == "higher" else -1
@@ -178,7 +178,11 @@ def _measure(metric: Metric) -> tuple[str, int]:
     return "share of pairs wrong", -1
 
 
-def _per_case(aggregate: Aggregate, table: CaseTable) -> FloatArray:
+def value_per_case(aggregate: Aggregate, table: CaseTable) -> FloatArray:
+    """Return what `CaseDifficulty` averages over teams, of one team: shape (cases,), NaN where undefined.
+
+    The metric must have a value per case: a column, a decision or the area under a curve.
+    """
     if column := aggregate.spread_column or aggregate.share_column:
         return table[column]
     if aggregate.decision:

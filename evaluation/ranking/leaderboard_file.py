@@ -7,8 +7,10 @@ from typing import Any, Literal
 
 from evaluation.platform.schema import schema_of
 from evaluation.ranking.across import AcrossRankings
+from evaluation.ranking.annotator_points import AnnotatorPoint
 from evaluation.ranking.annotators import AnnotatorsSection
 from evaluation.ranking.certainty import Superiority
+from evaluation.ranking.classifiers import Classifiers
 from evaluation.ranking.comparisons import Comparison, Comparisons
 from evaluation.ranking.difficulty import CaseDifficulty, GroupDifficulty, SubgroupTest
 from evaluation.ranking.robustness import Variation
@@ -170,6 +172,8 @@ class OrganiserPart:
     values: dict[str, CaseValues] = field(default_factory=dict)
     curves: dict[str, dict[str, CurvePoints]] = field(default_factory=dict)
     free_response: dict[str, dict[str, FrocPoints]] = field(default_factory=dict)
+    annotator_points: tuple[AnnotatorPoint, ...] = ()
+    classifiers: Classifiers = field(default_factory=Classifiers)
 
 
 def leaderboard_schema() -> dict[str, Any]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from evaluation.platform.csv_file import csv_bytes
 from evaluation.platform.result_file import render, write_atomically
 from evaluation.ranking.leaderboard_file import FinalTeam, Leaderboard, OrganiserPart, PhaseLeaderboard
+from evaluation.ranking.method_groups import MethodGroup
 from evaluation.ranking.robustness import Variation
 
 
@@ -46,6 +47,9 @@ def write_organiser_part(part: OrganiserPart, folder: Path, suffix: str) -> list
         f"difficulty{suffix}.csv": part.difficulties,
         f"difficulty-groups{suffix}.csv": part.groups,
         f"influence{suffix}.csv": part.influences,
+        f"annotator-points{suffix}.csv": part.annotator_points,
+        f"classifiers{suffix}.csv": part.classifiers.values,
+        f"classifier-tests{suffix}.csv": part.classifiers.tests,
     }
     documents = {name: csv_bytes([_cells(row) for row in rows]) for name, rows in tables.items() if rows}
     if part.values or part.curves or part.free_response:
@@ -53,6 +57,7 @@ def write_organiser_part(part: OrganiserPart, folder: Path, suffix: str) -> list
             "format": "leaderboard-organiser/1",
             "values": {name: vars(values) for name, values in part.values.items()},
             "curves": _points_by_team(part.curves),
+            "classifiers": {"curves": [vars(curve) for curve in part.classifiers.curves]},
         }
         if part.free_response:
             report["free_response"] = _points_by_team(part.free_response)
@@ -62,6 +67,17 @@ def write_organiser_part(part: OrganiserPart, folder: Path, suffix: str) -> list
 
 def _points_by_team(curves: Mapping[str, Mapping[str, object]]) -> dict[str, dict[str, Any]]:
     return {name: {team: vars(points) for team, points in of.items()} for name, of in curves.items()}
+
+
+def write_methods(
+    groups: Sequence[MethodGroup], rows: Sequence[Mapping[str, Any]], folder: Path, suffix: str
+) -> list[Path]:
+    """Write the table of methods, and the results by group; return the paths."""
+    documents = {
+        f"methods{suffix}.csv": csv_bytes([dict(row) for row in rows]),
+        f"method-groups{suffix}.csv": csv_bytes([_cells(group) for group in groups]),
+    }
+    return _write(documents, folder)
 
 
 def leaderboard_rows(board: Leaderboard, role: str | None = None) -> list[dict[str, Any]]:

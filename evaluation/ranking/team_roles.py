@@ -5,7 +5,8 @@ eligible      no: listed without a place
 listed        no: left out altogether, as if there were no results
 compare_with  of a team without a place: the teams it is tested against, with ";" between; * for all ranked
 
-An empty cell or a missing column means yes, or no comparison. Other columns are remarks.
+An empty cell or a missing column means yes, or no comparison. Other columns are remarks, or describe
+the methods (see `method_groups`).
 """
 
 from __future__ import annotations

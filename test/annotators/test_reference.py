@@ -175,7 +175,7 @@ def test_the_report_is_the_same_for_the_same_input(tmp_path):
     for name in ("one", "other"):
         write_reference_report(tmp_path / f"{name}-report", fuse(given.folder, tmp_path / name), Rules())
     files = sorted(path.name for path in (tmp_path / "one-report").iterdir())
-    assert files == ["agreement.csv", "annotators.csv", "report.json"]
+    assert files == ["adjudication.csv", "agreement.csv", "annotators.csv", "report.json"]
     for name in files:
         one = (tmp_path / "one-report" / name).read_bytes()
         assert one == (tmp_path / "other-report" / name).read_bytes()

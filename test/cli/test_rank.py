@@ -158,6 +158,7 @@ def test_two_phases_annotators_and_subgroups(tmp_path):
             f"{name}-{role}.{extension}"
             for role in ("offline", "onsite")
             for name, extension in (
+                ("annotator-points", "csv"),
                 ("difficulty", "csv"),
                 ("difficulty-groups", "csv"),
                 ("leaderboard", "csv"),
@@ -234,6 +235,19 @@ def test_the_terminal_shows_the_p_values(tmp_path):
     assert ["", "t3", "Dice of the cup", "eye", "left, right", *means, p_value, ""] in lines
 
 
+def test_results_by_method(each, tmp_path):
+    (tmp_path / "methods.csv").write_text(
+        "team,network\nfirst,U-Net\nsecond,ResNet; U-Net\n", encoding="utf-8"
+    )
+    table = ("--group-teams", "network", "--methods", tmp_path / "methods.csv")
+    done = run("rank", each, "--output", tmp_path / "out", "--no-tests", *table)
+    assert (done.returncode, done.stderr) == (0, "")
+    with (tmp_path / "out" / "method-groups.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {(row["value"], row["teams"]) for row in rows} == {("U-Net", "2"), ("ResNet", "1")}
+    assert str(tmp_path / "out" / "methods.csv") in done.stdout
+
+
 def test_no_resamples_need_no_explanation(each, tmp_path):
     done = run("rank", each, "--resamples", "0", "--output", tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
@@ -250,6 +264,8 @@ def test_no_resamples_need_no_explanation(each, tmp_path):
         (["a=nowhere", "b"], "b: expected PHASE=FOLDER or PHASE=CSV, every phase once"),
         (["{each}", "--scheme", "nowhere.toml"], "nowhere.toml"),
         (["{each}", "--subgroup", "vendor"], "vendor: no column of the case table"),
+        (["{each}", "--group-teams", "network"], "expected --output FOLDER"),
+        (["{each}", "--group-teams", "network", "--output", "{each}/../out"], "teams.csv: not found"),
         (["{each}", "--classifier", "fovea.area"], "fovea.area: is not a column of the results per case"),
         (["offline={each}", "onsight={each}"], "combines the phases offline, onsite"),
         (["{each}", "--compare", "first"], "--compare first: expected TEAM=TEAM[,TEAM…]"),

@@ -66,6 +66,17 @@ def test_too_little_to_correlate(ratings):
     assert intraclass_correlations(ratings) is None
 
 
+def test_annotators_who_contradict_each_other_about_two_cases():
+    # Two: ICC(2,1) is −1 / 0. Three: all means are equal, so that with an error mean square of e it is
+    # −e / (2·e − 3·e / 2) = −2, and its degrees of freedom are 0 / 0.
+    assert intraclass_correlations([[0, 1], [1, 0]]) is None
+    found = intraclass_correlations([[0, 0.5, 1], [1, 0.5, 0]])
+    assert found.agreement.value == pytest.approx(-2)
+    assert math.isnan(found.agreement.interval.lower)
+    # −e / (2·e)
+    assert found.consistency.value == pytest.approx(-1 / 2)
+
+
 @pytest.mark.parametrize("ratings", [[1, 2], [[1, math.nan], [1, 2]]])
 def test_refused_ratings(ratings):
     with pytest.raises(ValueError, match="ratings: expected numbers"):

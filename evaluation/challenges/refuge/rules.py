@@ -15,6 +15,14 @@ from typing import Annotated, Literal
 import pydantic
 from pydantic import BaseModel, ConfigDict
 
+from evaluation.challenges.refuge.nerve_head import (
+    PREDICTED,
+    REFERENCE,
+    UNPUBLISHED,
+    VERTICAL,
+    columns_of,
+    measured,
+)
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Challenge, Options, Task, Values, option
 from evaluation.core.classification import auc, binary_classification
@@ -25,17 +33,12 @@ from evaluation.io.kinds.label_mask import LabelMask
 from evaluation.io.kinds.number import Label, Number
 from evaluation.io.kinds.point import PointInImage, distance
 from evaluation.metrics.crop import Crop
-from evaluation.metrics.cup_to_disc import (
-    VerticalDiameter,
-    vertical_cup_to_disc_ratio,
-    vertical_diameter,
-)
+from evaluation.metrics.cup_to_disc import VerticalDiameter
 from evaluation.metrics.distance import image_diagonal
 from evaluation.metrics.overlap import dice, overlap_of, region_of
 
 CUP, DISC, ELSEWHERE = 0, 128, 255
 _IMAGES = (".bmp", ".png", ".tif")
-_TRUE_RATIO = "reference_vertical_cup_to_disc_ratio"
 
 Weight = Annotated[Decimal, pydantic.Field(ge=0)]
 
@@ -117,10 +120,12 @@ def _tasks(options: RefugeOptions) -> tuple[Task, ...]:
                     worst=1,
                 ),
             ),
-            # The reference's ratio is itself tested as a classifier, so it is kept without a result.
-            worst=lambda case, reference: {
-                _TRUE_RATIO: _ratio(*_regions(reference["segmentation"]), options.vertical_diameter)
-            },
+            # The measures of the reference are kept without a result: its ratio is tested as a classifier.
+            worst=lambda case, reference: columns_of(
+                None, measured(*_regions(reference["segmentation"]), options.vertical_diameter)
+            ),
+            classifiers=tuple(f"{side}_{VERTICAL}" for side in (PREDICTED, REFERENCE)),
+            unpublished=UNPUBLISHED,
         ),
         Task(
             name="fovea",
@@ -145,13 +150,13 @@ def _score_segmentation(definition: VerticalDiameter) -> Callable[[Values, Value
     def score(prediction: Values, reference: Values) -> Row:
         predicted_cup, predicted_disc = _regions(prediction["segmentation"])
         true_cup, true_disc = _regions(reference["segmentation"])
-        ratio = _ratio(predicted_cup, predicted_disc, definition)
-        true_ratio = _ratio(true_cup, true_disc, definition)
         return {
             "dice_cup": dice(overlap_of(predicted_cup, true_cup), both_empty=1.0),
             "dice_disc": dice(overlap_of(predicted_disc, true_disc), both_empty=1.0),
-            "vertical_cup_to_disc_ratio_error": abs(ratio - true_ratio),
-            _TRUE_RATIO: true_ratio,
+            **columns_of(
+                measured(predicted_cup, predicted_disc, definition),
+                measured(true_cup, true_disc, definition),
+            ),
         }
 
     return score
@@ -160,12 +165,6 @@ def _score_segmentation(definition: VerticalDiameter) -> Callable[[Values, Value
 def _regions(mask: Crop) -> tuple[Crop, Crop]:
     """Return the regions of cup and disc; the disc includes the cup."""
     return region_of(mask, [CUP]), region_of(mask, [CUP, DISC])
-
-
-def _ratio(cup: Crop, disc: Crop, definition: VerticalDiameter) -> float:
-    return vertical_cup_to_disc_ratio(
-        vertical_diameter(cup.values, definition), vertical_diameter(disc.values, definition)
-    )
 
 
 def _segmentation(options: RefugeOptions) -> Field:

@@ -48,12 +48,22 @@ def test_scores_of_a_small_mask_by_hand():
         ".dcd.",
         ".....",
     )
-    # disc: 9 predicted, 12 true, 9 common; cup: 3, 2, 2; ratios 3/3 and 2/4.
+    # disc: 9 predicted, 12 true, 9 common; cup: 3, 2, 2; vertical ratios 3/3 and 2/4, horizontal 1/3 and 1/3.
     assert score(predicted, TRUE) == {
         "dice_disc": pytest.approx(2 * 9 / 21),
         "dice_cup": pytest.approx(2 * 2 / 5),
         "vertical_cup_to_disc_ratio_error": pytest.approx(0.5),
+        "vertical_cup_to_disc_ratio_signed_error": pytest.approx(0.5),
+        "horizontal_cup_to_disc_ratio_error": pytest.approx(0.0),
+        "horizontal_cup_to_disc_ratio_signed_error": pytest.approx(0.0),
+        "predicted_vertical_cup_to_disc_ratio": pytest.approx(1.0),
+        "predicted_horizontal_cup_to_disc_ratio": pytest.approx(1 / 3),
+        "predicted_disc_area": 9.0,
+        "predicted_cup_area": 3.0,
         "reference_vertical_cup_to_disc_ratio": pytest.approx(0.5),
+        "reference_horizontal_cup_to_disc_ratio": pytest.approx(1 / 3),
+        "reference_disc_area": 12.0,
+        "reference_cup_area": 2.0,
     }
 
 
@@ -89,6 +99,35 @@ def test_definitions_of_the_vertical_diameter_differ_on_a_slanted_disc():
     assert score(slanted, upright)["vertical_cup_to_disc_ratio_error"] == pytest.approx(abs(2 / 2 - 2 / 4))
     by_extent = score(slanted, upright, vertical_diameter="extent")
     assert by_extent["vertical_cup_to_disc_ratio_error"] == pytest.approx(abs(2 / 4 - 2 / 4))
+
+
+def test_an_error_is_signed_and_horizontal_too():
+    # Rows become columns: the vertical ratio of the turned image is the horizontal one of the upright image.
+    predicted = mask("ddddd", "ddcdd", "ddddd")
+    true = mask("ddddd", "dcccd", "ddddd")
+    row = score(predicted, true)
+    assert row["horizontal_cup_to_disc_ratio_signed_error"] == pytest.approx(1 / 5 - 3 / 5)
+    assert row["horizontal_cup_to_disc_ratio_error"] == pytest.approx(2 / 5)
+    assert row["vertical_cup_to_disc_ratio_signed_error"] == 0.0
+    slanted = mask("dd...", ".dd..", "..cdd")
+    by_extent = score(slanted, slanted, vertical_diameter="extent")
+    assert by_extent["predicted_horizontal_cup_to_disc_ratio"] == pytest.approx(1 / 5)
+    assert score(slanted, slanted)["predicted_horizontal_cup_to_disc_ratio"] == pytest.approx(1 / 3)
+
+
+def test_a_missing_mask_has_the_measures_of_the_reference_only():
+    worst = task("segmentation").worst_row(CaseForm("R0001", width=5, height=6), {"segmentation": TRUE})
+    row = score(TRUE, TRUE)
+    assert worst.keys() == row.keys()
+    assert worst["vertical_cup_to_disc_ratio_error"] == 1.0
+    assert {name: worst[name] for name in worst if name.startswith("reference")} == {
+        name: row[name] for name in row if name.startswith("reference")
+    }
+    undefined = {name for name in worst if math.isnan(worst[name])}
+    assert undefined == {
+        *(name for name in row if name.startswith("predicted") or name.endswith("signed_error")),
+        "horizontal_cup_to_disc_ratio_error",
+    }
 
 
 def test_worst_rows_are_no_better_than_any_valid_prediction():

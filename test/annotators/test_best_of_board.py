@@ -1,0 +1,73 @@
+"""The first teams of a leaderboard, from the table that `rank` writes."""
+
+from pathlib import Path
+
+import pytest
+
+from evaluation.annotators.best_of_board import best_of_board
+from evaluation.core.fault import PhaseError
+
+TABLE = """\
+team,eligible,overall place,segmentation place,submission,note
+b,yes,2,1,,
+a,yes,1,3,2,
+organiser,no,,,,
+c,yes,3,1,,
+d,yes,3,4,,
+late,yes,,,,rejected
+"""
+
+
+def board(tmp_path: Path, text: str = TABLE) -> Path:
+    (tmp_path / "leaderboard.csv").write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def folders(*names: str) -> dict[str, Path]:
+    return {name: Path("submissions") / name for name in names}
+
+
+ALL = folders("a", "b", "c", "d", "organiser", "late")
+
+
+def test_the_first_by_the_overall_place(tmp_path):
+    chosen = best_of_board(board(tmp_path), ALL, 2)
+    assert (list(chosen.folders), chosen.column) == (["a", "b"], "overall place")
+    assert best_of_board(tmp_path / "leaderboard.csv", ALL, 2) == chosen
+    # Teams with one place come in the order of their names; both are among the first two.
+    assert list(best_of_board(tmp_path, ALL, 2, "segmentation").folders) == ["b", "c"]
+    assert list(best_of_board(tmp_path, ALL, 4).folders) == ["a", "b", "c", "d"]
+
+
+def test_the_submission_that_counts(tmp_path):
+    (tmp_path / "teams" / "a" / "2").mkdir(parents=True)
+    given = {**ALL, "a": tmp_path / "teams" / "a"}
+    assert best_of_board(board(tmp_path), given, 2).folders["a"] == tmp_path / "teams" / "a" / "2"
+
+
+def test_a_final_leaderboard_and_one_with_a_single_board(tmp_path):
+    text = "place,team,score\n2,a,1\n1,b,1\n3,c,1\n"
+    assert list(best_of_board(board(tmp_path, text), ALL, 2).folders) == ["b", "a"]
+    text = "team,dice place\na,2\nb,1\n"
+    assert best_of_board(board(tmp_path, text), ALL, 2).column == "dice place"
+
+
+@pytest.mark.parametrize(
+    ("count", "name", "given", "problem"),
+    [
+        (3, None, ALL, "overall place: c, d share place 3; choose 2 or 4 teams"),
+        (5, None, ALL, "expected at least 5 ranked teams, found 4"),
+        (2, "fovea", ALL, "expected one of the boards overall, segmentation, found 'fovea'"),
+        (2, None, folders("a", "c"), "b: is among the first 2, but not among the submissions"),
+    ],
+)
+def test_faults(tmp_path, count, name, given, problem):
+    with pytest.raises(PhaseError) as error:
+        best_of_board(board(tmp_path), given, count, name)
+    assert problem in str(error.value)
+
+
+def test_several_boards_without_an_overall_one(tmp_path):
+    board(tmp_path, "team,x place,y place\na,1,1\nb,2,2\n")
+    with pytest.raises(PhaseError, match="has no overall board; choose one of x, y"):
+        best_of_board(tmp_path, ALL, 2)
