@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
-from benchmarks import adam, cysts, edd2020, justraigs, refuge, start
+from benchmarks import adam, again, cysts, edd2020, justraigs, refuge, start
 from benchmarks.measure import Row, rows_of
 
 _REPOSITORY = Path(__file__).resolve().parent.parent
@@ -41,6 +41,7 @@ _BENCHMARKS: Mapping[str, Callable[[int], list[Row]]] = {
     "edd2020": lambda runs: [*rows_of(edd2020.contests(), runs), *edd2020.rows_in_memory(runs=runs)],
     "adam": lambda runs: rows_of(adam.contests(noises=(0.0,), rival=True), runs),
     "cysts": lambda runs: rows_of(cysts.contests(), runs),
+    "again": lambda runs: again.rows(),
 }
 
 _INTRODUCTION = """# Speed

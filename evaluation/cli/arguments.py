@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from fractions import Fraction
 
 PHASE_HELP = "a phase folder, or the name of one below ground-truth/"
 
@@ -50,3 +51,14 @@ def whole_number(least: int) -> Callable[[str], int]:
         return number
 
     return read
+
+
+def share(text: str) -> Fraction:
+    """Return an argument that is a share from 0 to 1, exactly as it is written: 0.95 or 95/100."""
+    try:
+        number = Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        number = Fraction(-1)
+    if not 0 <= number <= 1:
+        raise argparse.ArgumentTypeError(f"expected a number from 0 to 1, found {text!r}")
+    return number

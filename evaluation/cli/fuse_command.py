@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from evaluation.cli import fuse_cysts
 from evaluation.cli.arguments import share_below_one
+from evaluation.cli.graders_command import add_draw, add_limits, limits_of
 from evaluation.cli.progress import progress_bar
 from evaluation.platform import machine
 
@@ -121,6 +122,8 @@ def _fuse_annotators(arguments: argparse.Namespace) -> list[Path]:
 
 
 def _add_graders(parser: argparse.ArgumentParser) -> None:
+    from evaluation.challenges.justraigs.grading import MONITORING
+
     parser.add_argument("table", type=Path, metavar="GRADERS_CSV", help="the graders' table")
     parser.add_argument(
         "--mapping",
@@ -136,12 +139,15 @@ def _add_graders(parser: argparse.ArgumentParser) -> None:
         help="the configuration of the phase, under any name",
     )
     _add_output(parser)
+    add_limits(parser, MONITORING)
+    add_draw(parser)
     parser.set_defaults(fuse=_fuse_graders)
 
 
 def _fuse_graders(arguments: argparse.Namespace) -> list[Path]:
-    from evaluation.challenges.justraigs.reference import fuse_graders
+    from evaluation.challenges.justraigs.reference import Monitoring, fuse_graders
 
     report = _report(arguments)
-    fuse_graders(arguments.table, arguments.mapping, arguments.phase, arguments.output, report)
+    monitoring = Monitoring(limits_of(arguments), arguments.seed, arguments.block)
+    fuse_graders(arguments.table, arguments.mapping, arguments.phase, arguments.output, report, monitoring)
     return [arguments.output, report]

@@ -117,6 +117,24 @@ COMMANDS = {
             "python -m evaluation rank output/each --output output/leaderboard",
         ),
     ),
+    "plan": Command(
+        "plan_command",
+        "Tell how many cases a test set needs for intervals of a wanted width.",
+        (
+            "python -m evaluation plan --sensitivity 0.8 0.02 --specificity 0.95 0.005 --prevalence 0.16",
+            "python -m evaluation plan --sensitivity 0.8 --specificity 0.95 --prevalence 0.16 --cases 9741",
+        ),
+    ),
+    "graders": Command(
+        "graders_command",
+        "Admit graders by an exam, and draw who grades which images (JustRAIGS).",
+        (
+            "mkdir -p output",
+            "printf 'name,final_label,ann,bo\\nE1,RG,RG,NRG\\nE2,NRG,NRG,NRG\\n' > output/answers.csv",
+            "python -m evaluation graders exam output/answers.csv --output output/exam.csv",
+        ),
+        "nothing was written",
+    ),
     "fuse": Command(
         "fuse_command",
         "Build the reference of a phase from several annotators.",
@@ -128,6 +146,12 @@ COMMANDS = {
             "cp -R output/sample/submissions output/annotations/readers",
             "python -m evaluation fuse annotators output/annotations --output output/fused",
         ),
+        "nothing was written",
+    ),
+    "subset": Command(
+        "subset_command",
+        "Write a phase of a random part of another phase's cases, drawn within strata.",
+        ("python -m evaluation subset justraigs-phase2 --share 0.1 --output output/development",),
         "nothing was written",
     ),
     "ensemble": Command(

@@ -143,6 +143,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a table of annotators: name and a column each; 0 and 1 are decisions, else it is a score",
     )
     parser.add_argument(
+        "--annotator-scores",
+        type=Path,
+        metavar="CSV",
+        help="metrics of annotators, as fuse writes them to annotators.csv, to be listed beside the teams",
+    )
+    parser.add_argument(
         "--classifier",
         action="append",
         default=[],

@@ -26,10 +26,12 @@ def run(arguments: argparse.Namespace) -> int:
     """Rank, write and print. Raises `RankingError` with every reason why the results cannot be ranked."""
     from evaluation.cli.rank_table import print_leaderboard
     from evaluation.ranking.analysis import RankOptions
+    from evaluation.ranking.annotator_scores import read_annotator_scores
     from evaluation.ranking.annotators import read_annotators
     from evaluation.ranking.final import leaderboard_of
     from evaluation.ranking.leaderboard import rank_phase
     from evaluation.ranking.leaderboard_writing import (
+        write_differences,
         write_leaderboard,
         write_methods,
         write_organiser_part,
@@ -46,6 +48,9 @@ def run(arguments: argparse.Namespace) -> int:
         subgroups=tuple(dict.fromkeys(arguments.subgroup)),
         annotators=partial(read_annotators, arguments.annotators) if arguments.annotators else None,
         classifiers=_titles(arguments.classifier),
+        annotator_scores=partial(read_annotator_scores, arguments.annotator_scores)
+        if arguments.annotator_scores
+        else None,
         compare_with=dict(map(_compared, arguments.compare)),
     )
     tables = methods_tables(arguments) if arguments.group_teams else {}
@@ -64,6 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
         paths = write_leaderboard(board, arguments.output)
         for role, phase in ranked.items():
             suffix = f"-{role}" if role else ""
+            paths += write_differences(phase, arguments.output, suffix)
             paths += write_organiser_part(phase.organiser, arguments.output, suffix)
             if role in grouped:
                 paths += write_methods(*grouped[role], arguments.output, suffix)

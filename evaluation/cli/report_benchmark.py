@@ -14,6 +14,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "tables", type=Path, metavar="FOLDER", help="the folder that `fuse cysts --report` wrote"
     )
+    parser.add_argument(
+        "--annotations",
+        type=Path,
+        metavar="FOLDER",
+        help="the input of `fuse cysts`: also show B-scans with their annotations, one of every vendor",
+    )
     parser.add_argument("--output", type=Path, required=True, metavar="FILE.html", help="where to write")
     parser.add_argument(
         "--figures",
@@ -26,12 +32,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write the report and return 0. Raises `PhaseError`, `OSError`."""
     from evaluation.platform.result_file import write_atomically
+    from evaluation.report.benchmark.b_scan_pictures import b_scan_gallery
     from evaluation.report.benchmark.benchmark_page import benchmark_page
     from evaluation.report.benchmark.reading import read_tables
     from evaluation.report.figure_files import write_figures
     from evaluation.report.render import render_page
 
-    page = benchmark_page(read_tables(arguments.tables))
+    tables = read_tables(arguments.tables)
+    pictures = None
+    if arguments.annotations is not None:
+        pictures = b_scan_gallery(arguments.annotations, arguments.tables)
+    page = benchmark_page(tables, pictures)
     write_atomically(arguments.output, render_page(page).encode())
     if arguments.figures is not None:
         write_figures(page.charts(), arguments.figures)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -57,6 +58,20 @@ class CaseTable:
             self._derived[key] = function(self)
         derived: Derived = self._derived[key]
         return derived
+
+
+@dataclass(frozen=True)
+class ScoredCases:
+    """The cases of a phase with all that is known of them, for analyses of several tasks and columns.
+
+    ``cells``: the columns of `cases.csv`, in the order of ``names``. ``groups``: the subgroups of the phase
+    by column and value or bin, as masks over ``names``. ``tables``: the case tables by task.
+    """
+
+    names: tuple[str, ...]
+    cells: Mapping[str, Sequence[str]]
+    groups: Mapping[str, Mapping[str, NDArray[np.bool_]]]
+    tables: Mapping[str, CaseTable]
 
 
 class WeightedCases:

@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, isinf, nan
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import pydantic
 from pydantic import BaseModel, ConfigDict
 from pydantic.config import JsonDict
 
-from evaluation.core.case_table import CaseTable, Row
+from evaluation.core.case_table import CaseTable, Row, ScoredCases
 from evaluation.core.field import AnyField, Field, HiddenField
 from evaluation.core.form import CaseForm
 from evaluation.core.metric import Metric
 from evaluation.core.scheme import Scheme
+
+if TYPE_CHECKING:
+    from evaluation.core.operating_rule import OperatingRule
 
 Values = Mapping[str, Any]
 
@@ -67,6 +70,8 @@ class Task:
     ``hidden`` are further labels that scoring needs; they are not fields, since they are not submitted. A
     submission may leave out an ``optional`` task.
 
+    ``operating_point``: where its likelihood is read for the organiser; no metric need follow from it.
+
     A task without fields scores how long the algorithm ran for a case: the values are its ``run_seconds``.
 
     ``details`` returns further content of the organiser's per-case file, for example the points of a curve.
@@ -87,6 +92,7 @@ class Task:
     worst: Callable[[CaseForm, Values], Row] = lambda case, reference: {}
     hidden: tuple[HiddenField, ...] = ()
     optional: bool = False
+    operating_point: OperatingRule | None = None
     details: Callable[[CaseTable], Mapping[str, Any]] = lambda table: {}
     notices: Callable[[CaseTable], Sequence[str]] = lambda table: ()
     classifiers: tuple[str, ...] = ()
@@ -112,6 +118,17 @@ class FormColumn:
     name: str
     values: tuple[str, ...] = ()
     algorithm_only: bool = False
+
+
+@dataclass(frozen=True)
+class DerivedColumn:
+    """A column for subgroups of cases that follows from labels in other columns of the case table.
+
+    ``cell`` returns the value of a case from its row, empty where the case is in no subgroup.
+    """
+
+    needs: tuple[str, ...]
+    cell: Callable[[Mapping[str, str]], str]
 
 
 @dataclass(frozen=True)
@@ -142,7 +159,11 @@ class Challenge:
     composite that is the default score of the platform's leaderboard, else it is the first component.
     ``ranking`` returns the ranking scheme for the options; the default is the mean of the components' ranks.
     ``form_columns`` are the columns of the case table that participants know, beside name and size.
-    ``counts`` says which of a team's submissions is ranked.
+    ``counts`` says which of a team's submissions is ranked. ``provided`` says in words what is given with
+    each image beside the image itself. ``analyses`` returns, from the options and all cases, further
+    content of the organiser's per-case file that a single task's ``details`` cannot have.
+    ``derived_columns`` returns, for the options, columns by name that `[[subgroups]]` can use beside those
+    of the case table, for the organiser alone.
 
     With ``declare`` this is not a challenge of its own: the options of each phase declare one, which
     ``declare`` returns. It raises `PhaseError` listing every fault.
@@ -159,6 +180,9 @@ class Challenge:
     score: str | None = None
     ranking: Callable[[Any], Scheme] | None = None
     counts: Literal["best", "last"] = "best"
+    provided: tuple[str, ...] = ()
+    analyses: Callable[[Any, ScoredCases], Mapping[str, Any]] = lambda options, cases: {}
+    derived_columns: Callable[[Any], Mapping[str, DerivedColumn]] = lambda options: {}
     declare: Callable[[Any], Challenge] | None = None
 
     def form_columns_of(self, submission: Literal["archive", "algorithm"]) -> tuple[FormColumn, ...]:

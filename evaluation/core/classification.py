@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Task
 from evaluation.core.field import Field
 from evaluation.core.metric import Metric, auc_of
+
+if TYPE_CHECKING:
+    from evaluation.core.operating_rule import OperatingRule
 
 LIKELIHOOD = "likelihood"
 """The column of the submitted likelihoods."""
@@ -21,12 +24,22 @@ def binary_classification(
     label: str,
     metrics: Sequence[Metric] = (),
     details: Callable[[CaseTable], Mapping[str, Any]] = lambda table: {},
+    operating_point: OperatingRule | None = None,
 ) -> Task:
     """Return a task whose only field is the likelihood of a condition and whose reference is a 0/1 label.
 
     ``label`` names the column of the labels, NaN for a case that does not enter. ``metrics`` defaults to the
-    AUC; the worst values of a missing likelihood follow from the metrics.
+    AUC; the worst values of a missing likelihood follow from the metrics. With an ``operating_point`` the
+    organiser's file holds that point, what is wrong there, and the curve.
     """
+
+    def all_details(table: CaseTable) -> Mapping[str, Any]:
+        if operating_point is None:
+            return details(table)
+        from evaluation.core.operating_rule import curve_details  # only the organiser's file needs it
+
+        return {**details(table), **curve_details(operating_point, table)}
+
     return Task(
         name=name,
         title=title,
@@ -37,7 +50,8 @@ def binary_classification(
         },
         metrics=tuple(metrics) or (auc(label),),
         worst=lambda case, reference: {label: reference[field.name]},
-        details=details,
+        details=all_details,
+        operating_point=operating_point,
     )
 
 

@@ -73,7 +73,7 @@ class Form:
     """What a submission of a phase must contain; a participant's check needs nothing else.
 
     A submission may leave out any of the ``optional_tasks``. ``input_sockets`` names the inputs that identify
-    the case of a job; empty: any image or file.
+    the case of a job; empty: any image or file. ``provided`` says in words what is given with each image.
     """
 
     challenge: str
@@ -87,6 +87,7 @@ class Form:
     optional_tasks: tuple[str, ...] = ()
     input_sockets: tuple[str, ...] = ()
     run_time: RunTime | None = None
+    provided: tuple[str, ...] = ()
 
     @cached_property
     def names(self) -> dict[str, int]:

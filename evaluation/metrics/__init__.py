@@ -70,10 +70,12 @@ if TYPE_CHECKING:
         modified_hausdorff_distance,
     )
     from evaluation.metrics.plain_survival import concordance_index
+    from evaluation.metrics.sample_sizes import auc_sample_size, wilson_sample_size
 
 __all__ = [
     "accuracy",
     "auc",
+    "auc_sample_size",
     "average_precision",
     "average_symmetric_surface_distance",
     "balanced_accuracy",
@@ -134,6 +136,7 @@ __all__ = [
     "weighted_boxes_fusion",
     "weighted_dice",
     "wilson_interval",
+    "wilson_sample_size",
 ]
 
 # Imported on first use: `evaluate` needs none of these modules at its start.
@@ -163,6 +166,7 @@ _MODULES = {
     "plain_surface_dice": "label_surface_dice surface_dice",
     "plain_surfaces": "average_symmetric_surface_distance hausdorff_distance modified_hausdorff_distance",
     "plain_survival": "concordance_index",
+    "sample_sizes": "auc_sample_size wilson_sample_size",
 }
 
 

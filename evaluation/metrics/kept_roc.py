@@ -25,11 +25,21 @@ def sensitivity_at_first_kept_point(table: RocTable, weights: ArrayLike, target:
     `evaluation.metrics.roc`.
     Source: the public evaluator of JustRAIGS.
     """
+    return _of_each_row(table, weights, lambda false, true: float(true[_first_kept(false, target)]))
 
-    def read(false_positive_rate: Floats, sensitivity: Floats) -> float:
-        return float(sensitivity[np.argmax(false_positive_rate >= 1 - float(target))])
 
-    return _of_each_row(table, weights, read)
+def first_kept_point(table: RocTable, target: Fraction) -> tuple[float, float]:
+    """Return the point that `sensitivity_at_first_kept_point` reads, of all cases with equal weight.
+
+    Returns its false-positive rate and its sensitivity; NaN where a class is empty.
+    """
+    ones = np.ones((1, table.score.size))
+    rate = _of_each_row(table, ones, lambda false, true: float(false[_first_kept(false, target)]))
+    return float(rate[0]), float(sensitivity_at_first_kept_point(table, ones, target)[0])
+
+
+def _first_kept(false_positive_rate: Floats, target: Fraction) -> int:
+    return int(np.argmax(false_positive_rate >= 1 - float(target)))
 
 
 def sensitivity_between_kept_points(table: RocTable, weights: ArrayLike, target: Fraction) -> Floats:

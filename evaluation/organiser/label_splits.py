@@ -76,7 +76,7 @@ def telling_groups(groups: Mapping[str, str], labels: Mapping[str, str], smalles
 
 
 def _reason(phase: Phase, subgroup: Subgroup, labels: tuple[Labels, ...]) -> str:
-    if subgroup.column in label_columns(phase):
+    if subgroup.column in (*label_columns(phase), *phase.challenge.derived_columns(phase.options)):
         return "it is a label"
     groups = _groups(phase, subgroup)
     for label in labels:

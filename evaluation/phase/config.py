@@ -176,6 +176,12 @@ class PhaseConfig(StrictTable):
         description="For algorithms: the input socket whose image or file is named like the case; "
         "several where jobs have different inputs. Default: the one input that is named like a case.",
     )
+    provided: Annotated[tuple[_Text, ...], Field(strict=False)] | None = Field(
+        default=None,
+        description="What is provided with each image beside the image itself, in words, for example "
+        '`["the age of the person, in years"]`. `form --words` lists it. Default: what the challenge\'s own '
+        "rules provide.",
+    )
     run_time: RunTimeConfig | None = Field(
         default=None, description="For algorithms: scores the run time as a task of its own, `run_time`."
     )

@@ -19,7 +19,12 @@ class StrictTable(BaseModel):
 class Subgroup(StrictTable):
     """Results by the values of a column of the case table."""
 
-    column: str = Field(description="Name of the column in `cases.csv`.")
+    column: str = Field(
+        description="Name of the column in `cases.csv`, or of one that the challenge derives from labels. "
+        "JustRAIGS has `agreed` and a label, such as `agreed disc hemorrhages`, with the values `present`, "
+        "`absent` and `not agreed` in referable eyes; results by it need "
+        '`audience = "organiser"`.'
+    )
     bins: tuple[Annotated[float, Field(allow_inf_nan=False)], ...] = Field(
         default=(),
         strict=False,

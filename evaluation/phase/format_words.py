@@ -20,15 +20,37 @@ def format_in_words(form: Form) -> str:
     fields = fields_of(tasks)
     lines = [f"# Format of a submission to {form.phase}", "", challenge.title, ""]
     if form.submission == "algorithm":
-        lines += [f"An algorithm is run once for each of {_jobs(form, fields)} and writes:", ""]
+        lines += [f"An algorithm is run {_jobs(form, fields)}.", ""]
+        lines += [*_inputs(form, fields), ""]
     elif in_one_table(fields):
         lines += [f"One csv file, or a zip archive with it, about {_count(len(form.cases))}:", ""]
     else:
         lines += [f"One zip archive, about {_count(len(form.cases))}:", ""]
+    if form.provided and form.submission == "archive":
+        lines += ["## Provided", "", *_provided(form), ""]
     for field in fields:
         lines += [*_section(field, form), ""]
     lines += [*_rules(challenge, form, tasks), ""]
     return "\n".join(lines)
+
+
+def _inputs(form: Form, fields: Sequence[Field]) -> Iterator[str]:
+    """Yield what an algorithm reads: its input socket and what is provided beside it."""
+    yield "## Input"
+    yield ""
+    sockets = " or ".join(f"`{socket}`" for socket in form.input_sockets)
+    what = f"the socket {sockets}" if sockets else "an image or a file"
+    if any(field.socket.stacked for field in fields):
+        most = max(map(len, form.stacks.values()))
+        yield f"- Input: {what}, a stack of images, at most {most}"
+    else:
+        yield f"- Input: {what}, named like the image of the test set"
+    yield from _provided(form)
+
+
+def _provided(form: Form) -> Iterator[str]:
+    for text in form.provided:
+        yield f"- Provided with each image: {text}"
 
 
 def _section(field: Field, form: Form) -> Iterator[str]:
@@ -97,9 +119,15 @@ def _run_time(run_time: RunTime) -> Iterator[str]:
 
 
 def _jobs(form: Form, fields: Sequence[Field]) -> str:
-    if any(field.socket.stacked for field in fields):
-        return f"{len(form.stacks)} stacks with {_count(len(form.cases))} in all"
-    return _count(len(form.cases))
+    images = _count(len(form.cases))
+    if not any(field.socket.stacked for field in fields):
+        return f"once for each of {images}" if len(form.cases) > 1 else "once, on one image"
+    stacks = len(form.stacks)
+    return (
+        f"once for each of {stacks} stacks with {images} in all"
+        if stacks > 1
+        else f"once, on a stack of {images}"
+    )
 
 
 def _and_so_on(examples: Sequence[str]) -> str:

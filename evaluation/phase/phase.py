@@ -22,6 +22,7 @@ from evaluation.core.form import CaseRow, Form
 from evaluation.phase.cases import Cases, read_cases
 from evaluation.phase.config import FILE_NAME, PhaseConfig, read_config
 from evaluation.phase.configuration import chosen_rules
+from evaluation.phase.derived_columns import with_derived_columns
 from evaluation.phase.leaderboard import FILE_NAME as LEADERBOARD
 from evaluation.phase.leaderboard import TeamValues, read_leaderboard
 from evaluation.phase.leaderboard_metrics import optional_tasks
@@ -70,6 +71,7 @@ class Phase:
             optional_tasks=optional_tasks(self.config, self.challenge, self.tasks),
             input_sockets=self.config.input_sockets,
             run_time=self.config.scored_run_time,
+            provided=self.challenge.provided if self.config.provided is None else self.config.provided,
         )
 
     @property
@@ -126,6 +128,7 @@ def load_phase(folder: Path, manifest: Manifest | None = None, source: Source = 
         cases = read_cases(folder, challenge.form_columns_of(config.submission))
     except PhaseError as error:
         raise PhaseError(*problems, *error.problems) from None
+    cases = with_derived_columns(cases, challenge, options, [group.column for group in config.subgroups])
     problems += impossible_methods(config, tasks, cases)
     problems += missing_columns(config, tasks, cases)
     paths = pair_files(tasks, cases, manifest, problems)

@@ -5,17 +5,19 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from evaluation.core.case_table import CaseTable, Row
+from evaluation.core.case_table import CaseTable, Row, ScoredCases
 from evaluation.core.challenge import Task
 from evaluation.core.outcome import Scored
 from evaluation.core.resampling import CLUSTER_COLUMN, Resampling
+from evaluation.phase.config_tables import Subgroup
 from evaluation.phase.phase import Phase
+from evaluation.phase.subgroups import group_labels, group_values
 
 
 @dataclass(frozen=True)
@@ -34,10 +36,23 @@ class Scores:
 
 @dataclass(frozen=True)
 class RecordedColumns:
-    """The case table of the phase: names of the cases and cells by column."""
+    """The case table of the phase: names of the cases, cells by column, and its subgroups by column."""
 
     names: tuple[str, ...]
     columns: Mapping[str, tuple[str, ...]]
+    subgroups: Mapping[str, Subgroup] = field(default_factory=dict)
+
+    def labels(self, column: str) -> tuple[str, ...]:
+        """Return the value of every case in a column, or its bin where the phase has bins; empty for none."""
+        return group_labels(self.subgroup(column), self.columns[column])
+
+    def values(self, column: str) -> tuple[str, ...]:
+        """Return the values or bins of a column that occur: bins in their order, values sorted."""
+        return group_values(self.subgroup(column), self.labels(column))
+
+    def subgroup(self, column: str) -> Subgroup:
+        """Return how a column is divided: as the phase says, else by its values."""
+        return self.subgroups.get(column) or Subgroup(column=column)
 
 
 @dataclass(frozen=True)
@@ -56,6 +71,7 @@ def case_records(scores: Scores) -> dict[str, Any]:
     out. Every figure can be computed again from it, with the resampling of the phase.
     """
     phase = scores.phase
+    analyses = phase.challenge.analyses(phase.options, scored_cases(scores))
     run_seconds = scores.run_seconds or itertools.repeat(None, len(phase.rows))
     rows_by_name = {case.name: row.cells for case, row in zip(phase.cases.forms, phase.rows, strict=True)}
     return {
@@ -74,6 +90,11 @@ def case_records(scores: Scores) -> dict[str, Any]:
             for task in scores.tasks
             if (details := task.details(scores.tables[task.name]))
         },
+        **({"analyses": dict(analyses)} if analyses else {}),
+        "subgroups": [
+            subgroup.model_dump(mode="json", include={"column", "bins", "compare"})
+            for subgroup in phase.config.subgroups
+        ],
         "cases": [
             {
                 "name": case.name,
@@ -89,6 +110,19 @@ def case_records(scores: Scores) -> dict[str, Any]:
             for case, outcome, seconds in zip(phase.cases.forms, scores.outcomes, run_seconds, strict=True)
         ],
     }
+
+
+def scored_cases(scores: Scores) -> ScoredCases:
+    """Return the cases with their tables, their cells of `cases.csv` and the subgroups of the phase."""
+    cases = scores.phase.cases
+    names = tuple(case.name for case in cases.forms)
+    cells = {column: tuple(row.cells[column] for row in cases.rows) for column in cases.columns}
+    groups = {}
+    for subgroup in scores.phase.config.subgroups:
+        labels = group_labels(subgroup, cells[subgroup.column])
+        of_case = np.array(labels)
+        groups[subgroup.column] = {value: of_case == value for value in group_values(subgroup, labels)}
+    return ScoredCases(names, cells, groups, scores.tables)
 
 
 def read_case_records(content: Any, tasks: Sequence[Task]) -> RecordedCases:
@@ -115,7 +149,8 @@ def read_case_records(content: Any, tasks: Sequence[Task]) -> RecordedCases:
         **content["resampling"],
         clusters=None if clusters is None else dict(zip(names, clusters, strict=True)),
     )
-    return RecordedCases(tables, RecordedColumns(names, columns), resampling)
+    subgroups = {given["column"]: Subgroup.model_validate(given) for given in content.get("subgroups", ())}
+    return RecordedCases(tables, RecordedColumns(names, columns, subgroups), resampling)
 
 
 @lru_cache(maxsize=16)

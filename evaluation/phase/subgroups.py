@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,20 @@ def subgroup_masks(subgroup: Subgroup, cases: Cases, names: Sequence[str]) -> di
     key_of_cell = {cell: key_of(label_of(subgroup, cell)) for cell in set(cells.values())}
     name_keys = np.array([key_of_cell[cells[name]] for name in names])
     return {str(key): name_keys == key for key in sorted(set(name_keys.tolist())) if key}
+
+
+def group_labels(subgroup: Subgroup, cells: Sequence[str]) -> tuple[str, ...]:
+    """Return the value or bin of each cell in words, such as "40 to 60"; empty for an empty cell."""
+    label_of_cell = {cell: label_of(subgroup, cell) for cell in set(cells)}
+    return tuple(label_of_cell[cell] for cell in cells)
+
+
+def group_values(subgroup: Subgroup, labels: Sequence[str]) -> tuple[str, ...]:
+    """Return the values or bins that occur among labels: bins in their order, values sorted."""
+    occurring = set(labels) - {""}
+    if not subgroup.bins:
+        return tuple(sorted(occurring))
+    return tuple(label for label in _bin_labels(subgroup.bins) if label in occurring)
 
 
 def subgroup_faults(subgroup: Subgroup, cases: Cases) -> list[str]:
@@ -63,13 +78,14 @@ def label_of(subgroup: Subgroup, cell: str) -> str:
         value = parse_number(cell)
     except ReadError as error:
         raise PhaseError(f"{FILE_NAME}, {subgroup.column}: {error}") from None
-    edges = subgroup.bins
-    position = int(np.searchsorted(edges, value, side="right"))
-    if position == 0:
-        return f"below {_edge(edges[0])}"
-    if position == len(edges):
-        return f"{_edge(edges[-1])} and above"
-    return f"{_edge(edges[position - 1])} to {_edge(edges[position])}"
+    return _bin_labels(subgroup.bins)[int(np.searchsorted(subgroup.bins, value, side="right"))]
+
+
+def _bin_labels(bounds: Sequence[float]) -> tuple[str, ...]:
+    """Return the bins between ascending bounds in words, the lowest first."""
+    edges = [_edge(bound) for bound in bounds]
+    between = (f"{low} to {high}" for low, high in pairwise(edges))
+    return (f"below {edges[0]}", *between, f"{edges[-1]} and above")
 
 
 def _edge(value: float) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from evaluation.core.metric import Metric
@@ -11,6 +11,7 @@ from evaluation.core.scheme import Scheme
 from evaluation.metrics.intervals import Interval
 from evaluation.platform.result_file import as_written_values
 from evaluation.ranking.annotator_points import annotator_points
+from evaluation.ranking.annotator_scores import Scores
 from evaluation.ranking.annotators import AnnotatorsSection, ReadColumns, annotators_section
 from evaluation.ranking.boards import BoardPlaces, Leaderboards, place_teams
 from evaluation.ranking.case_report import case_values, curves, free_response_curves
@@ -31,6 +32,7 @@ from evaluation.ranking.difficulty import (
     subgroup_tests,
 )
 from evaluation.ranking.leaderboard_file import OrganiserPart
+from evaluation.ranking.operating_points import operating_points
 from evaluation.ranking.resampling import (
     Resampled,
     TeamCases,
@@ -43,6 +45,7 @@ from evaluation.ranking.results import PhaseResults, RankingError, Submission
 from evaluation.ranking.scheme_scores import SchemeScores
 from evaluation.ranking.selection import Which
 from evaluation.ranking.stability import PlaceDistribution, influences, place_distributions
+from evaluation.ranking.subgroup_values import values_by_subgroup
 from evaluation.ranking.unranked import chosen_opponents, compare_unranked
 
 _MAX_TESTED = 100
@@ -56,7 +59,8 @@ class RankOptions:
     None: the phase's number.
     ``compare_with``: the teams that each team without a place is tested against, beside those of `teams.csv`.
     ``subgroups``: columns of the case table. ``classifiers``: columns ("task.column") of the results per
-    case, by title, that are reported beside the annotators.
+    case, by title, that are reported beside the annotators. ``annotator_scores`` returns the scores of
+    annotators for the names of the metrics.
     """
 
     which: Which | None = None
@@ -69,6 +73,7 @@ class RankOptions:
     subgroups: tuple[str, ...] = ()
     annotators: ReadColumns | None = None
     classifiers: Mapping[str, str] | None = None
+    annotator_scores: Callable[[tuple[str, ...]], Scores] | None = None
     compare_with: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
@@ -166,6 +171,8 @@ class Analysis:
             classifiers=classifiers_of_teams(
                 results.metrics, self._classifiers(), self._all, *self._of_classifiers()
             ),
+            operating_points=operating_points(results.tasks, self._all),
+            subgroups=values_by_subgroup(results.metrics, self._all, results.cases, self._choices.subgroups),
         )
 
     @property

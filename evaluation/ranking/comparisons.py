@@ -40,7 +40,8 @@ class Comparison:
     ``difference`` is first minus second. ``favours`` is the team that the test finds better: a test of ranks
     can contradict the order by the mean. ``significant`` says that they differ, whichever is better.
     ``detectable_difference`` is what a sample of this size could have found (80 % power, two-sided 5 %); a
-    pair that is not significant is no tie unless that is small enough.
+    pair that is not significant is no tie unless that is small enough. ``cases``: the number of
+    cases that enter a test of means, so n₁ = n₂ of a rank-sum test.
     """
 
     first: str
@@ -53,6 +54,7 @@ class Comparison:
     favours: str | None
     detectable_difference: float | None
     note: str | None = None
+    cases: int | None = None
 
     @property
     def contradicts_order(self) -> bool:
@@ -145,6 +147,7 @@ def compare_pairs(
     differences = published_difference(
         *([values[cases.teams[pair[side]]] for pair in pairs] for side in (0, 1))
     ).tolist()
+    of_mean = _cases_of_mean(metric, tables)
     comparisons: dict[Pair, Comparison] = {}
     for (first, second), test, p_holm, difference in zip(pairs, tests, adjusted, differences, strict=True):
         a, b = cases.teams[first], cases.teams[second]
@@ -161,6 +164,7 @@ def compare_pairs(
             if test.standard_error is None
             else detectable_difference(test.standard_error),
             note=test.note,
+            cases=of_mean,
         )
         if found.contradicts_order:
             found = replace(found, note=_contradiction(found))
@@ -216,6 +220,14 @@ def _tests_of_means(
         test = rank_sum_test(columns[first], columns[second])
         found.append(PairTest("Mann–Whitney U", test.p_value, of_means.standard_error, test.direction))
     return found
+
+
+def _cases_of_mean(metric: Metric, tables: Mapping[int, CaseTable]) -> int | None:
+    """Return how many cases enter a mean over cases, which the reference decides for all teams alike."""
+    column = metric.aggregate.spread_column
+    if column is None or not tables:
+        return None
+    return int(np.count_nonzero(~np.isnan(next(iter(tables.values()))[column])))
 
 
 def _tests_of_areas(

@@ -101,13 +101,13 @@ def case_difficulties(metrics: Mapping[str, Metric], cases: TeamCases) -> list[C
 def group_difficulties(
     difficulties: list[CaseDifficulty], columns: RecordedColumns, chosen: tuple[str, ...]
 ) -> list[GroupDifficulty]:
-    """Return the mean difficulty of the cases by every value of the chosen columns."""
+    """Return the mean difficulty of the cases by every value or bin of the chosen columns."""
     import pandas  # 0.2 s that only subgroups need
 
     keys = ["metric", "measure", "group"]
     found: list[GroupDifficulty] = []
     for column in chosen:
-        group_of = dict(zip(columns.names, columns.columns[column], strict=True))
+        group_of = dict(zip(columns.names, columns.labels(column), strict=True))
         table = pandas.DataFrame(
             [(case.metric, case.measure, group_of[case.case], case.value) for case in difficulties],
             columns=[*keys, "value"],
@@ -123,7 +123,7 @@ def group_difficulties(
 def subgroup_tests(
     metrics: Mapping[str, Metric], cases: TeamCases, columns: RecordedColumns, chosen: tuple[str, ...]
 ) -> list[SubgroupTest]:
-    """Return, for every team and mean over cases, the rank-sum tests between all values of a column.
+    """Return, for every team and mean over cases, the rank-sum tests between all values or bins of a column.
 
     Raises `RankingError` for a column that the case table does not have.
     """
@@ -138,11 +138,13 @@ def subgroup_tests(
             continue
         for team, table in cases.task_tables(name.partition(".")[0]).items():
             for column in chosen:
-                cell = dict(zip(columns.names, columns.columns[column], strict=True))
+                cell = dict(zip(columns.names, columns.labels(column), strict=True))
                 labels = np.array([cell[case] for case in table.names])
                 values = table[spread]
                 kept = ~np.isnan(values) & (labels != "")
-                for first, second in combinations(sorted(set(labels[kept].tolist())), 2):
+                occurring = set(labels[kept].tolist())
+                groups = [group for group in columns.values(column) if group in occurring]
+                for first, second in combinations(groups, 2):
                     samples = values[kept & (labels == first)], values[kept & (labels == second)]
                     test = rank_sum_test(*samples)
                     found.append(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from evaluation.core.metric import Metric
 from evaluation.core.scheme import Scheme
 from evaluation.ranking.across import across_rankings
 from evaluation.ranking.analysis import Analysis, RankOptions
+from evaluation.ranking.annotator_scores import Beside, Scores, beside_teams
 from evaluation.ranking.boards import BoardPlaces, Leaderboards
+from evaluation.ranking.differences import Difference, against_first_place, of_variants
 from evaluation.ranking.leaderboard_file import (
     BoardOfTeam,
     MetricOfPhase,
@@ -31,6 +33,8 @@ from evaluation.ranking.stability import agreement
 class RankedPhase:
     """A phase's leaderboard, the organiser's part, and the places for a final leaderboard.
 
+    ``first_place``, ``variants`` and ``annotator_scores`` are the rows of the files of these names.
+
     ``tie`` holds the places that break ties of the final leaderboard, if this phase breaks them.
     """
 
@@ -42,6 +46,9 @@ class RankedPhase:
     tie: BoardPlaces | None
     tie_resampled: BoardPlaces | None
     notices: tuple[str, ...]
+    first_place: tuple[Difference, ...] = ()
+    variants: tuple[Difference, ...] = ()
+    annotator_scores: tuple[Beside, ...] = ()
 
 
 def rank_phase(
@@ -116,7 +123,14 @@ def rank_phase(
         leaderboards.boards.get(tie),
         analysis.resampled_standings.get(tie),
         tuple(analysis.notices),
+        against_first_place(board, scheme, better),
+        of_variants(board, results.variants, better),
+        beside_teams(board.teams, {s.team for s in ranked}, _annotator_scores(choices, better), better),
     )
+
+
+def _annotator_scores(choices: RankOptions, metrics: Collection[str]) -> Scores:
+    return choices.annotator_scores(tuple(metrics)) if choices.annotator_scores else {}
 
 
 def _teams(
@@ -176,10 +190,14 @@ def _teams(
                     for name, value in submission.values.items()
                 },
                 {board.name: boards.get(board.name, BoardOfTeam()) for board in scheme.boards},
-                submission.absence,
+                submission.absence or _variant_note(results, submission.team),
             )
         )
     return teams
+
+
+def _variant_note(results: PhaseResults, team: str) -> str | None:
+    return f"variant of {results.variants[team]}" if team in results.variants else None
 
 
 def _in_order(teams: Sequence[Team], scheme: Scheme) -> tuple[Team, ...]:

@@ -13,8 +13,10 @@ from evaluation.ranking.certainty import Superiority
 from evaluation.ranking.classifiers import Classifiers
 from evaluation.ranking.comparisons import Comparison, Comparisons
 from evaluation.ranking.difficulty import CaseDifficulty, GroupDifficulty, SubgroupTest
+from evaluation.ranking.operating_points import TeamOperatingPoint
 from evaluation.ranking.robustness import Variation
 from evaluation.ranking.stability import Influence, PlaceDistribution, RankingAgreement
+from evaluation.ranking.subgroup_values import SubgroupValue
 
 FORMAT: Literal["leaderboard/1"] = "leaderboard/1"
 LEGEND = {
@@ -174,6 +176,8 @@ class OrganiserPart:
     free_response: dict[str, dict[str, FrocPoints]] = field(default_factory=dict)
     annotator_points: tuple[AnnotatorPoint, ...] = ()
     classifiers: Classifiers = field(default_factory=Classifiers)
+    operating_points: tuple[TeamOperatingPoint, ...] = ()
+    subgroups: tuple[SubgroupValue, ...] = ()
 
 
 def leaderboard_schema() -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from evaluation.platform.csv_file import csv_bytes
 from evaluation.platform.result_file import render, write_atomically
+from evaluation.ranking.leaderboard import RankedPhase
 from evaluation.ranking.leaderboard_file import FinalTeam, Leaderboard, OrganiserPart, PhaseLeaderboard
 from evaluation.ranking.method_groups import MethodGroup
 from evaluation.ranking.robustness import Variation
@@ -50,6 +51,8 @@ def write_organiser_part(part: OrganiserPart, folder: Path, suffix: str) -> list
         f"annotator-points{suffix}.csv": part.annotator_points,
         f"classifiers{suffix}.csv": part.classifiers.values,
         f"classifier-tests{suffix}.csv": part.classifiers.tests,
+        f"operating-points{suffix}.csv": part.operating_points,
+        f"subgroups{suffix}.csv": part.subgroups,
     }
     documents = {name: csv_bytes([_cells(row) for row in rows]) for name, rows in tables.items() if rows}
     if part.values or part.curves or part.free_response:
@@ -62,6 +65,18 @@ def write_organiser_part(part: OrganiserPart, folder: Path, suffix: str) -> list
         if part.free_response:
             report["free_response"] = _points_by_team(part.free_response)
         documents[f"organiser{suffix}.json"] = (json.dumps(report) + "\n").encode("ascii")
+    return _write(documents, folder)
+
+
+def write_differences(phase: RankedPhase, folder: Path, suffix: str) -> list[Path]:
+    """Write the non-empty tables of first places, variants and annotators; return the paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    tables: dict[str, Sequence[Any]] = {
+        f"first-place{suffix}.csv": phase.first_place,
+        f"variants{suffix}.csv": phase.variants,
+        f"annotator-scores{suffix}.csv": phase.annotator_scores,
+    }
+    documents = {name: csv_bytes([vars(row) for row in rows]) for name, rows in tables.items() if rows}
     return _write(documents, folder)
 
 

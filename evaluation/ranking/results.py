@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from evaluation.core.case_table import CaseTable
@@ -11,6 +11,9 @@ from evaluation.core.fault import PhaseError
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
 from evaluation.phase.scores import RecordedColumns
+
+VARIANT_OF = "variant_of"
+"""The column of a table of teams with the team of which another one is a variant."""
 
 
 class RankingError(PhaseError):
@@ -36,6 +39,7 @@ class PhaseResults:
     """All submissions of one phase, sorted by team and in their order.
 
     ``compare_with``: the teams with which each team of ``ineligible`` is compared, if with any.
+    ``variants``: teams that are variants of another one, which is given; they are not eligible.
     """
 
     challenge: Challenge
@@ -48,6 +52,7 @@ class PhaseResults:
     cases: RecordedColumns | None
     resampling: Resampling | None
     compare_with: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    variants: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def metrics(self) -> dict[str, Metric]:
@@ -58,3 +63,13 @@ class PhaseResults:
     def figures(self) -> dict[str, Metric | Composite]:
         """Metrics and composites by name: everything that can be ranked."""
         return {**self.metrics, **{composite.name: composite for composite in self.challenge.composites}}
+
+
+def variant_faults(variants: Mapping[str, str], teams: Collection[str]) -> list[str]:
+    """Return what is wrong with variants: a team that is not known, or that is a variant itself."""
+    return [
+        f"{VARIANT_OF}: {team!r}, of which {variant!r} is a variant, "
+        + ("is a variant itself" if team in variants else "is not a team")
+        for variant, team in variants.items()
+        if team in variants or team not in teams
+    ]

@@ -2,7 +2,7 @@
 
 FOLDER/<team>/metrics.json               one submission; beside it cases.json, where there is one
 FOLDER/<team>/<submission>/metrics.json  several, in the natural order of their names
-FOLDER/teams.csv                         optional: team, eligible, listed, compare_with, remark
+FOLDER/teams.csv                         optional: see `evaluation.ranking.team_roles`
 """
 
 from __future__ import annotations
@@ -90,6 +90,7 @@ def read_results(folder: Path, with_cases: bool = True) -> PhaseResults:
         cases,
         resampling,
         roles.compare_with,
+        roles.variants,
     )
 
 

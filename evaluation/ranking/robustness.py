@@ -114,8 +114,10 @@ def _by_subgroup(
     if results.cases is None or not _complete(submissions):
         return
     for column in subgroups:
-        labels = dict(zip(results.cases.names, results.cases.columns.get(column, ()), strict=False))
-        for value in sorted(set(labels.values()) - {""}):
+        if column not in results.cases.columns:
+            continue
+        labels = dict(zip(results.cases.names, results.cases.labels(column), strict=True))
+        for value in results.cases.values(column):
             members = {case for case, label in labels.items() if label == value}
             if len(members) >= _MIN_CASES:
                 places = _places_in(results, scheme, submissions, scores, members)

@@ -3,6 +3,7 @@
 team          a folder of results
 eligible      no: listed without a place
 listed        no: left out altogether, as if there were no results
+variant_of    the team of whose method this is a variant: without a place, and set beside that team
 compare_with  of a team without a place: the teams it is tested against, with ";" between; * for all ranked
 
 An empty cell or a missing column means yes, or no comparison. Other columns are remarks, or describe
@@ -18,17 +19,22 @@ from pathlib import Path
 from evaluation.core.fault import PhaseError
 from evaluation.phase.leaderboard import ELIGIBLE, TEAM, is_yes
 from evaluation.phase.organiser_tables import organiser_table
+from evaluation.ranking.results import VARIANT_OF, variant_faults
 
 LISTED, COMPARE_WITH, SEPARATOR = "listed", "compare_with", ";"
 
 
 @dataclass(frozen=True)
 class TeamRoles:
-    """The teams that are not eligible, those that are not listed, and whom teams are compared with."""
+    """The teams that are not eligible, those that are not listed, and whom teams are compared with.
+
+    ``variants``: the team by the name of its variant, which is not eligible.
+    """
 
     ineligible: frozenset[str] = frozenset()
     unlisted: frozenset[str] = frozenset()
     compare_with: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    variants: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_roles(path: Path, teams: Collection[str], problems: list[str]) -> TeamRoles:
@@ -42,14 +48,19 @@ def read_roles(path: Path, teams: Collection[str], problems: list[str]) -> TeamR
                     row.fault(TEAM, f"{row.cells[TEAM]!r} has no folder")
             ineligible = frozenset(row.cells[TEAM] for row in table.rows if not is_yes(row, ELIGIBLE))
             unlisted = frozenset(row.cells[TEAM] for row in table.rows if not is_yes(row, LISTED))
+            variants = {
+                row.cells[TEAM]: base for row in table.rows if (base := row.cells.get(VARIANT_OF, ""))
+            }
+            table.faults.extend(f"{table.file}: {fault}" for fault in variant_faults(variants, teams))
             compared = {row.cells[TEAM]: _names(row.cells.get(COMPARE_WITH, "")) for row in table.rows}
     except PhaseError as error:
         problems += (f"{path.parent}: {problem}" for problem in error.problems)
         return TeamRoles()
     return TeamRoles(
-        ineligible - unlisted,
+        (ineligible | variants.keys()) - unlisted,
         unlisted,
         {team: names for team, names in compared.items() if names and team not in unlisted},
+        {variant: team for variant, team in variants.items() if not {variant, team} & unlisted},
     )
 
 

@@ -8,6 +8,7 @@ import logging
 import signal
 import threading
 from collections.abc import Iterator
+from functools import partial
 from multiprocessing import resource_tracker
 from typing import Any
 
@@ -55,11 +56,16 @@ def start_cluster(where: str, workers: int | None) -> Any:
 
         if where == "local":
             count = machine.worker_count(workers) or 1
-            return distributed.LocalCluster(
-                n_workers=count, threads_per_worker=1, silence_logs=logging.CRITICAL, dashboard_address=":0"
+            start = partial(
+                distributed.LocalCluster,
+                n_workers=count,
+                threads_per_worker=1,
+                silence_logs=logging.CRITICAL,
+                dashboard_address=":0",
             )
-        if where == "kubernetes":
-            start = importlib.import_module("dask_kubernetes.operator").KubeCluster
+        elif where == "kubernetes":
+            # Else it draws its own progress on the terminal.
+            start = partial(importlib.import_module("dask_kubernetes.operator").KubeCluster, quiet=True)
         elif where in QUEUES:
             start = getattr(importlib.import_module("dask_jobqueue"), QUEUES[where])
         else:
@@ -74,8 +80,10 @@ def start_cluster(where: str, workers: int | None) -> Any:
         ) from None
     try:
         cluster = start()
-    except (OSError, ValueError) as error:  # what the configuration lacks
-        raise PhaseError(f"--cluster {where}: {error}") from None
+    except Exception as error:  # what the configuration lacks, in whatever way Dask's packages say it
+        raise PhaseError(f"--cluster {where}: {str(error) or type(error).__name__}") from None
+    if where == "local":
+        return cluster
     if workers is None:
         cluster.adapt()
     else:

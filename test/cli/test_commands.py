@@ -194,6 +194,23 @@ def test_sample_writes_a_phase_that_can_be_sealed_and_scored(tmp_path):
     assert evaluate(folder, tmp_path / "submissions" / "perfect", tmp_path).returncode == 0
 
 
+def test_a_subset_can_be_sealed_and_says_what_was_drawn(tmp_path):
+    output = tmp_path / "a-tenth"
+    done = run("subset", "refuge-onsite", "--share", "0.1", "--by", "glaucoma", "--output", output)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == [
+        f"{output}: 4 of 40 cases",
+        "  glaucoma '0': 3 of 28",
+        "  glaucoma '1': 1 of 12",
+        "note: leaderboard.csv is left out",
+    ]
+    assert run("seal", output).returncode == 0
+    assert 'name = "a-tenth"' in (output / "phase.toml").read_text()
+    again = run("subset", "refuge-onsite", "--share", "0.1", "--output", output)
+    assert (again.returncode, again.stdout) == (1, "")
+    assert again.stderr.splitlines()[-1] == "nothing was written"
+
+
 @pytest.mark.timeout(60)
 def test_sigterm_ends_the_run_within_a_second_without_a_result(phase, tmp_path):
     command = [sys.executable, "-m", "evaluation", "evaluate", "--input", str(SUBMISSION)]

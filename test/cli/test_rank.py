@@ -161,8 +161,10 @@ def test_two_phases_annotators_and_subgroups(tmp_path):
                 ("annotator-points", "csv"),
                 ("difficulty", "csv"),
                 ("difficulty-groups", "csv"),
+                ("first-place", "csv"),
                 ("leaderboard", "csv"),
                 ("organiser", "json"),
+                ("subgroups", "csv"),
             )
         ),
     }

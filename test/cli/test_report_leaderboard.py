@@ -32,6 +32,14 @@ def ranked(tmp_path_factory):
     return folder / "board"
 
 
+def test_results_that_are_not_ranked_yet_are_ranked_as_rank_does(ranked, tmp_path):
+    results = ranked.parent / "results"
+    assert main(["rank", str(results), "--output", str(tmp_path / "board")]) == 0
+    for source, name in ((results, "direct.html"), (tmp_path / "board", "ranked.html")):
+        assert main(["report", "leaderboard", str(source), "--output", str(tmp_path / name)]) == 0
+    assert (tmp_path / "direct.html").read_bytes() == (tmp_path / "ranked.html").read_bytes()
+
+
 def test_the_page_and_its_figures_are_written(ranked, tmp_path, capsys):
     files = {name: tmp_path / name for name in ("a.html", "b.html")}
     figures = tmp_path / "figures"
@@ -52,7 +60,7 @@ def test_the_data_of_a_phase_are_a_section_of_the_page(ranked, tmp_path):
     assert "Area of optic disc by glaucoma" in page.read_text(encoding="utf-8")
 
 
-def test_results_that_are_not_ranked_yet_have_no_report(tmp_path, capsys):
+def test_a_folder_without_results_has_no_report(tmp_path, capsys):
     output = tmp_path / "report.html"
     assert main(["report", "leaderboard", str(tmp_path), "--output", str(output)]) == 1
     assert "leaderboard.json: is missing; `rank" in capsys.readouterr().err

@@ -124,11 +124,11 @@ def shown_after(page: Path, block: Block) -> list[str]:
 
 
 def prepare(page: Path, copy: Path) -> None:
-    """Put there what a page takes for granted: the participants' form and submission."""
+    """Put there what a page takes for granted: the participants' forms, submission and outputs of a run."""
     if page.name == "for-participants.md":
         shutil.copytree(copy / "test/input/refuge-onsite", copy / "my-submission")
-        subprocess.run(
-            [sys.executable, "-m", "evaluation", "form", "refuge-onsite", "--output", "form.json"],
-            cwd=copy,
-            check=True,
-        )
+        (outputs,) = (copy / "test/input/justraigs-phase1").glob("*/output")
+        shutil.copytree(outputs, copy / "my-runs" / "stack_0001" / "output")
+        for phase, form in (("refuge-onsite", "form.json"), ("justraigs-phase1", "algorithm-form.json")):
+            command = [sys.executable, "-m", "evaluation", "form", phase, "--output", form]
+            subprocess.run(command, cwd=copy, check=True)

@@ -1,5 +1,10 @@
 """The format of a submission in words."""
 
+import shutil
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
 from evaluation.core.challenge import fields_of
@@ -9,6 +14,7 @@ from evaluation.phase.manifest import scan
 from evaluation.phase.phase import load_phase
 
 from ..phases import loaded_phase
+from ..repository import REPOSITORY
 from .test_form_file import PHASES
 
 
@@ -54,15 +60,59 @@ def test_every_field_is_described(path):
             assert all(f"`{column}`" in words for column in field.archive.columns)
 
 
+def bundled(name):
+    path = next(path for path in PHASES if path.parent.name == name)
+    return load_phase(path.parent, scan(path.parent)).form
+
+
 def test_an_algorithm_that_is_run_on_stacks():
-    path = next(path for path in PHASES if path.parent.name == "justraigs-phase1")
-    form = load_phase(path.parent, scan(path.parent)).form
-    stacks = {case.columns["stack_name"] for case in form.cases}
+    form = bundled("justraigs-phase2")
+    stacks = Counter(case.columns["stack_name"] for case in form.cases)
     words = format_in_words(form)
-    assert f"once for each of {len(stacks)} stacks with 61 images in all and writes:" in words
+    assert f"An algorithm is run once for each of {len(stacks)} stacks with 600 images in all.\n" in words
+    assert (
+        "## Input\n\n"
+        "- Input: the socket `stacked-color-fundus-images`, a stack of images, "
+        f"at most {max(stacks.values())}\n"
+        "- Provided with each image: the age of the person, in years\n"
+    ) in words
     assert (
         "- Output: the socket `multiple-referable-glaucoma-binary-decisions`, "
         "a JSON list with one value for each image, in their order\n- Value: true or false\n"
     ) in words
     assert "an object with true, false or null for each of: appearance neuroretinal rim" in words
     assert "Letter case" not in words
+
+
+def test_a_single_stack():
+    assert "An algorithm is run once, on a stack of 61 images.\n" in format_in_words(
+        bundled("justraigs-phase1")
+    )
+
+
+@pytest.mark.parametrize(
+    ("sockets", "expected"),
+    [
+        ((), "- Input: an image or a file, named like the image of the test set\n"),
+        (("oct", "cfp"), "- Input: the socket `oct` or `cfp`, named like the image of the test set\n"),
+    ],
+)
+def test_an_algorithm_that_is_run_on_single_images(tmp_path, sockets, expected):
+    form = replace(loaded_phase(tmp_path / "phase").form, submission="algorithm", input_sockets=sockets)
+    words = format_in_words(form)
+    assert "An algorithm is run once for each of 4 images.\n" in words
+    assert expected in words
+    assert "Provided" not in words
+    (one, *_) = form.cases
+    assert "An algorithm is run once, on one image.\n" in format_in_words(replace(form, cases=(one,)))
+
+
+def test_what_is_provided_can_be_said_by_the_phase(tmp_path):
+    keys = {"provided": ["sex", "refraction, in dioptres"]}
+    words = format_in_words(loaded_phase(tmp_path / "phase", keys=keys).form)
+    listed = "- Provided with each image: sex\n- Provided with each image: refraction, in dioptres\n"
+    assert f"## Provided\n\n{listed}" in words
+    eyes = Path(shutil.copytree(REPOSITORY / "ground-truth" / "justraigs-phase1", tmp_path / "eyes"))
+    (eyes / "manifest.json").unlink(missing_ok=True)
+    (eyes / "phase.toml").write_text("provided = []\n" + (eyes / "phase.toml").read_text())
+    assert "Provided" not in format_in_words(load_phase(eyes, scan(eyes)).form)

@@ -3,7 +3,13 @@ import pytest
 from evaluation.core.form import CaseForm, CaseRow
 from evaluation.phase.cases import Cases
 from evaluation.phase.config_tables import Subgroup
-from evaluation.phase.subgroups import key_of, subgroup_faults, subgroup_masks
+from evaluation.phase.subgroups import (
+    group_labels,
+    group_values,
+    key_of,
+    subgroup_faults,
+    subgroup_masks,
+)
 
 
 def cases_with(*cells):
@@ -84,3 +90,13 @@ def test_faults_of_a_column(subgroup, cells, faults):
 )
 def test_keys(text, key):
     assert key_of(text) == key
+
+
+def test_labels_in_words_and_bins_in_their_order():
+    binned = Subgroup(column="age", bins=(-5, 40, 60))
+    labels = group_labels(binned, ["60", "39.5", "", "-7", "-5"])
+    assert labels == ("60 and above", "minus 5 to 40", "", "below minus 5", "minus 5 to 40")
+    assert group_values(binned, labels) == ("below minus 5", "minus 5 to 40", "60 and above")
+    assert group_values(binned, ("60 and above", "")) == ("60 and above",)
+    assert group_labels(AGE, ["b", "", "a"]) == ("b", "", "a")
+    assert group_values(AGE, ("b", "", "a")) == ("a", "b")

@@ -215,6 +215,23 @@ def test_mann_whitney_on_request():
     (pair,) = compared(DICE, {"a": {"dice": first}, "b": {"dice": second}}, choice=choice).pairs
     assert pair.method == "Mann–Whitney U"
     assert pair.p_value == pytest.approx(mannwhitneyu(first, second).pvalue)
+    assert pair.cases == 50
+
+
+@pytest.mark.parametrize("means", ["rank-sum", "permutation", "signed-rank"])
+def test_a_test_of_means_tells_how_many_cases_enter(means):
+    # As on ADAM's on-site set, where 286 of 400 images have a disc: the others have no Dice.
+    rng = np.random.default_rng(8)
+    columns = {team: {"dice": rng.uniform(size=400)} for team in "ab"}
+    for of_team in columns.values():
+        of_team["dice"][286:] = np.nan
+    (pair,) = compared(DICE, columns, choice=TestChoice(1, 199, means), resamples=0).pairs
+    assert pair.cases == 286
+
+
+def test_other_tests_have_no_count_of_means():
+    (pair,) = compared(AUC, {"a": curves(1)["good"], "b": curves(2)["good"]}).pairs
+    assert pair.cases is None
 
 
 def test_identical_teams_are_equal_in_every_test():

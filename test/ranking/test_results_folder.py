@@ -34,6 +34,26 @@ def test_what_was_written_is_read_back(folder):
     assert results.resampling == Resampling(seed=11, resamples=50, interval_minimum=10)
 
 
+def test_columns_are_divided_as_the_phase_divides_them(folder):
+    ages = [str(30 + 5 * position) for position in range(12)]
+    for team, seed in (("a", 1), ("b", 2)):
+        columns = refuge_columns(GLAUCOMA, np.random.default_rng(seed), 1.0, 0.8)
+        write_team(folder / team, columns, {"age": ages, "vendor": ["x"] * 12})
+        age = {"column": "age", "bins": [40, 60.5], "compare": "positives"}
+        edit(folder / team / "cases.json", lambda content, age=age: content.update(subgroups=[age]))
+    cases = read_results(folder).cases
+    assert cases.labels("age") == ("below 40",) * 2 + ("40 to 60.5",) * 5 + ("60.5 and above",) * 5
+    assert cases.values("age") == ("below 40", "40 to 60.5", "60.5 and above")
+    assert (cases.subgroup("age").compare, cases.subgroup("vendor").compare) == ("positives", "cases")
+    assert cases.labels("vendor") == ("x",) * 12
+
+
+def test_variants_are_not_eligible(folder):
+    (folder / "teams.csv").write_text("team,variant_of,remark\nb,a,without further data\na,,\n")
+    results = read_results(folder)
+    assert (results.variants, results.ineligible) == ({"b": "a"}, {"b"})
+
+
 def test_names_are_sorted_as_people_count(folder):
     for name in ("10", "9"):
         write_team(folder / name, refuge_columns(GLAUCOMA, np.random.default_rng(3), 1.0, 0.8))
@@ -83,6 +103,14 @@ FAULTS = {
     "a team without a folder": (
         lambda folder: (folder / "teams.csv").write_text("team,eligible\nc,no\n"),
         "teams.csv, line 2, team: 'c' has no folder",
+    ),
+    "a variant of an unknown team": (
+        lambda folder: (folder / "teams.csv").write_text("team,variant_of\na,z\n"),
+        "teams.csv: variant_of: 'z', of which 'a' is a variant, is not a team",
+    ),
+    "a variant of a variant": (
+        lambda folder: (folder / "teams.csv").write_text("team,variant_of\na,b\nb,a\n"),
+        "teams.csv: variant_of: 'b', of which 'a' is a variant, is a variant itself",
     ),
     "an unclear answer": (
         lambda folder: (folder / "teams.csv").write_text("team,eligible\na,perhaps\n"),

@@ -17,10 +17,11 @@ from pydantic import field_validator, model_validator
 
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Challenge, Options, Task, Values, option
-from evaluation.core.classification import binary_classification
+from evaluation.core.classification import LIKELIHOOD, binary_classification
 from evaluation.core.field import CaseColumns, Field, Files, Reference, Socket, TableColumns
 from evaluation.core.form import CaseForm
 from evaluation.core.metric import Metric, f1_of_presence_of, mean_metric
+from evaluation.core.operating_rule import OperatingRule
 from evaluation.core.scheme import Board, Place, Rank, Scheme, Score
 from evaluation.io.kinds.label_mask import LabelMask
 from evaluation.io.kinds.number import Label, Number
@@ -46,6 +47,9 @@ _FOLDERS = {name: name if name == "disc" else f"lesions/{name}" for name in TITL
 _Folder = Annotated[str, pydantic.Field(pattern=r"^[^/\\.][^/\\]*(/[^/\\.][^/\\]*)*$")]
 _Table = Annotated[str, pydantic.Field(pattern=r"^([^/\\.][^/\\]*/)*[^/\\.][^/\\]*\.csv$")]
 
+
+# Section 3.1 reads the curves at a false-positive rate of 0.2.
+AT_FALSE_POSITIVE_RATE = OperatingRule(LIKELIHOOD, "amd", specificity=1 - Fraction("0.2"))
 
 _distance = partial(mean_metric, best=0, worst=inf)
 
@@ -85,7 +89,13 @@ class AdamOptions(Options):
 
 def _tasks(options: AdamOptions) -> tuple[Task, ...]:
     return (
-        binary_classification("classification", "Classification of AMD", _risk(options), label="amd"),
+        binary_classification(
+            "classification",
+            "Classification of AMD",
+            _risk(options),
+            label="amd",
+            operating_point=AT_FALSE_POSITIVE_RATE,
+        ),
         _structures("disc", "Detection and segmentation of the optic disc", {"disc": ""}, options),
         Task(
             name="fovea",

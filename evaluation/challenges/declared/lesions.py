@@ -1,4 +1,4 @@
-"""Lesions, the connected components of a label: which are found, which are false, how well they fit."""
+"""Lesions, the connected components of a label: which are found, and which are false."""
 
 from __future__ import annotations
 
@@ -6,105 +6,14 @@ import math
 from abc import abstractmethod
 from typing import Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
-from evaluation.challenges.declared.field_table import FieldTable
-from evaluation.challenges.declared.label_map import Figures, LabelFigure, LabelMapField, LabelMetricTable
-from evaluation.challenges.declared.label_overlap import voxel_extent
-from evaluation.challenges.declared.measure import Comparison, Measure
+from evaluation.challenges.declared.label_map import LabelFigure, LabelMapField
+from evaluation.challenges.declared.lesion_table import LabelLesions, LesionTable, ShareTable, most_lesions
 from evaluation.challenges.declared.table import key
-from evaluation.core.challenge import Values
-from evaluation.core.form import CaseForm
 from evaluation.io.kinds.label_map import LabelMapValue
-from evaluation.metrics.label_surfaces import label_boxes
-from evaluation.metrics.lesions import (
-    Lesions,
-    false_negative_voxels,
-    false_positive_voxels,
-    lesion_f1,
-    lesions,
-    panoptic_quality,
-)
-from evaluation.metrics.volume_crop import together
-
-Neighbours = Literal["all", "faces"]
+from evaluation.metrics.lesions import Lesions, lesion_f1
 
 
-def most_lesions(shape: tuple[int, int, int], neighbours: Neighbours) -> int:
-    """Return how many components an image (z, y, x) can have at most."""
-    if neighbours == "faces":
-        return (math.prod(shape) + 1) // 2
-    return math.prod((side + 1) // 2 for side in shape)
-
-
-class _LesionTable(LabelMetricTable):
-    """A figure of the components of a label."""
-
-    neighbours: Neighbours = key(
-        "Voxels that are connected: `all` 26 neighbours (8 in two dimensions), or the 6 (4) that share "
-        "`faces`.",
-        "all",
-    )
-
-    @abstractmethod
-    def figure(self, table: LabelMapField) -> LabelFigure:
-        """Return range and unit."""
-
-    @abstractmethod
-    def value(self, found: Lesions, voxel_size: float) -> float:
-        """Return the figure of one label, from the volume or area of a voxel; NaN only by the reference."""
-
-    @abstractmethod
-    def worst_value(self, reference: LabelMapValue, position: int) -> float:
-        """Return the figure of a case without a result for the label at a position of the map."""
-
-    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the figure of each label and their mean. Raises ValueError for unknown labels."""
-        assert isinstance(table, LabelMapField)
-        labels = self.scored_labels(table)
-        positions = [number + 1 for number, _ in labels]
-
-        def values(comparison: Comparison) -> Figures:
-            extent = voxel_extent(comparison.reference)
-            found = [self._lesions(comparison, position, len(table.labels)) for position in positions]
-            return [self.value(of_label, extent) for of_label in found]
-
-        def worst(case: CaseForm, references: Values) -> Figures:
-            return [self.worst_value(references[field_name], position) for position in positions]
-
-        return self.label_measure(name, [label for _, label in labels], self.figure(table), values, worst)
-
-    def _lesions(self, comparison: Comparison, position: int, labels: int) -> Lesions:
-        """Return the components of one label in its box, found once for all metrics."""
-        maps = comparison.derive("maps of lesions", _maps_in_one_box)
-        boxes = comparison.derive("boxes of lesions", lambda _: label_boxes(*maps, labels))
-
-        def find(comparison: Comparison) -> Lesions:
-            box = boxes[position - 1] or (slice(0),) * 3
-            prediction, reference = (positions[box] == position for positions in maps)
-            return lesions(prediction, reference, self.neighbours == "all")
-
-        return comparison.derive(("lesions", position, self.neighbours), find)
-
-
-def _maps_in_one_box(comparison: Comparison) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    return together(comparison.submitted.crop, comparison.reference.crop)
-
-
-class _ShareTable(_LesionTable):
-    """A figure from 0 to 1, 0 for a case without a result."""
-
-    def figure(self, table: LabelMapField) -> LabelFigure:
-        """Return a share."""
-        return LabelFigure(best=1, worst=0)
-
-    def worst_value(self, reference: LabelMapValue, position: int) -> float:
-        """Return 0."""
-        return 0.0
-
-
-class DetectedLesions(_ShareTable):
+class DetectedLesions(ShareTable):
     """Share of the reference's lesions that the prediction touches; lesions are connected components.
 
     From 0 to 1, higher is better, for each label and as mean over labels. A case whose reference has no
@@ -115,17 +24,17 @@ class DetectedLesions(_ShareTable):
 
     metric: Literal["detected_lesions"]
 
-    def value(self, found: Lesions, voxel_size: float) -> float:
+    def value(self, label: LabelLesions) -> float:
         """Return the share, NaN without lesions."""
-        references = len(found.reference_voxels)
-        return found.detected / references if references else math.nan
+        references = len(label.found.reference_voxels)
+        return label.found.detected / references if references else math.nan
 
     def worst_value(self, reference: LabelMapValue, position: int) -> float:
         """Return 0, NaN without lesions."""
         return 0.0 if (reference.positions == position).any() else math.nan
 
 
-class LesionF1(_ShareTable):
+class LesionF1(ShareTable):
     """F1 of lesions: harmonic mean of the shares of reference and of predicted lesions that touch another.
 
     From 0 to 1, higher is better, for each label and as mean over labels; 1 where neither map has a lesion,
@@ -136,63 +45,12 @@ class LesionF1(_ShareTable):
 
     metric: Literal["lesion_f1"]
 
-    def value(self, found: Lesions, voxel_size: float) -> float:
+    def value(self, label: LabelLesions) -> float:
         """Return the F1."""
-        return lesion_f1(found)
+        return lesion_f1(label.found)
 
 
-class PanopticQuality(_ShareTable):
-    """Panoptic quality of lesions: recognition quality times segmentation quality.
-
-    From 0 to 1, higher is better, for each label and as mean over labels. Lesions match where their
-    intersection is more than half of their union. 1 where neither map has a lesion, 0 where nothing matches.
-    A case without a result counts as 0.
-
-    Oracle: SimpleITK, `ConnectedComponent` and `LabelOverlapMeasures`. Source: Kirillov et al., CVPR 2019.
-    """
-
-    metric: Literal["panoptic_quality"]
-
-    def value(self, found: Lesions, voxel_size: float) -> float:
-        """Return the quality."""
-        return panoptic_quality(found).panoptic
-
-
-class SegmentationQuality(_ShareTable):
-    """Segmentation quality: mean intersection over union of the lesions that match, part of panoptic quality.
-
-    From 0 to 1, higher is better, for each label and as mean over labels. Lesions match where their
-    intersection is more than half of their union. 1 where neither map has a lesion, 0 where nothing matches.
-    A case without a result counts as 0.
-
-    Oracle: SimpleITK, `ConnectedComponent` and `LabelOverlapMeasures`. Source: Kirillov et al., CVPR 2019.
-    """
-
-    metric: Literal["segmentation_quality"]
-
-    def value(self, found: Lesions, voxel_size: float) -> float:
-        """Return the quality."""
-        return panoptic_quality(found).segmentation
-
-
-class RecognitionQuality(_ShareTable):
-    """Recognition quality: F1 of the lesions that match, part of panoptic quality.
-
-    From 0 to 1, higher is better, for each label and as mean over labels. Lesions match where their
-    intersection is more than half of their union. 1 where neither map has a lesion, 0 where nothing matches.
-    A case without a result counts as 0.
-
-    Oracle: SimpleITK, `ConnectedComponent` and `LabelOverlapMeasures`. Source: Kirillov et al., CVPR 2019.
-    """
-
-    metric: Literal["recognition_quality"]
-
-    def value(self, found: Lesions, voxel_size: float) -> float:
-        """Return the quality."""
-        return panoptic_quality(found).recognition
-
-
-class _NumberTable(_LesionTable):
+class _NumberTable(LesionTable):
     """A number of lesions; without a stated worst, a case without a result has as many as fit its image."""
 
     worst: float | None = key(
@@ -207,9 +65,9 @@ class _NumberTable(_LesionTable):
         """Return a number."""
         return LabelFigure(best=0, worst=math.inf)
 
-    def value(self, found: Lesions, voxel_size: float) -> float:
+    def value(self, label: LabelLesions) -> float:
         """Return the number, at most the worst one."""
-        number = self.number(found)
+        number = self.number(label.found)
         return number if self.worst is None else min(number, self.worst)
 
     @abstractmethod
@@ -253,63 +111,5 @@ class LesionCountDifference(_NumberTable):
         return float(abs(len(found.prediction_voxels) - len(found.reference_voxels)))
 
 
-class _VolumeTable(_LesionTable):
-    """A volume of lesions, an area in two dimensions."""
-
-    def figure(self, table: LabelMapField) -> LabelFigure:
-        """Return a volume."""
-        return LabelFigure(best=0, worst=math.inf, unit=table.extent_unit)
-
-
-class FalsePositiveVolume(_VolumeTable):
-    """Volume of the predicted lesions that touch no lesion of the reference; an area in two dimensions.
-
-    At least 0, lower is better, in mm³ (mm² or pixels in two dimensions), for each label and as mean over
-    labels. A case without a result counts as the volume of its image.
-
-    Oracle: SimpleITK, `ConnectedComponent`. Source: Gatidis et al., Nature Machine Intelligence 6:1396, 2024.
-    """
-
-    metric: Literal["false_positive_volume"]
-
-    def value(self, found: Lesions, voxel_size: float) -> float:
-        """Return the volume."""
-        return false_positive_voxels(found) * voxel_size
-
-    def worst_value(self, reference: LabelMapValue, position: int) -> float:
-        """Return the volume of the image."""
-        return math.prod(reference.shape) * voxel_extent(reference)
-
-
-class FalseNegativeVolume(_VolumeTable):
-    """Volume of the reference's lesions that the prediction does not touch; an area in two dimensions.
-
-    At least 0, lower is better, in mm³ (mm² or pixels in two dimensions), for each label and as mean over
-    labels. A case without a result counts as the volume of all lesions of its reference.
-
-    Oracle: SimpleITK, `ConnectedComponent`. Source: Gatidis et al., Nature Machine Intelligence 6:1396, 2024.
-    """
-
-    metric: Literal["false_negative_volume"]
-
-    def value(self, found: Lesions, voxel_size: float) -> float:
-        """Return the volume."""
-        return false_negative_voxels(found) * voxel_size
-
-    def worst_value(self, reference: LabelMapValue, position: int) -> float:
-        """Return the volume of all lesions."""
-        return int(np.count_nonzero(reference.positions == position)) * voxel_extent(reference)
-
-
 FIELDS = ()
-METRICS = (
-    DetectedLesions,
-    FalseLesions,
-    LesionF1,
-    LesionCountDifference,
-    PanopticQuality,
-    SegmentationQuality,
-    RecognitionQuality,
-    FalsePositiveVolume,
-    FalseNegativeVolume,
-)
+METRICS = (DetectedLesions, FalseLesions, LesionF1, LesionCountDifference)

@@ -1,14 +1,14 @@
-"""Monitors the graders of JustRAIGS: agreed labels, each grader's accuracy, and the images to grade again.
+"""Monitors the graders of JustRAIGS: agreed labels, and each grader's accuracy against limits.
 
-Every grader is compared with the final labels. A grader with a sensitivity below 80 % or a specificity below
-95 % is flagged, and all images of this grader are graded again (challenge design document, annotation of the
-test cases).
+Every grader is compared with the final labels. By default a grader with a sensitivity below 80 % or a
+specificity below 95 % is flagged, and all images of this grader are graded again (challenge design document,
+annotation of the test cases, c).
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
@@ -19,7 +19,20 @@ from evaluation.challenges.justraigs.rules import FEATURES, NOT_REFERABLE, REFER
 from evaluation.io.kinds.flags import Flags
 from evaluation.metrics.agreement import Agreement, cohen_kappa, fleiss_kappa
 
-MIN_SENSITIVITY, MIN_SPECIFICITY = Fraction(80, 100), Fraction(95, 100)
+SPECIALIST = 2
+"""Position of the specialist among the graders of an eye."""
+
+
+@dataclass(frozen=True, slots=True)
+class GraderLimits:
+    """The lowest sensitivity and specificity that a grader may have, each from 0 to 1."""
+
+    sensitivity: Fraction
+    specificity: Fraction
+
+
+ENTRY_EXAM = GraderLimits(sensitivity=Fraction(85, 100), specificity=Fraction(92, 100))
+MONITORING = GraderLimits(sensitivity=Fraction(80, 100), specificity=Fraction(95, 100))
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +47,16 @@ class AgreedEye:
 
 @dataclass(frozen=True, slots=True)
 class Grading:
-    """One grader's label of one eye, and the final label of that eye."""
+    """One grader's label of one eye, and the final label of that eye.
+
+    It is ``decisive`` if it is the final label by itself: that of a specialist where the others disagree.
+    """
 
     eye: str
     grader: str
     label: str
     final: str
+    decisive: bool = False
 
 
 @dataclass(frozen=True)
@@ -48,7 +65,8 @@ class GraderFigures:
 
     ``found`` is the number of ``referable`` eyes that the grader called referable, ``cleared`` that of the
     ``not_referable`` eyes called not referable. Any other label, also ungradable, is wrong. Eyes whose final
-    label is ungradable do not count.
+    label is ungradable do not count. ``self_decided`` of all ``eyes`` have a final label that this grader
+    decided alone: there the grader cannot be wrong.
     """
 
     grader: str
@@ -57,12 +75,15 @@ class GraderFigures:
     referable: int
     cleared: int
     not_referable: int
+    self_decided: int = 0
 
-    @property
-    def flagged(self) -> bool:
-        """Whether sensitivity or specificity is below its limit, compared in integers."""
-        return _below(self.found, self.referable, MIN_SENSITIVITY) or _below(
-            self.cleared, self.not_referable, MIN_SPECIFICITY
+    def is_below(self, limits: GraderLimits) -> bool:
+        """Return whether sensitivity or specificity is below its limit, compared in integers.
+
+        Without eyes of a class, its limit does not apply.
+        """
+        return _below(self.found, self.referable, limits.sensitivity) or _below(
+            self.cleared, self.not_referable, limits.specificity
         )
 
 
@@ -84,19 +105,25 @@ def is_unexpected(eye: Eye) -> bool:
 
 def gradings_of(eyes: Sequence[Eye]) -> list[Grading]:
     """Return all gradings, eye by eye."""
-    return [
-        Grading(eye.name, name, label, final_label(*eye.graded.labels))
-        for eye in eyes
-        for name, label in zip(eye.graders, eye.graded.labels, strict=True)
-        if label
-    ]
+    return list(chain.from_iterable(map(_gradings, eyes)))
+
+
+def _gradings(eye: Eye) -> Iterator[Grading]:
+    labels = eye.graded.labels
+    final = final_label(*labels)
+    for position, (name, label) in enumerate(zip(eye.graders, labels, strict=True)):
+        if label:
+            decisive = position == SPECIALIST and labels[0] != labels[1]
+            yield Grading(eye.name, name, label, final, decisive)
 
 
 def figures_of(gradings: Iterable[Grading]) -> list[GraderFigures]:
     """Return the figures of every grader, sorted by name."""
     by_grader: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
+    decided: Counter[str] = Counter()
     for grading in gradings:
         by_grader[grading.grader][grading.final, grading.label] += 1
+        decided[grading.grader] += grading.decisive
     return [
         GraderFigures(
             grader,
@@ -105,16 +132,10 @@ def figures_of(gradings: Iterable[Grading]) -> list[GraderFigures]:
             sum(count for (final, _), count in counts.items() if final == REFERABLE),
             counts[NOT_REFERABLE, NOT_REFERABLE],
             sum(count for (final, _), count in counts.items() if final == NOT_REFERABLE),
+            decided[grader],
         )
         for grader, counts in sorted(by_grader.items())
     ]
-
-
-def to_regrade(gradings: Iterable[Grading], figures: Iterable[GraderFigures]) -> list[Grading]:
-    """Return all gradings of the flagged graders, sorted by eye."""
-    flagged = {grader.grader for grader in figures if grader.flagged}
-    chosen = [grading for grading in gradings if grading.grader in flagged]
-    return sorted(chosen, key=lambda grading: (grading.eye, grading.grader))
 
 
 def agreement_of(eyes: Sequence[Eye]) -> list[Agreement]:

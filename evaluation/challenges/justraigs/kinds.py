@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from evaluation.challenges.justraigs.agreed_labels import agreed_labels, counting_graders, final_label
+from evaluation.core.challenge import DerivedColumn
 from evaluation.core.fault import FaultKind
 from evaluation.core.field import Kind
 from evaluation.core.form import CaseForm
@@ -19,6 +21,7 @@ FINAL_COLUMN = "final_label"
 LABEL_COLUMNS = ("label_g1", "label_g2", "label_g3")
 FEATURE_COLUMNS = ("features_g1", "features_g2", "features_g3")
 _MARKS: dict[str, bool | None] = {"1": True, "0": False, "-": None}
+_AGREED: dict[bool | None, str] = {True: "present", False: "absent", None: "not agreed"}
 _TEXTS = {value: mark for mark, value in _MARKS.items()}
 
 
@@ -123,3 +126,31 @@ def _cells(source: Source) -> Sequence[str]:
     if not isinstance(source, CellsSource):
         raise TypeError(f"no graders' labels can be read from {type(source).__name__}")
     return source.cells
+
+
+def agreed_columns(
+    features: Sequence[str], graded: str, specialist_alone: bool
+) -> Mapping[str, DerivedColumn]:
+    """Return for every feature the column with what the graders who count agreed on in a ``graded`` eye.
+
+    Its values are "present", "absent" and "not agreed"; it is empty for other eyes, and for cells that hold
+    no marks, of which reading the reference tells.
+    """
+    return {
+        f"agreed {feature}": DerivedColumn(
+            (FINAL_COLUMN, *LABEL_COLUMNS, *FEATURE_COLUMNS),
+            partial(_agreed_cell, position, graded, specialist_alone),
+        )
+        for position, feature in enumerate(features)
+    }
+
+
+def _agreed_cell(feature: int, graded: str, specialist_alone: bool, cells: Mapping[str, str]) -> str:
+    if cells[FINAL_COLUMN] != graded:
+        return ""
+    counting = counting_graders([cells[column] for column in LABEL_COLUMNS], specialist_alone)
+    given = [cells[FEATURE_COLUMNS[grader]][feature : feature + 1] for grader in counting]
+    if not set(given) <= {"", *_MARKS}:
+        return ""
+    agreed = {_MARKS.get(mark) for mark in given}
+    return _AGREED[agreed.pop()] if len(agreed) == 1 else _AGREED[None]

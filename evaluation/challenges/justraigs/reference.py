@@ -3,8 +3,9 @@
 The table has the organisers' columns. The optional columns "Grader G1", "Grader G2" and "Grader G3" hold the
 names of the graders; without them the report is about G1, G2 and G3. The report:
 
-    report.json, graders.csv   sensitivity and specificity of every grader against the final label
-    regrade.csv                all images of the graders below a limit
+    report.json, graders.csv   sensitivity and specificity of every grader against the final label;
+                               self_decided: eyes whose final label this grader decided alone
+    regrade.csv                all images of the graders below a limit, dealt out to the others
     unexpected.csv             eyes that the design excludes: a specialist's label although both graders agree
     agreement.csv              kappas of the two first graders for each label
     labels.csv                 final label and agreed features of every eye
@@ -12,11 +13,12 @@ names of the graders; without them the report is about G1, G2 and G3. The report
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from evaluation.challenges.justraigs.assignment import BLOCK, redistribute
+from evaluation.challenges.justraigs.grader_figures import COLUMNS, row_of
 from evaluation.challenges.justraigs.graders import (
     CASE_COLUMNS,
     COLUMNS_WITHOUT_STACKS,
@@ -27,50 +29,50 @@ from evaluation.challenges.justraigs.graders import (
     read_mapping,
 )
 from evaluation.challenges.justraigs.grading import (
-    MIN_SENSITIVITY,
-    MIN_SPECIFICITY,
+    MONITORING,
     AgreedEye,
-    GraderFigures,
+    GraderLimits,
     agreed_eye,
     agreement_of,
     figures_of,
     gradings_of,
     is_unexpected,
-    to_regrade,
 )
 from evaluation.challenges.justraigs.rules import CHALLENGE, FEATURES, JustraigsOptions
 from evaluation.core.fault import PhaseError
 from evaluation.io.tables import write_csv
-from evaluation.metrics.intervals import wilson_interval
 from evaluation.phase.cases import FILE_NAME as CASES
 from evaluation.phase.config import FILE_NAME
 from evaluation.phase.configuration import read_configuration
 from evaluation.phase.output import whole_folder, write_report, write_rows
 
-_OF_GRADER = (
-    "grader",
-    "eyes",
-    "referable",
-    "sensitivity",
-    "sensitivity_lower",
-    "sensitivity_upper",
-    "not_referable",
-    "specificity",
-    "specificity_lower",
-    "specificity_upper",
-    "flagged",
-)
+_OF_GRADER = (*COLUMNS, "self_decided", "flagged")
+
+
+@dataclass(frozen=True)
+class Monitoring:
+    """How graders are monitored: below which limits they leave, and how their images are dealt out."""
+
+    limits: GraderLimits = MONITORING
+    seed: int = 0
+    block: int = BLOCK
 
 
 def fuse_graders(
-    graders: Path, mapping: Path | None, configuration: Path, output: Path, report: Path
+    graders: Path,
+    mapping: Path | None,
+    configuration: Path,
+    output: Path,
+    report: Path,
+    monitoring: Monitoring | None = None,
 ) -> None:
     """Write a phase folder, ready to seal, and a report on the labels and the graders.
 
     graders: the graders' table. mapping: the archive's mapping of stacks; None for all eyes of the table, in
     a phase whose submissions are archives. configuration: the configuration of the phase, under any file
-    name. Raises `PhaseError` with every fault.
+    name. Raises `PhaseError` with every fault, ValueError for a block below 1.
     """
+    monitoring = monitoring or Monitoring()
     given = read_configuration(configuration.parent, only=CHALLENGE.name, file=configuration.name)
     options = given.options
     assert isinstance(options, JustraigsOptions)
@@ -86,15 +88,19 @@ def fuse_graders(
         write_csv(phase / CASES, columns, rows_of_cases)
     agreed = [agreed_eye(eye, options.specialist_alone) for eye in eyes]
     gradings = gradings_of(eyes)
+    limits = monitoring.limits
     figures = figures_of(gradings)
-    again = to_regrade(gradings, figures)
+    flagged = {of_grader.grader for of_grader in figures if of_grader.is_below(limits)}
+    again = redistribute(eyes, flagged, monitoring.seed, monitoring.block)
     agreement = agreement_of(eyes)
-    rows = [_row(figures_of_grader) for figures_of_grader in figures]
+    rows = [
+        (*row_of(of_grader), of_grader.self_decided, of_grader.grader in flagged) for of_grader in figures
+    ]
     write_rows(report / "graders.csv", _OF_GRADER, rows)
     write_rows(
         report / "regrade.csv",
-        ("name", "grader", "label", "final_label"),
-        ((grading.eye, grading.grader, grading.label, grading.final) for grading in again),
+        ("name", "role", "grader", "label", "final_label", "new_grader"),
+        ((one.eye, GRADERS[one.role], one.grader, one.label, one.final, one.new_grader) for one in again),
     )
     write_rows(
         report / "agreement.csv",
@@ -124,34 +130,16 @@ def fuse_graders(
             ),
             "specialist_although_graders_agree": len(unexpected),
             "limits": {
-                "sensitivity": float(MIN_SENSITIVITY),
-                "specificity": float(MIN_SPECIFICITY),
+                "sensitivity": float(limits.sensitivity),
+                "specificity": float(limits.specificity),
             },
             "graders": [dict(zip(_OF_GRADER, row, strict=True)) for row in rows],
-            "images_to_regrade": len({grading.eye for grading in again}),
+            "scored_on_own_decisions": [one.grader for one in figures if one.self_decided],
+            "images_to_regrade": len({one.eye for one in again}),
+            "images_without_new_grader": len({one.eye for one in again if not one.new_grader}),
             "agreement": [asdict(found) for found in agreement],
         },
     )
-
-
-def _row(figures_of_grader: GraderFigures) -> tuple[object, ...]:
-    return (
-        figures_of_grader.grader,
-        figures_of_grader.eyes,
-        figures_of_grader.referable,
-        *_proportion(figures_of_grader.found, figures_of_grader.referable),
-        figures_of_grader.not_referable,
-        *_proportion(figures_of_grader.cleared, figures_of_grader.not_referable),
-        figures_of_grader.flagged,
-    )
-
-
-def _proportion(part: int, whole: int) -> tuple[float, float, float]:
-    """Return a proportion and its Wilson interval; NaN where the whole is 0."""
-    if not whole:
-        return (math.nan,) * 3
-    interval = wilson_interval(part, whole)
-    return part / whole, interval.lower, interval.upper
 
 
 def _marks(eye: AgreedEye) -> list[object]:

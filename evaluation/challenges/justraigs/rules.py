@@ -6,9 +6,10 @@ performance (P_just, a modified Hamming distance over ten additional labels of t
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from math import isnan, nan
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +20,12 @@ from evaluation.challenges.justraigs.kinds import (
     LABEL_COLUMNS,
     AgreedFeatures,
     MainLabel,
+    agreed_columns,
 )
-from evaluation.core.case_table import Row
+from evaluation.challenges.justraigs.label_counts import AGREED, PREDICTED, label_counts, marks_of
+from evaluation.core.case_table import Row, ScoredCases
 from evaluation.core.challenge import Challenge, Composite, FormColumn, Options, Task, option
+from evaluation.core.classification import LIKELIHOOD as LIKELIHOOD_COLUMN
 from evaluation.core.classification import auc, binary_classification
 from evaluation.core.field import CaseColumns, Field, Reference, Socket, TableColumns
 from evaluation.core.form import STACK_INDEX, STACK_NAME
@@ -32,6 +36,7 @@ from evaluation.core.metric import (
     sensitivity_at_specificity_of,
     wilson_at_threshold,
 )
+from evaluation.core.operating_rule import OperatingRule
 from evaluation.core.scheme import Board, Place, Rank, Scheme
 from evaluation.io.kinds.flags import Flags, FlagSet
 from evaluation.io.kinds.number import Label, Number
@@ -52,7 +57,6 @@ FEATURES = (
 )
 _ERRORS = tuple(f"{feature.replace(' ', '_')}_error" for feature in FEATURES)
 _NOTHING: Flags = (None,) * len(FEATURES)
-# One object for all eyes without features, so that workers send it only once.
 _NOT_JUSTIFIED: Row = {"distance": nan, "agreed_labels": nan} | dict.fromkeys(_ERRORS, nan)
 
 
@@ -74,9 +78,8 @@ class JustraigsOptions(Options):
 
 
 def _tasks(options: JustraigsOptions) -> tuple[Task, ...]:
-    sensitivity = sensitivity_at_specificity_of(
-        "likelihood", "referable", Fraction(95, 100), options.sensitivity_at_specificity
-    )
+    point = operating_rule(options)
+    sensitivity = sensitivity_at_specificity_of(point.score, point.label, point.specificity, point.definition)
     return (
         binary_classification(
             "referral",
@@ -99,6 +102,7 @@ def _tasks(options: JustraigsOptions) -> tuple[Task, ...]:
                 "not_referable": _count(table["referable"] == 0),
                 "ungradable": _count(np.isnan(table["referable"])),
             },
+            operating_point=point,
         ),
         Task(
             name="decision",
@@ -127,8 +131,16 @@ def _tasks(options: JustraigsOptions) -> tuple[Task, ...]:
             details=lambda table: {
                 "without_agreed_label": _count(table["agreed_labels"] == 0),
                 **{f"{column}_eyes": _count(~np.isnan(table[column])) for column in _ERRORS},
+                "labels": label_counts(table, FEATURES),
             },
         ),
+    )
+
+
+def operating_rule(options: JustraigsOptions) -> OperatingRule:
+    """Return the operating point at which the sensitivity is assessed (metrics, a)."""
+    return OperatingRule(
+        LIKELIHOOD_COLUMN, "referable", Fraction(95, 100), options.sensitivity_at_specificity
     )
 
 
@@ -142,15 +154,40 @@ def _decision(decision: int | None, referable: float) -> Row:
 
 
 def _justification(features: Flags, agreed: Flags | None) -> Row:
-    """Return the columns of one eye: NaN unless it is referable; a missing feature is wrong."""
+    """Return the columns of one eye: NaN unless it is referable; a missing feature is wrong.
+
+    What was predicted, and what was agreed, is recorded of every eye.
+    """
+    marks = {PREDICTED: marks_of(features), AGREED: marks_of(_NOTHING if agreed is None else agreed)}
     if agreed is None:
-        return _NOT_JUSTIFIED
+        return {**_NOT_JUSTIFIED, **marks}
     errors = label_errors(features, agreed)
     return {
         "distance": modified_hamming_distance(errors),
         "agreed_labels": float(sum(label is not None for label in agreed)),
         **dict(zip(_ERRORS, errors, strict=True)),
+        **marks,
     }
+
+
+def _analyses(options: JustraigsOptions, cases: ScoredCases) -> Mapping[str, Any]:
+    """Return what needs more than one task, or the case table, for the organiser."""
+    # Imported when called: no worker needs it.
+    from evaluation.challenges.justraigs.analyses import participants, referral_by_label
+
+    found: dict[str, Any] = {}
+    if FINAL_COLUMN in cases.cells:
+        found["participants"] = participants(cases, FINAL_COLUMN, REFERABLE, NOT_REFERABLE)
+    if {"referral", "justification"} <= cases.tables.keys():
+        referral = next(task for task in _tasks(options) if task.name == "referral")
+        found["referral_by_label"] = referral_by_label(
+            cases.tables["referral"],
+            cases.tables["justification"],
+            FEATURES,
+            operating_rule(options),
+            referral.metrics,
+        )
+    return found
 
 
 def _count(cases: NDArray[np.bool_]) -> int:
@@ -232,6 +269,9 @@ CHALLENGE = Challenge(
         ),
     ),
     missing="worst",
+    provided=("the age of the person, in years",),
     form_columns=tuple(FormColumn(name, algorithm_only=True) for name in (STACK_NAME, STACK_INDEX)),
     ranking=lambda options: RANKING,
+    analyses=_analyses,
+    derived_columns=lambda options: agreed_columns(FEATURES, REFERABLE, options.specialist_alone),
 )

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.challenges.justraigs.agreed_labels import agreed_labels, counting_graders
+from evaluation.challenges.justraigs.assignment import assign_pairs
 from evaluation.challenges.justraigs.graders import ABBREVIATIONS, GRADERS, MAIN_LABELS, write_case_table
 from evaluation.challenges.justraigs.rules import (
     CHALLENGE,
@@ -38,6 +39,7 @@ _GRADER_FEATURE_ERROR = 0.2
 _SHARE_OF_FELLOWS = 0.8
 _SHARE_OF_PHASE_1 = 0.1
 _PERFECT_THRESHOLD = 0.5
+_MOST_GRADERS = 99
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--ungradable", type=float, default=0.01, help="share of ungradable eyes")
     parser.add_argument("--stack", type=int, default=500, help="most eyes of a stack")
     parser.add_argument("--inline", action="store_true", help="values in predictions.json, not in files")
+    parser.add_argument(
+        "--graders", type=int, default=0, help="name so many graders and two specialists; 0: no names"
+    )
     parser.add_argument("--delimiter", choices=[",", ";"], default=",", help="of the graders' table")
 
 
@@ -75,10 +80,12 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
     """
     if arguments.stack < 1 or arguments.cases < 1:
         raise ValueError("cases and stack: expected at least 1")
+    if arguments.graders not in (0, *range(2, _MOST_GRADERS + 1)):
+        raise ValueError(f"graders: expected 0 or 2 to {_MOST_GRADERS}, found {arguments.graders}")
     rng = np.random.Generator(np.random.PCG64(arguments.seed))
     eyes = _draw(arguments, rng)
     graders = arguments.output / "organisers" / "graders.csv"
-    _write_graders(graders, eyes, arguments.delimiter)
+    _write_graders(graders, eyes, arguments)
     likelihoods = likelihoods_by_quality(eyes.final == REFERABLE, rng)
     features = {quality: _features(eyes, error, rng) for quality, error in _FEATURE_ERROR.items()}
     everyone = np.arange(arguments.cases)
@@ -187,7 +194,7 @@ def _threshold(eyes: _Eyes, likelihoods: NDArray[np.float64], quality: Quality) 
     return _PERFECT_THRESHOLD
 
 
-def _write_graders(path: Path, eyes: _Eyes, delimiter: str) -> None:
+def _write_graders(path: Path, eyes: _Eyes, arguments: argparse.Namespace) -> None:
     header = [
         "Eye ID",
         "Final Label",
@@ -196,6 +203,12 @@ def _write_graders(path: Path, eyes: _Eyes, delimiter: str) -> None:
         *(f"Label {grader}" for grader in GRADERS),
     ]
     header += [f"{grader} {feature}" for grader in GRADERS for feature in ABBREVIATIONS]
+    names: dict[str, tuple[str, ...]] = {}
+    if arguments.graders:
+        header += [f"Grader {grader}" for grader in GRADERS]
+        pool = [f"grader{number:02d}" for number in range(1, arguments.graders + 1)]
+        pairs = assign_pairs(sorted(eyes.names), pool, arguments.seed)
+        names = {one.image: (*one.graders, f"specialist{one.block % 2 + 1}") for one in pairs}
     rows = []
     for position in np.argsort(eyes.names).tolist():
         labels = eyes.labels[position].tolist()
@@ -205,8 +218,10 @@ def _write_graders(path: Path, eyes: _Eyes, delimiter: str) -> None:
             for flag in flags
         ]
         row = [eyes.names[position], str(eyes.final[position]), eyes.fellows[position]]
-        rows.append([*row, str(eyes.ages[position]), *labels, *marks])
-    write_csv(path, header, rows, delimiter)
+        given = names.get(eyes.names[position], ())
+        named = [name if label else "" for name, label in zip(given, labels, strict=False)]
+        rows.append([*row, str(eyes.ages[position]), *labels, *marks, *named])
+    write_csv(path, header, rows, arguments.delimiter)
 
 
 def _write_mapping(path: Path, stacks: tuple[InputImage, ...]) -> None:

@@ -3,7 +3,8 @@
 Long: team, case, metric, value (without ``metric``, the only metric is called "value").
 Wide: team, case and one column for each metric. Without ``case``, values are aggregated.
 Optional: task (else the part of a metric's name before a dot, else "results"), eligible (yes or no),
-cluster (of a case), and any further columns, which are subgroups where they are constant within a case.
+variant_of (another team: not ranked, compared with that one), cluster (of a case), and any further columns,
+which are subgroups where they are constant within a case.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from evaluation.core.scheme import Board, Rank, Scheme
 from evaluation.phase.leaderboard import ELIGIBLE, TEAM
 from evaluation.phase.scores import RecordedColumns
 from evaluation.platform.result_file import as_written
-from evaluation.ranking.results import PhaseResults, RankingError, Submission
+from evaluation.ranking.results import VARIANT_OF, PhaseResults, RankingError, Submission, variant_faults
 from evaluation.ranking.results_folder import natural_order
 from evaluation.ranking.tables.definition import TableDefinition
 from evaluation.ranking.tables.long_form import CASE, METRIC, NO, TASK, VALUE, read_long_form
@@ -43,6 +44,7 @@ def read_results_table(path: Path, definition: TableDefinition) -> PhaseResults:
     problems: list[str] = []
     long = read_long_form(path, definition)
     teams = sorted(long[TEAM].unique(), key=natural_order)
+    variants = _variants(path, long, teams, problems)
     cases = sorted(long[CASE].unique()) if CASE in long else [""]
     found = values_by_task(path, long, teams, cases, definition, problems)
     if problems:
@@ -72,7 +74,8 @@ def read_results_table(path: Path, definition: TableDefinition) -> PhaseResults:
         title,
         hashlib.sha256(path.read_bytes()).hexdigest(),
         submissions,
-        frozenset(long[TEAM][long[ELIGIBLE].isin(NO)]) if ELIGIBLE in long else frozenset(),
+        frozenset(variants)
+        | (frozenset(long[TEAM][long[ELIGIBLE].isin(NO)]) if ELIGIBLE in long else frozenset()),
         columns,
         Resampling(
             definition.seed,
@@ -82,7 +85,25 @@ def read_results_table(path: Path, definition: TableDefinition) -> PhaseResults:
         )
         if columns
         else None,
+        variants=variants,
     )
+
+
+def _variants(
+    path: Path, long: pandas.DataFrame, teams: Sequence[str], problems: list[str]
+) -> dict[str, str]:
+    """Return the team of every variant; what is wrong is added to problems."""
+    if VARIANT_OF not in long:
+        return {}
+    given = {team: sorted(set(bases) - {""}) for team, bases in long.groupby(TEAM)[VARIANT_OF]}
+    problems += [
+        f"{path}: {VARIANT_OF}: {team!r} is a variant of several teams: {', '.join(bases)}"
+        for team, bases in given.items()
+        if len(bases) > 1
+    ]
+    variants = {str(team): str(bases[0]) for team, bases in given.items() if bases}
+    problems += [f"{path}: {fault}" for fault in variant_faults(variants, teams)]
+    return variants
 
 
 def table_scheme(found: Mapping[str, Mapping[str, MetricValues]]) -> Scheme:
@@ -158,7 +179,9 @@ def _submission(
 
 
 def _case_columns(long: pandas.DataFrame, cases: Sequence[str]) -> RecordedColumns:
-    others = [name for name in long.columns if name not in (TEAM, CASE, TASK, METRIC, VALUE, ELIGIBLE)]
+    others = [
+        name for name in long.columns if name not in (TEAM, CASE, TASK, METRIC, VALUE, ELIGIBLE, VARIANT_OF)
+    ]
     groups = long.groupby(CASE)
     constant = [name for name in others if (groups[name].nunique() <= 1).all()]
     firsts = groups[constant].first().reindex(cases)

@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -11,14 +12,15 @@ from evaluation.annotators.ensemble import write_ensemble
 from evaluation.annotators.masks import Rules
 from evaluation.challenges.justraigs.graders import read_graders
 from evaluation.challenges.justraigs.grading import (
+    MONITORING,
     GraderFigures,
+    GraderLimits,
     agreed_eye,
     agreement_of,
     figures_of,
     gradings_of,
-    to_regrade,
 )
-from evaluation.challenges.justraigs.reference import fuse_graders
+from evaluation.challenges.justraigs.reference import Monitoring, fuse_graders
 from evaluation.challenges.justraigs.rules import FEATURES
 from evaluation.core.fault import PhaseError
 from evaluation.evaluate import Result, evaluate
@@ -33,9 +35,10 @@ CONFIGURATION = (
 )
 
 
-def fuse(folder, table, configuration=CONFIGURATION):
+def fuse(folder, table, configuration=CONFIGURATION, monitoring=None):
     (folder / "phase.toml").write_text(configuration)
-    fuse_graders(table, mapping(folder), folder / "phase.toml", folder / "phase", folder / "report")
+    places = (folder / "phase.toml", folder / "phase", folder / "report")
+    fuse_graders(table, mapping(folder), *places, monitoring)
     return folder / "report"
 
 
@@ -74,15 +77,9 @@ def test_figures_by_hand(tmp_path):
     # The ungradable EYE4 enters nowhere; G2 missed EYE3, which the specialist called referable.
     assert figures["G1"] == GraderFigures("G1", 4, 2, 2, 1, 1)
     assert figures["G2"] == GraderFigures("G2", 4, 1, 2, 1, 1)
-    assert figures["G3"] == GraderFigures("G3", 2, 1, 1, 0, 0)
-    assert {name for name, one in figures.items() if one.flagged} == {"G2"}
-    again = to_regrade(gradings, figures.values())
-    assert [(grading.eye, grading.label) for grading in again] == [
-        ("EYE1", "NRG"),
-        ("EYE2", "RG"),
-        ("EYE3", "NRG"),
-        ("EYE4", "U"),
-    ]
+    # Both eyes of the specialist have the specialist's own label as their final one.
+    assert figures["G3"] == GraderFigures("G3", 2, 1, 1, 0, 0, self_decided=2)
+    assert {name for name, one in figures.items() if one.is_below(MONITORING)} == {"G2"}
 
 
 @pytest.mark.parametrize(
@@ -90,11 +87,18 @@ def test_figures_by_hand(tmp_path):
 )
 def test_limits_of_graders(found, cleared, flagged):
     """A grader at the limit stays."""
-    assert GraderFigures("g", 200, found, 100, cleared, 100).flagged is flagged
+    assert GraderFigures("g", 200, found, 100, cleared, 100).is_below(MONITORING) is flagged
+
+
+def test_limits_are_compared_exactly():
+    # 0.1 + 0.2 in floating point is above 3/10; as fractions, three of ten reach it.
+    limits = GraderLimits(Fraction("0.3"), Fraction(0))
+    assert not GraderFigures("g", 10, 3, 10, 0, 10).is_below(limits)
+    assert GraderFigures("g", 10, 2, 10, 10, 10).is_below(limits)
 
 
 def test_a_grader_without_eyes_of_a_class_is_not_flagged_for_it():
-    assert not GraderFigures("g", 3, 3, 3, 0, 0).flagged
+    assert not GraderFigures("g", 3, 3, 3, 0, 0).is_below(MONITORING)
 
 
 def test_ungradable_is_a_wrong_label_of_a_gradable_eye(tmp_path):
@@ -192,9 +196,51 @@ def test_graders_of_a_pool_are_told_apart_where_the_table_names_them(tmp_path):
     of_graders = {found["grader"]: found for found in rows_of(report / "graders.csv")}
     # "b" was G2 for EYE1 and EYE3, G1 for EYE2 and EYE4.
     assert {name: int(found["eyes"]) for name, found in of_graders.items()} == {"a": 4, "b": 4, "c": 2}
-    assert [(found["name"], found["grader"]) for found in rows_of(report / "regrade.csv")] == [
-        (name, "b") for name in ("EYE1", "EYE2", "EYE3", "EYE4")
+    again = rows_of(report / "regrade.csv")
+    assert [(found["name"], found["grader"], found["role"], found["label"]) for found in again] == [
+        ("EYE1", "b", "G2", "NRG"),
+        ("EYE2", "b", "G1", "RG"),
+        ("EYE3", "b", "G2", "NRG"),
+        ("EYE4", "b", "G1", "NRG"),
     ]
+    # Of the first graders only "a" is left, who has graded every image; "c" is the specialist.
+    assert {found["new_grader"] for found in again} == {""}
+    content = json.loads((report / "report.json").read_text())
+    assert (content["images_to_regrade"], content["images_without_new_grader"]) == (4, 4)
+
+
+def test_images_of_a_flagged_grader_go_to_one_who_has_not_seen_them(tmp_path):
+    names = {"EYE1": "ad-", "EYE2": "bac", "EYE3": "abc", "EYE4": "dac"}
+    rows = [[*cells, *names[cells[0]]] for cells in ROWS]
+    table = graders(tmp_path, rows, [*HEADER, "Grader G1", "Grader G2", "Grader G3"])
+    again = rows_of(fuse(tmp_path, table) / "regrade.csv")
+    # "b" was wrong on EYE3; the other grader of both images is "a", so that "d" is the only one left.
+    assert [(found["name"], found["new_grader"]) for found in again] == [("EYE2", "d"), ("EYE3", "d")]
+
+
+def test_lower_limits_flag_nobody_and_are_reported(tmp_path):
+    limits = GraderLimits(Fraction(1, 2), Fraction(1, 2))
+    report = fuse(tmp_path, graders(tmp_path), monitoring=Monitoring(limits))
+    assert {found["flagged"] for found in rows_of(report / "graders.csv")} == {"False"}
+    assert rows_of(report / "regrade.csv") == []
+    content = json.loads((report / "report.json").read_text())
+    assert content["limits"] == {"sensitivity": 0.5, "specificity": 0.5}
+
+
+def test_specialists_are_marked_who_are_scored_on_labels_that_they_decided(tmp_path):
+    rows = [[*cells] for cells in ROWS]
+    # A specialist's label although both graders agree decides nothing.
+    next(cells for cells in rows if cells[0] == "EYE1")[HEADER.index("Label G3")] = "RG"
+    report = fuse(tmp_path, graders(tmp_path, rows))
+    of_graders = {found["grader"]: found for found in rows_of(report / "graders.csv")}
+    assert {name: found["self_decided"] for name, found in of_graders.items()} == {
+        "G1": "0",
+        "G2": "0",
+        "G3": "2",
+    }
+    assert of_graders["G3"]["eyes"] == "3"
+    assert float(of_graders["G3"]["specificity"]) == 0
+    assert json.loads((report / "report.json").read_text())["scored_on_own_decisions"] == ["G3"]
 
 
 @pytest.mark.parametrize(

@@ -99,3 +99,23 @@ def test_the_bundled_phases_are_what_the_generator_gives(tmp_path):
 def test_refuses_what_is_no_phase(tmp_path, options):
     with pytest.raises(ValueError, match="expected"):
         write(tmp_path, "--cases", "50", *options)
+
+
+def test_named_graders_work_in_pairs_of_blocks_and_change_nothing_else(sample, tmp_path):
+    eyes = read_graders(
+        write(tmp_path, "--cases", "1000", "--stack", "300", "--graders", "5") / "organisers" / "graders.csv"
+    )
+    assert len({eye.graders[:2] for eye in eyes}) in (3, 4, 5)
+    assert {name for eye in eyes for name in eye.graders[:2]} <= {
+        f"grader0{number}" for number in range(1, 6)
+    }
+    assert {eye.graders[2] for eye in eyes} == {"", "specialist1", "specialist2"}
+    assert all(bool(eye.graders[2]) == bool(eye.graded.labels[2]) for eye in eyes)
+    unnamed = read_graders(sample / "organisers" / "graders.csv")
+    assert [eye.graded for eye in eyes] == [eye.graded for eye in unnamed]
+
+
+@pytest.mark.parametrize("graders", ["1", "-2", "100"])
+def test_a_number_of_graders_that_cannot_be(graders, tmp_path):
+    with pytest.raises(ValueError, match="graders: expected 0 or 2 to 99"):
+        write(tmp_path, "--graders", graders)

@@ -71,6 +71,15 @@ def test_aggregated_values(tmp_path):
     assert results.resampling is None
 
 
+def test_variants(tmp_path):
+    results = read(tmp_path, "team,variant_of,dice,distance\na,,0.8,3\nb,a,0.5,4\nc,,0.1,9\n")
+    assert (results.variants, results.ineligible) == ({"b": "a"}, {"b"})
+    found = problems(
+        tmp_path, "team,case,variant_of,dice,distance\na,1,b,1,1\na,2,c,1,1\nb,1,,1,1\nb,2,,1,1\n"
+    )
+    assert "results.csv: variant_of: 'a' is a variant of several teams: b, c" in found
+
+
 def test_missing_values(tmp_path):
     # Case 3 has no distance for anybody: undefined. Team b lacks one that a has: the worst. Team c has none.
     text = "team,case,dice,distance\n" + "a,1,0.9,1\na,2,0.8,2\na,3,0.7,\nb,1,0.6,4\nb,2,0.5,NA\nb,3,0.4,\n"

@@ -84,7 +84,7 @@ def write_comparison(
         b_scans.update(groups)
         b_scan = valued(annotated, scale, measured)
         for members in groups_of_annotators(evaluation_set.annotators):
-            counts = count_cysts(_marked(b_scan, members), _marked(b_scan, (SUPERVISOR,)))
+            counts = count_cysts(marked_by(b_scan, members), marked_by(b_scan, (SUPERVISOR,)))
             for group in groups:
                 cysts[members, group] += counts
             for method, found in _scored(b_scan, members, accuracies):
@@ -115,11 +115,10 @@ def write_comparison(
     }
 
 
-def _scored(
+def combined_values(
     b_scan: ValuedBScan, members: Members, accuracies: Mapping[str, Accuracy]
-) -> Iterator[tuple[str, Similarity]]:
-    """Yield every method of combining some annotators, with its similarity to the supervisor."""
-    levels = [b_scan.levels[name, run] for name in (*members, SUPERVISOR) for run in RUNS]
+) -> dict[str, Floats]:
+    """Return the values (y, x) of some annotators together, by method: one alone, or both ways to combine."""
     average = sum((b_scan.mean(name) for name in members), np.zeros_like(b_scan.mean(SUPERVISOR)))
     methods: dict[str, Floats] = {ALONE if len(members) == 1 else AVERAGE: average / len(members)}
     if len(members) > 1:
@@ -128,14 +127,22 @@ def _scored(
             for run in RUNS
         ]
         methods[WEIGHTED] = (runs[0] + runs[1]) / 2
+    return methods
+
+
+def _scored(
+    b_scan: ValuedBScan, members: Members, accuracies: Mapping[str, Accuracy]
+) -> Iterator[tuple[str, Similarity]]:
+    """Yield every method of combining some annotators, with its similarity to the supervisor."""
+    levels = [b_scan.levels[name, run] for name in (*members, SUPERVISOR) for run in RUNS]
     marked = marked_by_either(*levels)
-    for method, values in methods.items():
+    for method, values in combined_values(b_scan, members, accuracies).items():
         found = Similarity()
         found.add(values, b_scan.mean(SUPERVISOR), marked)
         yield method, found
 
 
-def _marked(b_scan: ValuedBScan, members: Members) -> NDArray[np.bool_]:
+def marked_by(b_scan: ValuedBScan, members: Members) -> NDArray[np.bool_]:
     """Return what somebody of these marked in any run."""
     levels = [b_scan.levels[name, run] > 0 for name in members for run in RUNS]
     return np.asarray(np.logical_or.reduce(levels))

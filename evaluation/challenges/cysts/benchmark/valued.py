@@ -21,8 +21,9 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ValuedBScan:
-    """Confidences and values (y, x) by annotator and run, cropped to what anybody marked."""
+    """Confidences and values (y, x) by annotator and run, cropped to ``box``, which holds all marks."""
 
+    box: Box
     levels: Mapping[tuple[str, str], Levels]
     values: Mapping[tuple[str, str], Floats]
 
@@ -36,7 +37,7 @@ def valued(
     b_scan: AnnotatedBScan, scale: Scale, measured: Mapping[CystKey, Mapping[int, float]]
 ) -> ValuedBScan:
     """Return the values of a B-scan. Raises `PhaseError` where its cysts are not those that were measured."""
-    box = reduce(Box.union, map(box_of_content, b_scan.levels.values())).slices
+    box = reduce(Box.union, map(box_of_content, b_scan.levels.values()))
     values = {}
     for (annotator, run), levels in b_scan.levels.items():
         cysts = cysts_of(levels)
@@ -48,5 +49,5 @@ def valued(
                 "the annotations changed: repeat the distinction step"
             )
         of_cysts = [found[number] for number in range(1, len(cysts) + 1)]
-        values[annotator, run] = scale.values(annotator, levels, cysts, of_cysts)[box]
-    return ValuedBScan({key: levels[box] for key, levels in b_scan.levels.items()}, values)
+        values[annotator, run] = scale.values(annotator, levels, cysts, of_cysts)[box.slices]
+    return ValuedBScan(box, {key: levels[box.slices] for key, levels in b_scan.levels.items()}, values)

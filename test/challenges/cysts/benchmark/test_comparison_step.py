@@ -121,6 +121,32 @@ def test_eq_4_and_the_average_are_scored_by_eq_3(given, work, planes):
     assert {key[2] for key in checked} == {"all", "vendor", "volume"}
 
 
+@pytest.mark.parametrize("interval", ["level", "cyst"])
+def test_an_annotator_alone_is_as_accurate_as_the_step_before_says(given, work, tmp_path, interval):
+    for name in ("distinctions.csv", "transforms.csv", "levels.csv"):
+        (tmp_path / name).write_bytes((work / name).read_bytes())
+    for step in ("accuracy", "comparison"):
+        run_step(step, Benchmark(given.folder, tmp_path, None, interval))
+    of_groups = {
+        (row["reader"], row["column"], row["value"]): row
+        for row in rows(tmp_path / "accuracy_by_group.csv")
+        if row["measure"] == "accuracy"
+    }
+    for row in rows(tmp_path / "accuracy.csv"):
+        if row["measure"] == "accuracy":
+            of_groups[row["reader"], "all", ""] = row
+    alone = [
+        row
+        for row in rows(tmp_path / "combinations.csv")
+        if row["method"] == "alone" and row["column"] != "volume"
+    ]
+    assert len(alone) == len(of_groups)
+    for row in alone:
+        expected = of_groups[row["readers"], row["column"], row["value"]]
+        for name in ("overall", *(f"confidence_{c}" for c in CONFIDENCES)):
+            assert number(row[name]) == pytest.approx(number(expected[name]), nan_ok=True)
+
+
 def test_qualities_together_are_all_cysts(work):
     table = rows(work / "combinations.csv")
     for readers, method in {(row["readers"], row["method"]) for row in table}:

@@ -1,0 +1,157 @@
+"""Who is in the set, and which eyes are referred wrongly by their additional labels, for the organiser.
+
+Sources: the challenge's design document, "Statistical analyses" (numbers of patients and eyes, in total and
+separately for both classes) and "Further analyses" (which images are classified wrongly).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import nan
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.challenges.justraigs.label_counts import AGREED, PREDICTED, marks
+from evaluation.core.aggregation import Subset, subgroup_values
+from evaluation.core.case_table import CaseTable, ScoredCases
+from evaluation.core.metric import Metric
+from evaluation.core.operating_rule import OperatingRule
+from evaluation.core.resampling import CLUSTER_COLUMN
+from evaluation.io.tables import is_number, parse_number
+
+AGE = "age"
+Mask = NDArray[np.bool_]
+
+
+def participants(cases: ScoredCases, final: str, referable: str, not_referable: str) -> dict[str, Any]:
+    """Return the numbers of eyes and of patients, prevalence and age, of all and by subgroup of the phase.
+
+    final: the column of the final labels, with the two labels of gradable eyes. A patient is a cluster, and
+    is referable with at least one referable eye, ungradable without a gradable one. Prevalence is the share
+    of referable ones among the gradable. A patient's age is the mean of the ages at the eyes. Without the
+    columns of clusters or ages these parts are left out.
+    """
+    everyone = np.ones(len(cases.names), dtype=np.bool_)
+    labels = np.array(cases.cells[final])
+    classes = np.select([labels == referable, labels == not_referable], [1.0, 0.0], nan)
+    found = _counts(cases, classes, everyone)
+    by_group = {
+        column: {value: _counts(cases, classes, members) for value, members in groups.items()}
+        for column, groups in cases.groups.items()
+    }
+    return {**found, "by": by_group} if by_group else found
+
+
+def _counts(cases: ScoredCases, classes: NDArray[np.float64], members: Mask) -> dict[str, Any]:
+    """Return the figures of eyes and patients among some of the eyes."""
+    ages = _ages(cases.cells.get(AGE), len(cases.names))[members]
+    chosen = classes[members]
+    found = {"eyes": _figures(chosen, ages)}
+    if CLUSTER_COLUMN in cases.cells:
+        names = [
+            cluster or f"\0{name}"  # an eye without a cluster is a patient of its own
+            for cluster, name in zip(cases.cells[CLUSTER_COLUMN], cases.names, strict=True)
+        ]
+        _, patient = np.unique(np.array(names)[members], return_inverse=True)
+        count = int(patient.max()) + 1 if patient.size else 0
+        known = ~np.isnan(ages)
+        with np.errstate(invalid="ignore"):
+            age = np.bincount(patient[known], ages[known], count) / np.bincount(patient[known], None, count)
+        referable = np.bincount(patient, chosen == 1, count) > 0
+        gradable = np.bincount(patient, ~np.isnan(chosen), count) > 0
+        found["patients"] = _figures(np.select([referable, gradable], [1.0, 0.0], nan), age)
+    return found
+
+
+def _figures(classes: NDArray[np.float64], ages: NDArray[np.float64]) -> dict[str, Any]:
+    parts = {
+        "all": np.ones(classes.size, dtype=np.bool_),
+        "referable": classes == 1,
+        "not_referable": classes == 0,
+        "ungradable": np.isnan(classes),
+    }
+    found: dict[str, Any] = {name: int(np.count_nonzero(part)) for name, part in parts.items()}
+    gradable = found["referable"] + found["not_referable"]
+    found["prevalence"] = found["referable"] / gradable if gradable else None
+    if not np.isnan(ages).all():
+        found[AGE] = {name: _spread(ages[part & ~np.isnan(ages)]) for name, part in parts.items()}
+    return found
+
+
+def _spread(ages: NDArray[np.float64]) -> dict[str, Any]:
+    """Return number, mean, standard deviation (ddof = 1) and range of known ages."""
+    if not ages.size:
+        return {"known": 0}
+    deviation = float(ages.std(ddof=1)) if ages.size > 1 else None
+    return {
+        "known": ages.size,
+        "mean": float(ages.mean()),
+        "standard_deviation": deviation,
+        "lowest": float(ages.min()),
+        "highest": float(ages.max()),
+    }
+
+
+def _ages(cells: Sequence[str] | None, eyes: int) -> NDArray[np.float64]:
+    """Return ages as numbers, NaN where a cell is empty or holds something else."""
+    if cells is None:
+        return np.full(eyes, nan)
+    return np.array([parse_number(cell) if is_number(cell) else nan for cell in cells])
+
+
+def referral_by_label(
+    referral: CaseTable,
+    justification: CaseTable,
+    labels: Sequence[str],
+    rule: OperatingRule,
+    metrics: Sequence[Metric],
+) -> dict[str, Any]:
+    """Return, for every additional label, how the eyes with and without it were referred.
+
+    ``present``, ``absent`` and ``not_agreed`` are the referable eyes by the label that the graders agreed on:
+    their number, how many the operating point finds, and the metrics of these eyes against all eyes that are
+    not referable. ``predicted`` counts the eyes that are not referable in which the algorithm saw the label:
+    among those that were wrongly referred (false positives), and among the others.
+    Empty where a class of eyes is empty.
+    """
+    if rule.point(referral) is None:
+        return {}
+    position = {name: row for row, name in enumerate(justification.names)}
+    rows = [position[name] for name in referral.names]
+    agreed, predicted = marks(justification, AGREED)[rows], marks(justification, PREDICTED)[rows]
+    positive, negative = referral[rule.label] == 1, referral[rule.label] == 0
+    decided = rule.decided(referral) == 1
+    found: dict[str, Any] = {}
+    for number, label in enumerate(labels):
+        parts = {
+            name: positive & (agreed[:, number] == mark)
+            for name, mark in (("present", 1), ("absent", 0), ("not_agreed", -1))
+        }
+        seen = negative & (predicted[:, number] == 1)
+        found[label] = {name: _referred(eyes, decided, referral, metrics) for name, eyes in parts.items()} | {
+            "predicted": {
+                "false_positives": _count(seen & decided),
+                "of_false_positives": _count(negative & decided),
+                "true_negatives": _count(seen & ~decided),
+                "of_true_negatives": _count(negative & ~decided),
+            }
+        }
+    return found
+
+
+def _referred(
+    eyes: Mask, decided: Mask, referral: CaseTable, metrics: Sequence[Metric]
+) -> Mapping[str, float | int]:
+    against_all = Subset(eyes, against_all_negatives=True)
+    return {
+        "eyes": _count(eyes),
+        "found": _count(eyes & decided),
+        "missed": _count(eyes & ~decided),
+        **subgroup_values(metrics, referral, against_all, min_cases=1),
+    }
+
+
+def _count(eyes: Mask) -> int:
+    return int(np.count_nonzero(eyes))

@@ -1,0 +1,123 @@
+"""Planning a test set: how many cases its figures need, and how exact they are on so many cases."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from evaluation.core.fault import PhaseError
+from evaluation.metrics.intervals import Interval
+from evaluation.metrics.sample_sizes import (
+    area_of,
+    auc_sample_size,
+    class_sizes,
+    wilson_of,
+    wilson_sample_size,
+)
+
+Figure = Literal["sensitivity", "specificity", "auc"]
+
+
+@dataclass(frozen=True)
+class Aim:
+    """An expected figure, from 0 to 1, and the half-width that its interval is to have, if one is stated."""
+
+    figure: Figure
+    value: float
+    half_width: float | None = None
+
+
+@dataclass(frozen=True)
+class Needed:
+    """The cases that an aim needs: positive and negative ones, None for a class that it does not need.
+
+    ``cases`` are those of a set with the planned prevalence, None without one.
+    """
+
+    aim: Aim
+    positives: int | None
+    negatives: int | None
+    cases: int | None
+
+
+@dataclass(frozen=True)
+class Given:
+    """The interval of a figure on a set of a given size. ``enough``: as narrow as the aim, if it has one."""
+
+    aim: Aim
+    positives: int
+    negatives: int
+    interval: Interval
+
+    @property
+    def enough(self) -> bool | None:
+        """Whether the interval has at most the stated half-width, None where none is stated."""
+        return None if self.aim.half_width is None else self.interval.half_width <= self.aim.half_width
+
+
+def cases_needed(aims: Sequence[Aim], prevalence: Fraction | None, level: float = 0.95) -> list[Needed]:
+    """Return what each aim with a half-width needs, in their order.
+
+    prevalence: the share of positive cases in the set, in (0, 1). Raises `PhaseError` with every fault.
+    """
+    problems: list[str] = []
+    needed = []
+    if prevalence is not None and not 0 < prevalence < 1:
+        raise PhaseError(f"prevalence: expected a number between 0 and 1, found {float(prevalence):g}")
+    for aim in aims:
+        if aim.half_width is None:
+            continue
+        try:
+            needed.append(_needed(aim, aim.half_width, prevalence, level))
+        except ValueError as error:
+            problems.append(f"{aim.figure}: {error}")
+    if problems:
+        raise PhaseError(*problems)
+    return needed
+
+
+def intervals_given(
+    aims: Sequence[Aim], cases: int, prevalence: Fraction, level: float = 0.95
+) -> list[Given]:
+    """Return the interval of each aim's figure on a number of cases with a prevalence.
+
+    Raises `PhaseError` if the set has no case of one of the classes.
+    """
+    positives, negatives = class_sizes(cases, prevalence)
+    if not (positives and negatives):
+        classes = f"{positives} positive and {negatives} negative"
+        raise PhaseError(f"cases: expected at least one case of each class, found {classes}")
+    found = []
+    for aim in aims:
+        if aim.figure == "auc":
+            interval = area_of(aim.value, positives, negatives, level)
+        else:
+            interval = wilson_of(aim.value, positives if aim.figure == "sensitivity" else negatives, level)
+        found.append(Given(aim, positives, negatives, interval))
+    return found
+
+
+def cases_in_all(needed: Sequence[Needed]) -> int:
+    """Return the size of a set in which every aim has its cases; each of them has the same prevalence."""
+    return max(one.cases for one in needed if one.cases is not None)
+
+
+def _needed(aim: Aim, half_width: float, prevalence: Fraction | None, level: float) -> Needed:
+    if aim.figure == "auc":
+        if prevalence is None:
+            raise ValueError("expected a prevalence, since the interval depends on both classes, found none")
+        cases = auc_sample_size(aim.value, half_width, prevalence, level)
+        return Needed(aim, *class_sizes(cases, prevalence), cases)
+    size = wilson_sample_size(aim.value, half_width, level)
+    of_positives = aim.figure == "sensitivity"
+    share = prevalence if of_positives or prevalence is None else 1 - prevalence
+    in_all = None if share is None else _cases_with(size, share)
+    return Needed(aim, size if of_positives else None, None if of_positives else size, in_all)
+
+
+def _cases_with(members: int, share: Fraction) -> int:
+    """Return the fewest cases of which a share is at least a number of members."""
+    return math.ceil(members / share)

@@ -1,0 +1,193 @@
+"""A phase of a part of another phase's cases, such as a development phase on a tenth of the test set.
+
+The part is drawn at random within strata, so that it has the same prevalence. Its folder holds the rows and
+reference files of the drawn cases. Stacks of images are made anew: the rows say which image goes where.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+from evaluation.core.challenge import references_of
+from evaluation.core.fault import PhaseError
+from evaluation.core.field import TableRows
+from evaluation.core.form import STACK_INDEX, STACK_NAME, name_key
+from evaluation.io.tables import is_number, write_csv
+from evaluation.organiser.labels import label_columns
+from evaluation.organiser.stratified import Stratum, draw_part
+from evaluation.phase import cases, config, home
+from evaluation.phase.config_tables import Subgroup
+from evaluation.phase.manifest import scan
+from evaluation.phase.organiser_tables import organiser_table
+from evaluation.phase.output import whole_folder
+from evaluation.phase.phase import Phase, load_phase
+from evaluation.phase.subgroups import subgroup_masks
+
+_MOST_VALUES = 10
+
+
+@dataclass(frozen=True)
+class Part:
+    """The drawn cases of a phase, by their positions, and how many of each stratum were drawn.
+
+    ``columns`` are those that make the strata; ``counts`` holds the drawn and all cases of each stratum.
+    """
+
+    positions: tuple[int, ...]
+    columns: tuple[str, ...]
+    counts: dict[Stratum, tuple[int, int]]
+
+
+def draw(phase: Phase, share: Fraction, columns: Sequence[str] = (), seed: int = 0) -> Part:
+    """Return a part of the cases of a phase, drawn within the strata that columns of its case table make.
+
+    The first column's values get their share exactly, within them those of the second, and so on.
+    A column with bins among the phase's subgroups is cut at them. By default the strata are the first label
+    in the case table that has 2 to 10 values, if there is one. Raises `PhaseError` for a column that is
+    unknown or has more than 10 values, and for a share that draws no case.
+    """
+    chosen = tuple(columns) or _default_columns(phase)
+    unknown = [column for column in chosen if column not in phase.cases.columns]
+    problems = [f"{cases.FILE_NAME}: column {column!r} is missing" for column in unknown]
+    cells = [_values(phase, column, problems) for column in chosen if column not in unknown]
+    if problems:
+        raise PhaseError(*problems)
+    strata: list[Stratum] = list(zip(*cells, strict=True)) if cells else [()] * len(phase.rows)
+    positions = tuple(draw_part(strata, share, seed))
+    if not positions:
+        raise PhaseError(f"share: expected at least one of {len(strata)} cases, found none")
+    all_counts, counts = Counter(strata), Counter(strata[position] for position in positions)
+    return Part(
+        positions, chosen, {stratum: (counts[stratum], all_counts[stratum]) for stratum in sorted(all_counts)}
+    )
+
+
+def write_subset(
+    phase: Phase,
+    part: Part,
+    output: Path,
+    name: str,
+    title: str | None = None,
+    stack: int | None = None,
+    progress: Callable[[int], None] = lambda done: None,
+) -> list[str]:
+    """Write the phase folder of a part, ready to seal, and return the sealed files that it leaves out.
+
+    name, title: of the new phase; by default it keeps the title. stack: most images of a stack, by default
+    those of the largest. progress: called with the number of cases done. Left out are files that belong to
+    no case, such as `leaderboard.csv`, whose values are those of all cases. Raises `PhaseError`, and writes
+    nothing, where the part is not a valid phase.
+    """
+    forms = [phase.cases.forms[position] for position in part.positions]
+    with whole_folder(output) as folder:
+        (folder / config.FILE_NAME).write_text(
+            _configuration(phase, name, title), encoding="utf-8", newline="\n"
+        )
+        _write_cases(phase, part, folder, name, stack)
+        known = {config.FILE_NAME, cases.FILE_NAME}
+        known |= _write_row_tables(phase, {name_key(form.name) for form in forms}, folder)
+        known |= {path for paths in phase.reference_paths.values() for path in paths.values()}
+        for done, form in enumerate(forms, start=1):
+            for location in phase.reference_paths.values():
+                path = location.get(form.name)
+                if path is not None and not (folder / path).exists():
+                    (folder / path).parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copyfile(phase.folder / path, folder / path)
+            progress(done)
+        known.add(home.FILE_NAME)
+        load_phase(folder, scan(folder))
+        # Not before: this process has the challenge, and would look for the copy here later.
+        _copy_challenge(phase.folder, output, folder)
+    return [path for path in phase.manifest.files if path not in known]
+
+
+def _default_columns(phase: Phase) -> tuple[str, ...]:
+    for column in label_columns(phase):
+        if column in phase.cases.columns:
+            values = len({row.cells[column] for row in phase.rows})
+            if 2 <= values <= _MOST_VALUES:
+                return (column,)
+    return ()
+
+
+def _values(phase: Phase, column: str, problems: list[str]) -> list[str]:
+    """Return the value of every case in a column, or the bin that it falls into."""
+    for subgroup in phase.config.subgroups:
+        if subgroup.column == column and subgroup.bins:
+            return _bins(phase, subgroup)
+    values = [row.cells[column] for row in phase.rows]
+    if (count := len(set(values))) > _MOST_VALUES:
+        remedy = " (bins in [[subgroups]] cut numbers)" if all(map(is_number, filter(None, values))) else ""
+        problems.append(
+            f"{cases.FILE_NAME}, {column}: expected at most {_MOST_VALUES} values, found {count}{remedy}"
+        )
+    return values
+
+
+def _bins(phase: Phase, subgroup: Subgroup) -> list[str]:
+    found = [""] * len(phase.rows)
+    names = [form.name for form in phase.cases.forms]
+    for key, members in subgroup_masks(subgroup, phase.cases, names).items():
+        for position in members.nonzero()[0].tolist():
+            found[position] = key
+    return found
+
+
+def _copy_challenge(source: Path, output: Path, folder: Path) -> None:
+    """Copy the file in which the challenge is programmed, unless the new phase finds one beside it."""
+    file = home.find_file(source)
+    if file is not None and (file.parent == source.absolute() or home.find_file(output) is None):
+        shutil.copyfile(file, folder / home.FILE_NAME)
+
+
+def _configuration(phase: Phase, name: str, title: str | None) -> str:
+    """Return the configuration with another name and title; everything else stays as it is written."""
+    text = (phase.folder / config.FILE_NAME).read_text(encoding="utf-8")
+    head, table, tables = text.partition("\n[")
+    for key, value in (("name", name), ("title", title)):
+        if value is not None:
+            line = re.compile(rf"^{key}[ \t]*=.*$", re.MULTILINE)
+            if (found := len(line.findall(head))) != 1:
+                expected = f"the key {key!r} once, on a line of its own"
+                raise PhaseError(f"{config.FILE_NAME}: expected {expected}, found {found}")
+            written = f"{key} = {json.dumps(value, ensure_ascii=False)}"
+            head = written.join(line.split(head))
+    return head + table + tables
+
+
+def _write_cases(phase: Phase, part: Part, folder: Path, name: str, stack: int | None) -> None:
+    """Write the rows of the drawn cases; the stacks are filled in the order of the cases' names."""
+    rows = [dict(phase.rows[position].cells) for position in part.positions]
+    if phase.config.submission == "algorithm" and STACK_NAME in phase.cases.columns:
+        stacks = Counter(row.cells[STACK_NAME] for row in phase.rows)
+        size = stack or max(stacks.values())
+        first = next(iter(stacks))
+        extension = first[first.index(".") :] if "." in first else ""
+        for position, row in enumerate(rows):
+            row[STACK_NAME] = f"{name}_{position // size + 1:04d}{extension}"
+            row[STACK_INDEX] = str(position % size)
+    columns = phase.cases.columns
+    write_csv(folder / cases.FILE_NAME, columns, ([row[column] for column in columns] for row in rows))
+
+
+def _write_row_tables(phase: Phase, drawn: set[str], folder: Path) -> set[str]:
+    """Write the tables of reference rows with the rows of the drawn cases, and return their paths."""
+    written = set()
+    for field in references_of(phase.tasks):
+        location = field.reference.location
+        if not isinstance(location, TableRows) or location.files[0] in written:
+            continue
+        path = location.files[0]
+        with organiser_table(phase.folder / path, (location.key, *location.columns)) as table:
+            rows = [row.cells for row in table.rows if name_key(row.cells[location.key]) in drawn]
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        write_csv(folder / path, table.columns, ([row[column] for column in table.columns] for row in rows))
+        written.add(path)
+    return written

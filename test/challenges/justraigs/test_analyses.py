@@ -1,0 +1,134 @@
+"""Patients, eyes, and referral by additional label, counted by hand on a phase of a few eyes."""
+
+import json
+import statistics
+from dataclasses import replace
+
+import pytest
+
+from evaluation.challenges.justraigs.analyses import participants
+from evaluation.challenges.justraigs.rules import FEATURES
+from evaluation.core.case_table import ScoredCases
+from evaluation.evaluate import Rejection, evaluate
+from evaluation.phase.scores import case_records
+from evaluation.platform.result_file import render
+from test.eyes import Eye, justraigs_phase, justraigs_submission
+
+RIM, CUP = FEATURES[0], FEATURES[-1]
+# Specificity needs 95 % of two: no false positive is allowed, so the threshold is 0.8.
+EYES = [
+    Eye("E1", "RG", 0.9, True, features="1000000000", predicted=[True] + [False] * 9, cluster="P1"),
+    Eye("E2", "RG", 0.1, False, features="1000000001", predicted=[False] * 10, cluster="P1"),
+    Eye("E3", "RG", 0.8, True, features="0000000000", second="1000000000", predicted=None, cluster="P2"),
+    Eye("E4", "NRG", 0.7, False, predicted=[True] + [False] * 9, cluster="P2"),
+    Eye("E5", "NRG", 0.2, True, cluster="P3"),
+    Eye("E6", "U", 0.95, True),
+]
+
+
+def records_of(folder, eyes):
+    phase = justraigs_phase(folder / "phase", eyes, tables='[[subgroups]]\ncolumn = "age"\nbins = [60]')
+    result = evaluate(phase, justraigs_submission(folder / "submission", eyes), 0)
+    assert not isinstance(result, Rejection), result
+    return json.loads(render(case_records(result), organisers=True))
+
+
+@pytest.fixture(scope="module")
+def records(tmp_path_factory):
+    return records_of(tmp_path_factory.mktemp("analyses"), EYES)
+
+
+def test_eyes_and_patients_separately(records):
+    found = records["analyses"]["participants"]
+    counts = ("all", "referable", "not_referable", "ungradable")
+    assert [found["eyes"][name] for name in counts] == [6, 3, 2, 1]
+    assert found["eyes"]["prevalence"] == 3 / 5
+    # P1 and P2 have a referable eye, P3 a gradable one; the ungradable eye is a patient of its own.
+    assert [found["patients"][name] for name in counts] == [4, 2, 1, 1]
+    assert found["patients"]["prevalence"] == pytest.approx(2 / 3, abs=1e-11)
+
+
+def test_bins_of_the_phase(records):
+    # All are 60 years old, which is the lower bound of the upper bin.
+    assert list(records["analyses"]["participants"]["by"]["age"]) == ["60 and above"]
+    assert records["subgroups"] == [{"column": "age", "bins": [60.0], "compare": "cases"}]
+
+
+def test_what_the_algorithm_said_and_the_graders_agreed_on(records):
+    rows = {case["name"]: case["tasks"]["justification"] for case in records["cases"]}
+    assert rows["E1"]["predicted"] == rows["E1"]["agreed"] == [1, *[0] * 9]
+    assert rows["E3"]["predicted"] == [-1] * 10
+    assert rows["E3"]["agreed"] == [-1, *[0] * 9]
+    assert rows["E4"]["predicted"] == [1, *[0] * 9]
+    assert rows["E4"]["agreed"] == [-1] * 10
+
+
+def test_errors_by_label_are_those_of_the_referable_eyes(records):
+    rim = records["details"]["justification"]["labels"][RIM]
+    assert (rim["present"], rim["absent"], rim["true_positives"], rim["false_negatives"]) == (2, 0, 1, 1)
+    cup = records["details"]["justification"]["labels"][CUP]
+    # E3 submitted no label, so that of its absent cup is missing.
+    assert (cup["present"], cup["false_negatives"], cup["true_negatives"], cup["missing_absent"]) == (
+        1,
+        1,
+        1,
+        1,
+    )
+
+
+def test_the_operating_point_and_its_errors(records):
+    point = records["details"]["referral"]["operating_point"]
+    assert (point["threshold"], point["specificity"]) == (0.8, 1)
+    assert (point["false_negative_cases"], point["false_positive_cases"]) == (["E2"], [])
+
+
+def test_referral_by_label(records):
+    by_label = records["analyses"]["referral_by_label"]
+    present, absent = by_label[RIM]["present"], by_label[RIM]["absent"]
+    assert (present["eyes"], present["found"], present["missed"]) == (2, 1, 1)
+    assert present["sensitivity_at_95_specificity"] == 0.5
+    assert present["auc"] == 0.5  # E1 wins both pairs, E2 none
+    assert absent == {"eyes": 0, "found": 0, "missed": 0}
+    not_agreed = by_label[RIM]["not_agreed"]
+    assert (not_agreed["eyes"], not_agreed["found"], not_agreed["auc"]) == (1, 1, 1)
+    assert by_label[RIM]["predicted"] == {
+        "false_positives": 0,
+        "of_false_positives": 0,
+        "true_negatives": 1,
+        "of_true_negatives": 2,
+    }
+
+
+def test_the_point_of_the_public_evaluator(tmp_path):
+    eyes = [replace(eye, likelihood=0.5) for eye in EYES]
+    phase = justraigs_phase(
+        tmp_path / "phase", eyes, tables='[options]\nsensitivity_at_specificity = "first_kept_point"'
+    )
+    result = evaluate(phase, justraigs_submission(tmp_path / "submission", eyes), 0)
+    found = case_records(result)
+    # A constant likelihood: the public evaluator's point calls every eye positive.
+    assert found["details"]["referral"]["operating_point"]["false_positive_cases"] == ["E4", "E5"]
+    assert found["analyses"]["referral_by_label"][RIM]["predicted"]["false_positives"] == 1
+
+
+def test_ages_of_patients_are_means_of_their_eyes():
+    cells = {
+        "final_label": ("RG", "NRG", "NRG", "RG"),
+        "cluster": ("P1", "P1", "P2", ""),
+        "age": ("50", "54", "", "70"),
+    }
+    found = participants(ScoredCases(("a", "b", "c", "d"), cells, {}, {}), "final_label", "RG", "NRG")
+    eyes, patients = found["eyes"]["age"]["all"], found["patients"]["age"]["all"]
+    assert (eyes["known"], eyes["mean"]) == (3, 58)
+    assert eyes["standard_deviation"] == pytest.approx(statistics.stdev([50, 54, 70]))
+    assert (patients["known"], patients["mean"], patients["lowest"], patients["highest"]) == (2, 61, 52, 70)
+    assert found["patients"]["age"]["not_referable"] == {"known": 0}
+    assert "by" not in found
+
+
+def test_a_table_without_patients_and_ages():
+    cells = {"final_label": ("RG", "U")}
+    found = participants(ScoredCases(("a", "b"), cells, {}, {}), "final_label", "RG", "NRG")
+    assert found == {
+        "eyes": {"all": 2, "referable": 1, "not_referable": 0, "ungradable": 1, "prevalence": 1.0},
+    }

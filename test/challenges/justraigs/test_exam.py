@@ -1,0 +1,85 @@
+"""JustRAIGS: the entry exam of graders."""
+
+import csv
+from fractions import Fraction
+
+import pytest
+
+from evaluation.challenges.justraigs.exam import hold_exam, write_results
+from evaluation.challenges.justraigs.grading import GraderLimits
+from evaluation.core.fault import PhaseError
+from evaluation.metrics.intervals import wilson_interval
+
+
+def table(folder, rows, header=("name", "final_label", "ann", "bo")):
+    path = folder / "answers.csv"
+    path.write_text("\n".join(",".join(row) for row in [header, *rows]) + "\n")
+    return path
+
+
+def answers(right, wrong, count, label, other):
+    """Return rows of a class with ``count`` images: ann has ``right``, bo all but ``wrong`` right answers."""
+    return [
+        (
+            f"{label}{number}",
+            label,
+            label if number < right else other,
+            label if number >= wrong else other,
+        )
+        for number in range(count)
+    ]
+
+
+def test_the_lowest_who_passed_the_challenge_pass_and_one_image_less_fails(tmp_path):
+    # 85 % of 20 are 17, 92 % of 25 are 23.
+    rows = answers(17, 3, 20, "RG", "NRG") + answers(23, 3, 25, "NRG", "RG")
+    found = {one.figures.grader: one for one in hold_exam(table(tmp_path, rows))}
+    assert (found["ann"].figures.found, found["ann"].figures.cleared) == (17, 23)
+    assert found["ann"].passed
+    assert (found["bo"].figures.found, found["bo"].figures.cleared) == (17, 22)
+    assert not found["bo"].passed
+
+
+def test_no_answer_and_ungradable_are_wrong_and_ungradable_images_do_not_count(tmp_path):
+    rows = [("a", "RG", "rg", ""), ("b", "NRG", "NRG", "U"), ("c", "U", "RG", "U")]
+    ann, bo = hold_exam(table(tmp_path, rows))
+    assert (ann.figures.found, ann.figures.referable) == (1, 1)
+    assert (bo.figures.found, bo.figures.cleared, bo.figures.not_referable) == (0, 0, 1)
+    assert ann.passed
+    assert not bo.passed
+
+
+def test_other_limits(tmp_path):
+    rows = [("a", "RG", "RG", "NRG"), ("b", "RG", "NRG", "NRG"), ("c", "NRG", "NRG", "NRG")]
+    limits = GraderLimits(Fraction(1, 2), Fraction(1))
+    assert [one.passed for one in hold_exam(table(tmp_path, rows), limits)] == [True, False]
+
+
+def test_the_table_of_results(tmp_path):
+    rows = answers(17, 3, 20, "RG", "NRG") + answers(23, 3, 25, "NRG", "RG")
+    write_results(tmp_path / "exam.csv", hold_exam(table(tmp_path, rows)))
+    with (tmp_path / "exam.csv").open(newline="") as file:
+        ann, bo = csv.DictReader(file)
+    assert (ann["grader"], ann["eyes"], ann["passed"], bo["passed"]) == ("ann", "45", "True", "False")
+    assert float(ann["sensitivity"]) == 0.85
+    assert float(ann["specificity_lower"]) == wilson_interval(23, 25).lower
+
+
+def test_every_fault_of_a_table_is_listed(tmp_path):
+    rows = [("a", "RG", "maybe", "RG"), ("a", "glaucoma", "RG", "RG")]
+    with pytest.raises(PhaseError) as caught:
+        hold_exam(table(tmp_path, rows))
+    problems = caught.value.problems
+    assert any(
+        problem.startswith("answers.csv, line 2, ann: ") and "'MAYBE'" in problem for problem in problems
+    )
+    assert any(problem.startswith("answers.csv, line 3, final_label: ") for problem in problems)
+    assert any("found 2 of 'a'" in problem for problem in problems)
+    assert any("at least one NRG" in problem for problem in problems)
+    assert len(problems) == 4
+
+
+def test_a_table_without_candidates(tmp_path):
+    path = table(tmp_path, [("a", "RG"), ("b", "NRG")], ("name", "final_label"))
+    with pytest.raises(PhaseError, match="a column for each candidate"):
+        hold_exam(path)

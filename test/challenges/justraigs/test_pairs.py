@@ -1,0 +1,52 @@
+"""JustRAIGS: the tables from which pairs of graders are drawn, and the table that is written."""
+
+import csv
+
+import pytest
+
+from evaluation.challenges.justraigs.pairs import write_pairs
+from evaluation.core.fault import PhaseError
+
+
+def write(path, *lines):
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_pairs_of_those_who_passed(tmp_path):
+    images = write(tmp_path / "images.csv", "name;age", *(f"E{number};60" for number in range(5)))
+    graders = write(tmp_path / "exam.csv", "grader,passed", "ann,True", "bo,False", "cy,True")
+    assert write_pairs(images, graders, tmp_path / "pairs.csv", block=2) == 3
+    with (tmp_path / "pairs.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["Eye ID"], row["Block"]) for row in rows] == [
+        ("E0", "1"),
+        ("E1", "1"),
+        ("E2", "2"),
+        ("E3", "2"),
+        ("E4", "3"),
+    ]
+    assert all({row["Grader G1"], row["Grader G2"]} == {"ann", "cy"} for row in rows)
+
+
+def test_every_fault_of_both_tables_is_listed(tmp_path):
+    images = write(tmp_path / "images.csv", "eye id,age", "E1,60", "E1,61", ",62")
+    graders = write(tmp_path / "graders.csv", "grader,passed", "ann,perhaps", "bo,no")
+    with pytest.raises(PhaseError) as caught:
+        write_pairs(images, graders, tmp_path / "pairs.csv")
+    text = "\n".join(caught.value.problems)
+    for part in (
+        "duplicate image 'E1' (2 rows)",
+        "name of every image, found 1 empty",
+        "graders.csv, line 2, passed: expected True or False, found 'perhaps'",
+        "expected two graders or more, found 0",
+    ):
+        assert part in text
+    assert not (tmp_path / "pairs.csv").exists()
+
+
+def test_a_table_without_images(tmp_path):
+    images = write(tmp_path / "images.csv", "image", "E1")
+    graders = write(tmp_path / "graders.csv", "grader", "ann", "bo")
+    with pytest.raises(PhaseError, match="column 'Eye ID' or 'name'"):
+        write_pairs(images, graders, tmp_path / "pairs.csv")

@@ -1,0 +1,87 @@
+"""Metrics of teams by subgroup against scikit-learn and hand arithmetic (ADAM, Table 11)."""
+
+import math
+
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from evaluation.core.case_table import CaseTable
+from evaluation.core.metric import Metric, auc_of, mean_metric
+from evaluation.phase.config_tables import Subgroup
+from evaluation.phase.scores import RecordedColumns
+from evaluation.ranking.resampling import TeamCases
+from evaluation.ranking.subgroup_values import values_by_subgroup
+
+NAMES = tuple("abcdefgh")
+AMD = [1, 1, 1, 1, 0, 0, 0, 0]
+SEVERITY = ("early", "early", "late", "late", "", "", "", "")
+AGE = ("30", "40", "59.9", "60", "100", "9", "", "60")
+LIKELIHOOD = {"x": [0.5, 0.6, 0.7, 0.1, 0.2, 0.55, 0.3, 0.4], "y": [0.9, 0.8, 0.2, 0.3, 0.1, 0.1, 0.25, 0.85]}
+DICE = {"x": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, math.nan, 0.8], "y": [1.0] * 8}
+METRICS = {
+    "classification.auc": Metric("auc", "AUC", auc_of("likelihood", "amd"), 1, 0),
+    "disc.dice": mean_metric("dice", "Dice", 1, 0),
+}
+
+
+@pytest.fixture
+def cases() -> TeamCases:
+    tables = []
+    for team in "xy":
+        rows = zip(LIKELIHOOD[team], AMD, strict=True)
+        tables.append(
+            {
+                "classification": CaseTable(NAMES, [{"likelihood": a, "amd": b} for a, b in rows]),
+                "disc": CaseTable(NAMES, [{"dice": value} for value in DICE[team]]),
+            }
+        )
+    return TeamCases(("x", "y"), tuple(tables))
+
+
+def columns(*subgroups: Subgroup) -> RecordedColumns:
+    given = {subgroup.column: subgroup for subgroup in subgroups}
+    return RecordedColumns(NAMES, {"severity": SEVERITY, "age": AGE}, given)
+
+
+def test_positives_of_a_severity_against_all_negatives(cases):
+    severity = Subgroup(column="severity", compare="positives")
+    found = values_by_subgroup(METRICS, cases, columns(severity), ["severity"])
+    areas = [row for row in found if row.metric == "classification.auc"]
+    assert [(row.subgroup, row.team) for row in areas] == [
+        ("early", "x"),
+        ("early", "y"),
+        ("late", "x"),
+        ("late", "y"),
+    ]
+    for row in areas:
+        chosen = [i for i in range(8) if SEVERITY[i] == row.subgroup or not AMD[i]]
+        expected = roc_auc_score([AMD[i] for i in chosen], [LIKELIHOOD[row.team][i] for i in chosen])
+        assert row.value == pytest.approx(expected)
+        assert (row.compare, row.cases, row.positives) == ("positives", 6, 2)
+
+
+def test_a_mean_has_no_classes_and_takes_the_cases_of_the_subgroup(cases):
+    severity = Subgroup(column="severity", compare="positives")
+    found = values_by_subgroup(METRICS, cases, columns(severity), ["severity"])
+    means = [(row.subgroup, row.compare, row.cases, row.value) for row in found if row.team == "x"][2:]
+    assert means == [("early", "cases", 2, pytest.approx(0.15)), ("late", "cases", 2, pytest.approx(0.35))]
+
+
+def test_bins_of_the_phase_in_their_order(cases):
+    age = Subgroup(column="age", bins=(40, 60))
+    found = values_by_subgroup(METRICS, cases, columns(age), ["age"])
+    means = {
+        row.subgroup: (row.cases, row.value) for row in found if row.metric == "disc.dice" and row.team == "x"
+    }
+    # 30 and 9; 40 and 59.9; 60, 100 and 60. The age of the case without a Dice is unknown.
+    assert list(means) == ["below 40", "40 to 60", "60 and above"]
+    assert means["below 40"] == (2, pytest.approx((0.1 + 0.6) / 2))
+    assert means["40 to 60"] == (2, pytest.approx((0.2 + 0.3) / 2))
+    assert means["60 and above"] == (3, pytest.approx((0.4 + 0.5 + 0.8) / 3))
+
+
+def test_a_column_without_a_rule_is_divided_by_its_values(cases):
+    found = values_by_subgroup(METRICS, cases, columns(), ["severity"])
+    assert {row.subgroup for row in found} == {"early", "late"}
+    # Without all negatives there is one class only, and so no AUC.
+    assert {row.metric for row in found} == {"disc.dice"}
