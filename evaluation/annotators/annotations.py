@@ -19,8 +19,10 @@ from evaluation.annotators.combine import is_combinable, region_names
 from evaluation.annotators.submissions import OpenSubmission, open_submissions
 from evaluation.core.challenge import Task, fields_of
 from evaluation.core.fault import PhaseError
-from evaluation.core.field import CaseColumns, Field
+from evaluation.core.field import CaseColumns, Field, Files
 from evaluation.core.form import Form, name_key
+from evaluation.io.kinds.boxes import BoxList
+from evaluation.io.kinds.class_probabilities import ClassProbabilities
 from evaluation.phase.cases import Cases, read_cases
 from evaluation.phase.config import FILE_NAME
 from evaluation.phase.configuration import read_configuration
@@ -88,7 +90,7 @@ def open_annotators(folder: Path) -> AnnotatorsFolder:
     folders = {path.name: path for path in sorted((folder / ANNOTATORS).iterdir()) if path.is_dir()}
     if not folders:
         raise PhaseError(f"{folder / ANNOTATORS}: expected a folder for every annotator, found none")
-    annotators = open_submissions(folders, form, [_of_references(task) for task in tasks])
+    annotators = open_submissions(folders, form, [read_like_references(task) for task in tasks])
     dropped, regions = _read_dropped(folder / DROPPED, list(folders), form, fused)
     return AnnotatorsFolder(folder, tasks, cases, fused, annotators, dropped, regions)
 
@@ -98,16 +100,25 @@ def _is_kept(field: Field, cases: Cases) -> bool:
     return isinstance(location, CaseColumns) and set(location.columns) <= set(cases.columns)
 
 
-def _of_references(task: Task) -> Task:
-    """Return a task whose fields are read like references: for example a label instead of a likelihood."""
-    return replace(task, fields=tuple(replace(field, kind=field.reference.kind) for field in task.fields))
+def read_like_references(task: Task) -> Task:
+    """Return a task whose fields are read like references: for example a label instead of a likelihood.
+
+    Boxes are in the files of the reference too, whose layout may be another than that of submissions.
+    """
+    fields = []
+    for field in task.fields:
+        location, archive = field.reference.location, field.archive
+        if isinstance(field.kind, BoxList) and isinstance(location, Files) and isinstance(archive, Files):
+            archive = replace(archive, extensions=location.extensions)
+        fields.append(replace(field, kind=field.reference.kind, archive=archive))
+    return replace(task, fields=tuple(fields))
 
 
 def _problems(fused: Sequence[Field], cases: Cases) -> list[str]:
     problems = [
         f"{field.title}: values of this kind cannot be combined here; choose other tasks in {FILE_NAME}"
         for field in fused
-        if not is_combinable(field.reference.kind)
+        if not is_combinable(field.reference.kind) or isinstance(field.kind, ClassProbabilities)
     ]
     if any(field.reference.kind.needs_size for field in fused):
         problems += [

@@ -13,9 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.annotators.boxes import BoxRules, combine_boxes, mean_box
+from evaluation.annotators.classes import mean_probabilities, most_frequent_class
 from evaluation.annotators.masks import Rules, combine_label_masks, majority_vote, vote, voters
 from evaluation.core.field import Kind
 from evaluation.core.form import CaseForm
+from evaluation.io.kinds.boxes import Boxes, BoxList
+from evaluation.io.kinds.boxes_in_space import BoxesInSpace
+from evaluation.io.kinds.class_label import ClassLabel
+from evaluation.io.kinds.class_probabilities import ClassProbabilities, Probabilities
 from evaluation.io.kinds.flags import Flags, FlagSet
 from evaluation.io.kinds.label_mask import LabelMask
 from evaluation.io.kinds.multilabel_mask import MultilabelMask
@@ -64,8 +70,40 @@ def _flags(kind: FlagSet, values: Sequence[Flags], case: CaseForm, rules: Rules)
 
 
 @combine.register
+def _classes_of_cases(kind: ClassLabel, values: Sequence[float], case: CaseForm, rules: Rules) -> float:
+    """Return the position of the class that most name, or NaN where most exclude the case."""
+    found = most_frequent_class(values, rules.tie_is_foreground)
+    return found if math.isnan(found) else int(found)
+
+
+@combine.register
+def _class_probabilities(
+    kind: ClassProbabilities, values: Sequence[Probabilities], case: CaseForm, rules: Rules
+) -> Probabilities:
+    """Return the mean probability of every class."""
+    return mean_probabilities(values)
+
+
+@combine.register
 def _points(kind: PointInImage, values: Sequence[Point], case: CaseForm, rules: Rules) -> Point:
     return combine_points(kind, values, rules.tie_is_foreground)
+
+
+@combine.register
+def _box_lists(kind: BoxList, values: Sequence[Boxes], case: CaseForm, rules: Rules) -> Boxes:
+    """Return boxes fused by their confidences; boxes without any by the majority."""
+    of_kind = BoxRules(kind.with_confidence, kind.inclusive_corners, kind.max_boxes)
+    return Boxes(combine_boxes([value.rows for value in values], of_kind, rules))
+
+
+@combine.register
+def _boxes_in_space(kind: BoxesInSpace, values: Sequence[Boxes], case: CaseForm, rules: Rules) -> Boxes:
+    """Return the same of boxes with two or three axes; of single boxes the mean."""
+    rows = [value.rows for value in values]
+    if kind.single:
+        return Boxes(mean_box(rows))
+    of_kind = BoxRules(kind.attributes.with_probability, inclusive_corners=False, max_boxes=kind.max_boxes)
+    return Boxes(combine_boxes(rows, of_kind, rules))
 
 
 @combine.register

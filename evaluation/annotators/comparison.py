@@ -13,12 +13,17 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from evaluation.annotators.box_agreement import compared_boxes, numbers_of_boxes
 from evaluation.core.field import Kind
+from evaluation.io.kinds.boxes import Boxes, BoxList
+from evaluation.io.kinds.boxes_in_space import BoxesInSpace
+from evaluation.io.kinds.class_label import ClassLabel
 from evaluation.io.kinds.label_mask import LabelMask
 from evaluation.io.kinds.multilabel_mask import MultilabelMask
 from evaluation.io.kinds.number import Label, Number
 from evaluation.io.kinds.point import Point, PointInImage, distance
 from evaluation.metrics.agreement import Agreement, cohen_kappa, fleiss_kappa
+from evaluation.metrics.box_matching import box_iou
 from evaluation.metrics.crop import Crop
 from evaluation.metrics.intraclass import intraclass_correlations, limits_of_agreement
 from evaluation.metrics.krippendorff import krippendorff_alpha
@@ -41,6 +46,11 @@ def _label(kind: Label, value: int) -> Mapping[str, Hashable]:
 
 
 @categories.register
+def _class(kind: ClassLabel, value: float) -> Mapping[str, Hashable]:
+    return {"": "excluded" if math.isnan(value) else kind.names[int(value)]}
+
+
+@categories.register
 def _presence(kind: LabelMask, value: Crop) -> Mapping[str, Hashable]:
     return {
         f"{kind.labels[label]} present": bool(region_of(value, labels).values.any())
@@ -53,6 +63,12 @@ def _presence_of_classes(kind: MultilabelMask, value: tuple[Crop, ...]) -> Mappi
     return {
         f"{name} present": bool(region.values.any()) for name, region in zip(kind.classes, value, strict=True)
     }
+
+
+@categories.register(BoxList)
+@categories.register(BoxesInSpace)
+def _presence_of_boxes(kind: BoxList | BoxesInSpace, value: Boxes) -> Mapping[str, Hashable]:
+    return {f"{name} present": number > 0 for name, number in _numbers_of_boxes(kind, value).items()}
 
 
 @categories.register
@@ -90,6 +106,12 @@ def _areas_of_classes(kind: MultilabelMask, value: tuple[Crop, ...]) -> Mapping[
     }
 
 
+@amounts.register(BoxList)
+@amounts.register(BoxesInSpace)
+def _counts_of_boxes(kind: BoxList | BoxesInSpace, value: Boxes) -> Mapping[str, float]:
+    return {f"number of {name}": float(number) for name, number in _numbers_of_boxes(kind, value).items()}
+
+
 @amounts.register
 def _coordinates(kind: PointInImage, value: Point) -> Mapping[str, float]:
     visible = kind.is_visible(value)
@@ -122,10 +144,31 @@ def _dice_of_classes(
 
 
 @measures.register
+def _box_lists(kind: BoxList, first: Boxes, second: Boxes) -> Mapping[str, float]:
+    return compared_boxes(first.rows, second.rows, kind.classes, kind.inclusive_corners)
+
+
+@measures.register
+def _boxes_in_space(kind: BoxesInSpace, first: Boxes, second: Boxes) -> Mapping[str, float]:
+    """Return the similarities of lists; of single boxes their IoU, however small."""
+    if kind.single:
+        (one,), (other,) = first.rows[:, 2:], second.rows[:, 2:]
+        return {"IoU": float(box_iou(one, other, inclusive_corners=False))}
+    return compared_boxes(first.rows, second.rows, kind.attributes.classes, inclusive_corners=False)
+
+
+@measures.register
 def _distance(kind: PointInImage, first: Point, second: Point) -> Mapping[str, float]:
     """Return the distance in pixels; NaN where one annotator marked the structure as invisible."""
     both = kind.is_visible(first) and kind.is_visible(second)
     return {"distance in pixels": distance(first, second) if both else nan}
+
+
+def _numbers_of_boxes(kind: BoxList | BoxesInSpace, value: Boxes) -> Mapping[str, int]:
+    if isinstance(kind, BoxesInSpace) and kind.single:
+        return {}
+    classes = kind.classes if isinstance(kind, BoxList) else kind.attributes.classes
+    return numbers_of_boxes(value.rows, classes)
 
 
 def counting(figures: Mapping[str, Figure], *left_out: Collection[str]) -> dict[str, Figure]:

@@ -13,7 +13,7 @@ from evaluation.annotators.comparison import LeftOut, amounts, categories, count
 from evaluation.core.field import Kind
 from evaluation.io.kinds.number import Number
 
-_DICE, _OVERLAP = " Dice", "1 − "
+_SIMILARITIES, _OVERLAP = (" Dice", " F1", "IoU", "with the same class"), "1 − "
 
 
 @dataclass(frozen=True)
@@ -82,11 +82,14 @@ class Disagreements:
 def distances(kind: Kind, first: Any, second: Any) -> dict[str, float]:
     """Return how far two values of one case are apart, by measure; 0 where they agree, NaN where undefined.
 
-    Masks: 1 − Dice of every region, and 1 where only one of them has the region. Points: the distance in
+    Masks: 1 − Dice of every region, and 1 where only one of them has the region. Boxes: 1 − each of their
+    similarities. Points: the distance in
     pixels. Numbers: the absolute difference. Labels, presence and visibility: 1 where they differ.
     """
     found = {
-        f"{_OVERLAP}{name}" if name.endswith(_DICE) else name: 1 - value if name.endswith(_DICE) else value
+        f"{_OVERLAP}{name}" if name.endswith(_SIMILARITIES) else name: (
+            1 - value if name.endswith(_SIMILARITIES) else value
+        )
         for name, value in measures(kind, first, second).items()
     }
     one, other = categories(kind, first), categories(kind, second)

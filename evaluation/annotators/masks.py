@@ -25,11 +25,14 @@ class Rules:
     """The organiser's rules for combining annotators.
 
     ``tie``: the result for a pixel, label or visibility with as many votes for as against.
-    ``method``: how masks are combined.
+    ``method``: how masks are combined. ``boxes``: how boxes are, by weighted boxes fusion or non-maximum
+    suppression; those with an IoU above ``box_iou`` belong together.
     """
 
     tie: Literal["background", "foreground"] = "background"
     method: Literal["majority", "staple"] = "majority"
+    boxes: Literal["wbf", "nms"] = "wbf"
+    box_iou: float = 0.55
 
     @property
     def tie_is_foreground(self) -> bool:

@@ -3,27 +3,35 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from evaluation.annotators.annotations import ANNOTATORS, AnnotatorsFolder
+from evaluation.annotators.annotations import ANNOTATORS, AnnotatorsFolder, read_like_references
 from evaluation.annotators.submissions import OpenSubmission, open_submissions
 from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import fields_of
 from evaluation.core.fault import PhaseError
+from evaluation.core.field import Field
 from evaluation.core.outcome import CaseJob, Scored, organisers_problems
 from evaluation.evaluate import scorer_setup
+from evaluation.io.handover import encode
+from evaluation.io.kinds.boxes import BoxList
+from evaluation.io.kinds.class_label import ClassLabel
 from evaluation.phase.manifest import scan
 from evaluation.phase.phase import Phase, load_phase
 from evaluation.platform import machine
 from evaluation.workers.batches import batches_of
 from evaluation.workers.pool import PoolSettings
 from evaluation.workers.reader import ReaderSetup
-from evaluation.workers.reading import read_batches
+from evaluation.workers.reading import ReadBatch, read_batches
 from evaluation.workers.scoring import score_cases
+from evaluation.workers.values import ValuesOfBatch
 
 _CASE_SECONDS = 120.0
+_CASES_AT_ONCE = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,31 +55,38 @@ def score_annotators(folder: Path, given: AnnotatorsFolder, workers: int) -> tup
     phase = load_phase(folder, scan(folder))
     form = replace(phase.form, submission="archive", missing="worst", optional_tasks=())
     folders = {one.name: given.folder / ANNOTATORS / one.name for one in given.annotators}
+    # Annotators give boxes no confidence and may exclude a case: these are not read like submitted values.
+    here = any(isinstance(field.kind, BoxList | ClassLabel) for field in fields_of(phase.tasks))
+    tasks = [read_like_references(task) for task in phase.tasks] if here else phase.tasks
     return tuple(
         score
-        for annotator in open_submissions(folders, form, phase.tasks)
-        for score in _scores(phase, annotator, given, workers)
+        for annotator in open_submissions(folders, form, tasks)
+        for score in _scores(phase, annotator, given, workers, here)
     )
 
 
 def _scores(
-    phase: Phase, annotator: OpenSubmission, given: AnnotatorsFolder, workers: int
+    phase: Phase, annotator: OpenSubmission, given: AnnotatorsFolder, workers: int, here: bool
 ) -> list[AnnotatorScore]:
-    sources = []
-    for position in range(len(phase.rows)):
-        dropped = given.incomplete_fields(annotator.name, position)
-        kept = annotator.sources(position).items()
-        sources.append({name: source for name, source in kept if name not in dropped})
     jobs = [CaseJob(case, row) for case, row in zip(phase.cases.forms, phase.rows, strict=True)]
     setup = scorer_setup(phase, phase.form.tasks, workers)
     root = annotator.index.root
     reading = ReaderSetup(replace(annotator.form, cases=()), root, setup.memory_bytes, home=setup.home)
     settings = PoolSettings(workers, _CASE_SECONDS)
-    batches = list(batches_of(root, phase.cases.forms, sources, fields_of(phase.tasks), workers))
-    read = read_batches(batches, reading, settings, machine.held_memory())
-    if read.faults:
-        raise PhaseError(*annotator.described(read.faults))
-    outcomes = score_cases(jobs, read.batches, setup, reading, settings)
+    if here:
+        done = _read_here(phase, annotator, given)
+    else:
+        sources = []
+        for position in range(len(phase.rows)):
+            dropped = given.incomplete_fields(annotator.name, position)
+            kept = annotator.sources(position).items()
+            sources.append({name: source for name, source in kept if name not in dropped})
+        batches = list(batches_of(root, phase.cases.forms, sources, fields_of(phase.tasks), workers))
+        read = read_batches(batches, reading, settings, machine.held_memory())
+        if read.faults:
+            raise PhaseError(*annotator.described(read.faults))
+        done = read.batches
+    outcomes = score_cases(jobs, done, setup, reading, settings)
     problems = organisers_problems(outcomes)
     for job, outcome in zip(jobs, outcomes, strict=True):
         if isinstance(outcome, Scored) and outcome.failure is not None:
@@ -93,3 +108,33 @@ def _scores(
                 if not math.isnan(value)
             ]
     return scores
+
+
+def _read_here(phase: Phase, annotator: OpenSubmission, given: AnnotatorsFolder) -> tuple[ReadBatch, ...]:
+    """Return an annotator's values as readers would hand them over. Raises `PhaseError` with every fault."""
+    fields = {field.name: field for field in fields_of(phase.tasks)}
+    faults: list[str] = []
+    batches = []
+    for first in range(0, len(phase.rows), _CASES_AT_ONCE):
+        positions = range(first, min(first + _CASES_AT_ONCE, len(phase.rows)))
+        values = ValuesOfBatch(fields, math.inf)
+        for position in positions:
+            dropped = given.incomplete_fields(annotator.name, position)
+            annotated = annotator.read(position, fields, faults, dropped)
+            values.add(position, _as_submitted(annotated, fields))
+        document = memoryview(b"".join(encode(values.packed())))
+        batches.append(ReadBatch({position: position for position in positions}, b"", document, {}))
+    if faults:
+        raise PhaseError(*faults)
+    return tuple(batches)
+
+
+def _as_submitted(annotated: Mapping[str, Any], fields: Mapping[str, Field]) -> dict[str, Any]:
+    """Return annotated values as a submission holds them: without a class where the case is excluded."""
+    found = {}
+    for name, value in annotated.items():
+        if not isinstance(fields[name].kind, ClassLabel):
+            found[name] = value
+        elif not math.isnan(value):
+            found[name] = int(value)
+    return found

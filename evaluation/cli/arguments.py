@@ -27,6 +27,17 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def share_below_one(text: str) -> float:
+    """Return an argument that is a number from 0 to below 1; the ``type`` of an argument."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < 1:
+        raise argparse.ArgumentTypeError(f"expected a number from 0 to below 1, found {text!r}")
+    return number
+
+
 def whole_number(least: int) -> Callable[[str], int]:
     """Return the ``type`` of an argument that is a whole number of at least ``least``."""
 

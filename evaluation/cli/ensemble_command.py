@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evaluation.cli.arguments import whole_number
-from evaluation.cli.fuse_command import add_rules
+from evaluation.cli.fuse_command import add_rules, rules_of
 from evaluation.cli.progress import progress_bar
 from evaluation.core.fault import PhaseError
 from evaluation.platform import machine
@@ -63,7 +63,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write the ensemble. Raises `PhaseError` with the faults of the submissions or the phase."""
     from evaluation.annotators.ensemble import write_agreement, write_ensemble
-    from evaluation.annotators.masks import Rules
     from evaluation.phase.manifest import scan
     from evaluation.phase.phase import load_phase
     from evaluation.phase.registry import select_tasks
@@ -86,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
             tasks,
             members,
             arguments.output,
-            Rules(arguments.tie, arguments.method),
+            rules_of(arguments),
             progress,
         )
     cases = ", ".join(f"{name} in {count}" for name, count in written.cases.items())

@@ -6,11 +6,16 @@ import argparse
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from evaluation.cli import fuse_cysts
+from evaluation.cli.arguments import share_below_one
 from evaluation.cli.graders_command import add_draw, add_limits, limits_of
 from evaluation.cli.progress import progress_bar
 from evaluation.platform import machine
+
+if TYPE_CHECKING:
+    from evaluation.annotators.masks import Rules
 
 Run = Callable[[argparse.Namespace], list[Path]]
 
@@ -23,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     kinds = parser.add_subparsers(dest="what", required=True, metavar="WHAT")
     for name, summary, module, add in (
-        ("annotators", "masks, points and labels of several annotators", annotators, _add_annotators),
+        ("annotators", "masks, boxes, points and labels of several annotators", annotators, _add_annotators),
         ("graders", "labels of two graders and a specialist (JustRAIGS)", labels_phase, _add_graders),
         ("cysts", "a confidence benchmark of cysts in OCT volumes", benchmark, fuse_cysts.add_arguments),
     ):
@@ -54,6 +59,26 @@ def add_rules(parser: argparse.ArgumentParser) -> None:
         default="majority",
         help="how masks are combined (default: majority)",
     )
+    parser.add_argument(
+        "--boxes",
+        choices=["wbf", "nms"],
+        default="wbf",
+        help="how boxes are combined: weighted boxes fusion or non-maximum suppression (default: wbf)",
+    )
+    parser.add_argument(
+        "--box-iou",
+        type=share_below_one,
+        default=0.55,
+        metavar="SHARE",
+        help="boxes belong together whose intersection over union is above this (default: 0.55)",
+    )
+
+
+def rules_of(arguments: argparse.Namespace) -> Rules:
+    """Return how values are combined."""
+    from evaluation.annotators.masks import Rules
+
+    return Rules(arguments.tie, arguments.method, arguments.boxes, arguments.box_iou)
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
@@ -85,10 +110,9 @@ def _add_annotators(parser: argparse.ArgumentParser) -> None:
 def _fuse_annotators(arguments: argparse.Namespace) -> list[Path]:
     from evaluation.annotators.annotations import open_annotators
     from evaluation.annotators.ellipses import ellipses_as_masks
-    from evaluation.annotators.masks import Rules
     from evaluation.annotators.reference import fuse_annotators, write_reference_report
 
-    rules = Rules(arguments.tie, arguments.method)
+    rules = rules_of(arguments)
     with ellipses_as_masks(arguments.input) as folder:
         given = open_annotators(folder)
         with progress_bar("cases", len(given.cases.forms)) as progress:

@@ -50,6 +50,17 @@ class Decision:
 
 
 @dataclass(frozen=True)
+class CaseFigure:
+    """What tells how difficult a case is, where the metric is no mean over cases.
+
+    ``values`` returns a figure of each case, NaN where it has none; higher is better.
+    """
+
+    name: str
+    values: Callable[[CaseTable], FloatArray]
+
+
+@dataclass(frozen=True)
 class DetectionCurves:
     """The detections that a figure is computed from, for curves of them.
 
@@ -80,9 +91,9 @@ class Aggregate:
     It depends on the reference only, so all teams of a phase have the same resamples. Tests between teams
     and the difficulty of cases use the columns: ``spread_column`` if this is the mean of a column,
     ``share_column`` if it is the share of ones in a column of zeros and ones, ``curve`` or ``decision``
-    otherwise. ``detections`` are those of which the first figure of a metric of detections is made. Above
-    ``max_cases`` cases an interval is computed only if the phase asks for it.
-    ``resolution`` tells how much a figure of 0/1 labels reveals about them.
+    otherwise. Without any of these, ``case_figure`` tells the difficulty. ``detections`` are those of which
+    the first figure of a metric of detections is made. Above ``max_cases`` cases an interval is computed only
+    if the phase asks for it. ``resolution`` tells how much a figure of 0/1 labels reveals about them.
     """
 
     values: Callable[[WeightedCases], FloatArray]
@@ -94,6 +105,7 @@ class Aggregate:
     decision: Decision | None = None
     detections: DetectionCurves | None = None
     resolution: Callable[[CaseTable], Resolution] | None = None
+    case_figure: CaseFigure | None = None
 
 
 @dataclass(frozen=True)

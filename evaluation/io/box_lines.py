@@ -33,18 +33,25 @@ class BoxFormat:
     """The fields of a line: one of the classes (index by name), an optional confidence, corners in pixels.
 
     Coordinates lie between 0 and the image's size. Others are a fault ("error"), moved to the border ("clip")
-    or kept up to `MAX_COORDINATE` ("keep"). ``remedy`` ends the message of the fault.
+    or kept up to `MAX_COORDINATE` ("keep"). ``remedy`` ends the message of the fault. With ``class_last`` the
+    class stands at the end of a line.
     """
 
     classes: Mapping[str, int]
     with_confidence: bool
     outside: Outside = "error"
     remedy: str = ""
+    class_last: bool = False
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of a line's fields in their order."""
-        return ("class", "confidence", *_CORNERS) if self.with_confidence else ("class", *_CORNERS)
+        return (*self.numbers, "class") if self.class_last else ("class", *self.numbers)
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """The names of a line's numbers in their order."""
+        return ("confidence", *_CORNERS) if self.with_confidence else _CORNERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +67,57 @@ class BoxLines:
     outside: int
 
 
+class BoxRows:
+    """Collects boxes that are given as a line each, with the class first, and their problems."""
+
+    def __init__(self, form: BoxFormat, size: Size) -> None:
+        self._form, self._size = form, size
+        self._match = (_LINE_WITH_CONFIDENCE if form.with_confidence else _LINE).fullmatch
+        self.rows: list[tuple[float, ...]] = []
+        self.problems: list[ReadError] = []
+        self.outside = 0
+
+    def excess(self, number: int, max_boxes: int, unit: str) -> ReadError | None:
+        """Return what is wrong with one more box at a line where there are too many, else None."""
+        if len(self.rows) + len(self.problems) >= max_boxes:
+            return ReadError(FaultKind.TOO_LARGE, f"at most {max_boxes} {unit}", "more", number)
+        if len(self.problems) >= _MAX_PROBLEMS:
+            expected = f"at most {_MAX_PROBLEMS} faults in a file"
+            return ReadError(FaultKind.TOO_LARGE, expected, "more", number)
+        return None
+
+    def add(self, line: str, number: int) -> None:
+        """Add the box of a line, or its problems."""
+        form, size = self._form, self._size
+        found = self._match(line)
+        if found is None:
+            if line.strip(" \t"):
+                self.problems += _problems(line, number, form, size)
+            return
+        right, bottom = float(size.width), float(size.height)
+        name, *texts = found.groups()
+        label = form.classes.get(name)
+        values = [float(part) for part in texts]
+        confidence = values.pop(0) if form.with_confidence else 1.0
+        x1, y1, x2, y2 = values
+        inside = 0.0 <= x1 <= x2 <= right and 0.0 <= y1 <= y2 <= bottom
+        if label is None or not 0.0 <= confidence <= 1.0 or not inside:
+            found_problems = _problems(line, number, form, size)
+            if found_problems:
+                self.problems += found_problems
+                return
+            if form.outside == "clip":
+                x1, x2 = min(max(x1, 0.0), right), min(max(x2, 0.0), right)
+                y1, y2 = min(max(y1, 0.0), bottom), min(max(y2, 0.0), bottom)
+            self.outside += 1
+        self.rows.append((form.classes[name], confidence, x1, y1, x2, y2))
+
+    @property
+    def lines(self) -> BoxLines:
+        """What was collected."""
+        return BoxLines(self.rows, self.problems, self.outside)
+
+
 def read_box_lines(data: memoryview, form: BoxFormat, size: Size, max_boxes: int) -> BoxLines:
     """Return the boxes of a text file whose fields are separated by spaces or tabs; blank lines are skipped.
 
@@ -73,42 +131,17 @@ def read_box_lines(data: memoryview, form: BoxFormat, size: Size, max_boxes: int
         return BoxLines([], [ReadError(FaultKind.TOO_LARGE, expected, "more")], 0)
     # Bytes beyond ASCII are always faults; they are decoded only to be shown.
     text = raw.decode("ascii") if raw.isascii() else raw.decode("utf-8", "replace")
-    match = _LINE_WITH_CONFIDENCE.fullmatch if form.with_confidence else _LINE.fullmatch
-    right, bottom = float(size.width), float(size.height)
-    rows: list[tuple[float, ...]] = []
-    problems: list[ReadError] = []
-    outside = 0
+    found = BoxRows(form, size)
     for number, line in enumerate(text.split("\n"), start=1):
-        if len(rows) + len(problems) >= max_boxes and line.strip():
-            problems.append(ReadError(FaultKind.TOO_LARGE, f"at most {max_boxes} lines", "more", number))
-            break
-        if len(problems) >= _MAX_PROBLEMS:
-            expected = f"at most {_MAX_PROBLEMS} faults in a file"
-            problems.append(ReadError(FaultKind.TOO_LARGE, expected, "more", number))
+        if line.strip() and (excess := found.excess(number, max_boxes, "lines")) is not None:
+            found.problems.append(excess)
             break
         line = line.removesuffix("\r")
-        found = match(line)
-        if found is None:
-            if line.strip(" \t"):
-                problems += _problems(line, number, form, size)
-            continue
-        name, *texts = found.groups()
-        label = form.classes.get(name)
-        values = [float(part) for part in texts]
-        confidence = values.pop(0) if form.with_confidence else 1.0
-        x1, y1, x2, y2 = values
-        inside = 0.0 <= x1 <= x2 <= right and 0.0 <= y1 <= y2 <= bottom
-        if label is None or not 0.0 <= confidence <= 1.0 or not inside:
-            found_problems = _problems(line, number, form, size)
-            if found_problems:
-                problems += found_problems
-                continue
-            if form.outside == "clip":
-                x1, x2 = min(max(x1, 0.0), right), min(max(x2, 0.0), right)
-                y1, y2 = min(max(y1, 0.0), bottom), min(max(y2, 0.0), bottom)
-            outside += 1
-        rows.append((form.classes[name], confidence, x1, y1, x2, y2))
-    return BoxLines(rows, problems, outside)
+        if form.class_last:
+            *corners, name = _cells_of(line) or [""]
+            line = " ".join((name, *corners))
+        found.add(line, number)
+    return found.lines
 
 
 def read_plain_boxes(
@@ -122,7 +155,7 @@ def read_plain_boxes(
     counts = np.array([text.count(b"\n") for text in ended], dtype=np.intp)
     joined = b"".join(ended)
     line = _PLAIN_LINES_WITH_CONFIDENCE if form.with_confidence else _PLAIN_LINES
-    if counts.max(initial=0) > max_boxes or line.fullmatch(joined) is None:
+    if form.class_last or counts.max(initial=0) > max_boxes or line.fullmatch(joined) is None:
         return None
     cells = joined.split()
     numbers = len(form.columns) - 1
@@ -149,9 +182,11 @@ def write_box_lines(rows: list[list[float]], form: BoxFormat) -> bytes:
     names = {index: name for name, index in form.classes.items()}
     lines = []
     for label, confidence, *corners in rows:
-        texts = [names[int(label)], *map(_shortest, corners)]
+        texts = [names[int(label)], *map(shortest, corners)]
         if form.with_confidence:
-            texts.insert(1, _shortest(confidence))
+            texts.insert(1, shortest(confidence))
+        if form.class_last:
+            texts.append(texts.pop(0))
         lines.append(" ".join(texts) + "\n")
     return "".join(lines).encode("ascii")
 
@@ -168,10 +203,14 @@ _LINE, _LINE_WITH_CONFIDENCE = _line(4), _line(5)
 _PLAIN_LINES, _PLAIN_LINES_WITH_CONFIDENCE = _plain_lines(4), _plain_lines(5)
 
 
+def _cells_of(line: str) -> list[str]:
+    # By one character: a line may hold a million fields, and a pattern takes six times as long.
+    return [cell for cell in line.replace("\t", " ").split(" ") if cell]
+
+
 def _problems(line: str, number: int, form: BoxFormat, size: Size) -> list[ReadError]:
     """Return all problems of a line; none if it only leaves the image and may."""
-    # By one character: a line may hold a million fields, and a pattern takes six times as long.
-    cells = [cell for cell in line.replace("\t", " ").split(" ") if cell]
+    cells = _cells_of(line)
     if len(cells) != len(form.columns):
         expected = f"{len(form.columns)} fields ({' '.join(form.columns)})"
         return [ReadError(FaultKind.MALFORMED, expected, str(len(cells)), number)]
@@ -180,7 +219,7 @@ def _problems(line: str, number: int, form: BoxFormat, size: Size) -> list[ReadE
         expected = f"a class ({', '.join(form.classes)})"
         problems.append(ReadError(FaultKind.WRONG_VALUE, expected, f'"{shorten(cells[0])}"', number))
     values: dict[str, float] = {}
-    for name, cell in zip(form.columns[1:], cells[1:], strict=True):
+    for name, cell in zip(form.numbers, cells[1:], strict=True):
         try:
             values[name] = parse_number(cell)
         except ReadError as error:
@@ -206,5 +245,6 @@ def _problems(line: str, number: int, form: BoxFormat, size: Size) -> list[ReadE
     return problems
 
 
-def _shortest(value: float) -> str:
+def shortest(value: float) -> str:
+    """Return a number in as few digits as read back the same."""
     return repr(int(value)) if float(value).is_integer() else repr(float(value))

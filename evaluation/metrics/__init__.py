@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from evaluation.metrics.agreement import cohen_kappa, fleiss_kappa
     from evaluation.metrics.distance import euclidean_distance
     from evaluation.metrics.intervals import wilson_interval
+    from evaluation.metrics.plain_box_fusion import non_maximum_suppression, weighted_boxes_fusion
     from evaluation.metrics.plain_boxes import (
         box_average_precision,
         box_iou,
@@ -116,6 +117,7 @@ __all__ = [
     "mean_f1",
     "mean_radial_error",
     "modified_hausdorff_distance",
+    "non_maximum_suppression",
     "normalised_absolute_error",
     "panoptic_quality",
     "partial_auc",
@@ -131,6 +133,7 @@ __all__ = [
     "specificity_at_sensitivity",
     "success_detection_rate",
     "surface_dice",
+    "weighted_boxes_fusion",
     "weighted_dice",
     "wilson_interval",
     "wilson_sample_size",
@@ -141,6 +144,7 @@ _MODULES = {
     "agreement": "cohen_kappa fleiss_kappa",
     "distance": "euclidean_distance",
     "intervals": "wilson_interval",
+    "plain_box_fusion": "non_maximum_suppression weighted_boxes_fusion",
     "plain_boxes": "box_average_precision box_iou mean_average_precision mean_detection_iou",
     "plain_classes": "accuracy balanced_accuracy confusion_matrix matthews_correlation mean_f1",
     "plain_classification": "auc average_precision roc_curve sensitivity_at_specificity",

@@ -18,16 +18,18 @@ _PAIRS_AT_ONCE = 1 << 20  # some 100 MB of intermediate arrays
 
 @dataclass(frozen=True, slots=True)
 class BoxMatches:
-    """Which detections are true positives at which threshold: two arrays of shape (detections,) in [0, 1].
+    """Which detections are true positives at which threshold: three arrays of shape (detections,).
 
     ``iou``: the IoU of the detection with the best-overlapping reference box of its group, 0 without one.
     ``claimed``: the largest such IoU among the more confident detections with the same best box, 0 without
     any. The box is still free at a threshold t if claimed < t. So the detection is a true positive if
-    claimed < t ≤ iou, and a false positive at every other threshold in (0, 1].
+    claimed < t ≤ iou, and a false positive at every other threshold in (0, 1]. ``best``: the position of
+    that reference box, −1 without one.
     """
 
     iou: Floats
     claimed: Floats
+    best: Integers
 
     def found(self, thresholds: Floats) -> Bools:
         """Return which detections are true positives, shape (detections, thresholds)."""
@@ -35,7 +37,7 @@ class BoxMatches:
 
     def take(self, chosen: NDArray[Any]) -> BoxMatches:
         """Return the matches of some detections, by their positions or a mask."""
-        return BoxMatches(self.iou[chosen], self.claimed[chosen])
+        return BoxMatches(self.iou[chosen], self.claimed[chosen], self.best[chosen])
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +121,7 @@ def match_boxes(
         # Of the boxes with the highest overlap the first one.
         hits = hits[np.diff(detection[hits], prepend=-1) > 0]
         iou[chosen], best[chosen] = highest, reference[hits]
-    return BoxMatches(iou, _claimed_before(iou, best, confidence))
+    return BoxMatches(iou, _claimed_before(iou, best, confidence), best)
 
 
 def match_at_thresholds(iou: Floats, confidence: Floats, thresholds: Floats) -> ThresholdMatches:

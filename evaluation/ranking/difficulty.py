@@ -24,7 +24,8 @@ class CaseDifficulty:
     """The average result of the teams on one case; ``place`` 1 is the hardest case of its metric.
 
     ``value``: the mean of the metric's column over the teams; for decisions, the share of wrong teams; for
-    likelihoods, the mean share of cases of the other class that are ordered wrongly against this case.
+    likelihoods, the mean share of cases of the other class that are ordered wrongly against this case; for a
+    metric without any value per case, the mean of the figure that stands for it (`CaseFigure`).
     """
 
     metric: str
@@ -164,7 +165,8 @@ def subgroup_tests(
 
 def _columns(aggregate: Aggregate) -> object:
     """Return a key of the columns that define a case's difficulty, None where there are none."""
-    return aggregate.spread_column or aggregate.share_column or aggregate.curve or aggregate.decision
+    column = aggregate.spread_column or aggregate.share_column
+    return column or aggregate.curve or aggregate.decision or aggregate.case_figure
 
 
 def measure_per_case(metric: Metric) -> tuple[str, int]:
@@ -173,6 +175,8 @@ def measure_per_case(metric: Metric) -> tuple[str, int]:
         return "mean over teams", 1 if metric.better == "higher" else -1
     if metric.aggregate.decision:
         return "share of teams wrong", -1
+    if metric.aggregate.case_figure:
+        return f"{metric.aggregate.case_figure.name}, mean over teams", 1
     return "share of pairs wrong", -1
 
 
@@ -187,6 +191,8 @@ def value_per_case(aggregate: Aggregate, table: CaseTable) -> FloatArray:
         present = table[aggregate.decision.present]
         wrong = (table[aggregate.decision.predicted] > 0) != (present > 0)
         return np.where(np.isnan(present), np.nan, wrong)
+    if aggregate.case_figure:
+        return aggregate.case_figure.values(table)
     assert aggregate.curve is not None
     return _pairs_wrong(table[aggregate.curve.score], table[aggregate.curve.label])
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.annotators.combine import combine, combine_points
+from evaluation.annotators.combine import combine, combine_points, is_combinable
 from evaluation.annotators.comparison import FieldAgreement
 from evaluation.annotators.masks import Rules
+from evaluation.core.field import Kind
 from evaluation.core.form import CaseForm
-from evaluation.io.kinds.boxes import BoxList
 from evaluation.io.kinds.flags import FlagSet
 from evaluation.io.kinds.label_mask import LabelMask
 from evaluation.io.kinds.multilabel_mask import MultilabelMask
@@ -80,9 +80,20 @@ def test_confidences_are_averaged_voxel_by_voxel():
     np.testing.assert_array_equal(back.values, found.values)
 
 
-def test_boxes_are_not_combined():
-    with pytest.raises(TypeError, match="BoxList cannot be combined"):
-        combine(BoxList(("a",), with_confidence=True), [], CASE, Rules())
+class Unknown(Kind):
+    """A kind of which nothing is known here."""
+
+    def read(self, source, case, files):
+        return None
+
+    def describe(self):
+        return ""
+
+
+def test_a_kind_that_is_not_registered_is_not_combined():
+    assert not is_combinable(Unknown())
+    with pytest.raises(TypeError, match="Unknown cannot be combined"):
+        combine(Unknown(), [None], CASE, Rules())
 
 
 def agreement(kind, *cases):

@@ -11,6 +11,7 @@ from evaluation.annotators.masks import Rules
 from evaluation.annotators.reference import fuse_annotators, write_reference_report
 from evaluation.core.fault import PhaseError
 from evaluation.io.grey_images import read_grey
+from evaluation.io.kinds.boxes import Boxes, BoxList
 from evaluation.io.kinds.label_mask import LabelMask
 from evaluation.io.kinds.number import Label, Number
 from evaluation.io.kinds.point import Point, PointInImage
@@ -33,6 +34,17 @@ def test_distances_by_kind():
         "1 − optic cup Dice": 1.0,
         "optic disc present": 0.0,
         "optic cup present": 1.0,
+    }
+    # One of two boxes of each is shared, by 8 of 10 rows; the others are apart.
+    boxes = BoxList(("polyp",), with_confidence=False, inclusive_corners=False)
+    one, other = (
+        Boxes(np.array([[0, 1, 0, 0, 10, height], [0, 1, place, 50, 60, 60]], dtype=float))
+        for height, place in ((10, 40), (8, 55))
+    )
+    assert distances(boxes, one, other) == {
+        "1 − boxes F1": 0.5,
+        "1 − boxes IoU": pytest.approx(0.2),
+        "polyp present": 0.0,
     }
     assert distances(Label(), 0, 1) == {"label": 1.0}
     assert distances(Number(), 0.25, 1.0) == {"difference": 0.75}

@@ -181,4 +181,9 @@ def test_the_report_is_the_same_for_the_same_input(tmp_path):
         assert one == (tmp_path / "other-report" / name).read_bytes()
     content = json.loads((tmp_path / "one-report" / "report.json").read_text())
     assert set(content["annotators"]) == set(SEVEN)
-    assert content["rules"] == {"tie": "background", "method": "majority"}
+    assert content["rules"] == {
+        "tie": "background",
+        "method": "majority",
+        "boxes": "wbf",
+        "box_iou": 0.55,
+    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +14,8 @@ from evaluation.metrics.detection import AveragePrecision, DetectionTable, mean_
 
 MAX_CASES = 2000
 """Above this number of images average precision has no bootstrap interval unless the phase asks for one."""
+HIT = 0.5
+"""IoU from which a box is found, where one threshold stands for all."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +52,20 @@ class DetectionRules:
         counts = self.table(table).reference_counts.sum(axis=0)
         return tuple(name for name, count in zip(self.classes, counts, strict=True) if not count)
 
+    def differences(self, table: CaseTable, stated: Mapping[str, int]) -> list[str]:
+        """Return one sentence for every class whose number of reference boxes is not the stated one."""
+        if not stated:
+            return []
+        counts = self.table(table).reference_counts.sum(axis=0)
+        return [
+            f"boxes of {name}: {count:g} in the reference, {stated[name]} in stated_boxes"
+            for name, count in zip(self.classes, counts, strict=True)
+            if name in stated and count != stated[name]
+        ]
+
     def _match(self, table: CaseTable) -> DetectionTable:
-        predicted, images = _stacked(table.objects("predicted"))
-        reference, reference_images = _stacked(table.objects("reference"))
+        predicted, images = stacked(table.objects("predicted"))
+        reference, reference_images = stacked(table.objects("reference"))
         size = len(self.classes)
         classes = predicted[:, 0].astype(np.int64)
         reference_groups = reference_images * size + reference[:, 0].astype(np.int64)
@@ -127,7 +141,7 @@ class DetectionFigures:
         return number
 
 
-def _stacked(arrays: list[FloatArray]) -> tuple[FloatArray, Strata]:
+def stacked(arrays: list[FloatArray]) -> tuple[FloatArray, Strata]:
     """Return the rows of all images in one array, and the image of each row."""
     images = np.repeat(np.arange(len(arrays)), [len(array) for array in arrays])
     return np.concatenate([*arrays, np.zeros((0, 6))]), images

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from evaluation.challenges.edd2020.detection import MAX_CASES, DetectionFigures, DetectionRules
+from evaluation.challenges.edd2020.detection import HIT, MAX_CASES, DetectionFigures, DetectionRules
 from evaluation.core.case_table import CaseTable, FloatArray, WeightedCases
-from evaluation.core.metric import Aggregate, DetectionCurves, Metric, Strata
+from evaluation.core.metric import Aggregate, CaseFigure, DetectionCurves, Metric, Strata
 
 Figure = Callable[[DetectionFigures], FloatArray]
 
@@ -26,8 +26,8 @@ def detection_metrics(rules: DetectionRules, with_missed: bool) -> tuple[Metric,
         score: FloatArray = 0.6 * figures.mean_average_precisions.mean(axis=1)
         return score + 0.4 * figures.mean_iou(with_missed)
 
-    def share(name: str, title: str, figure: Figure) -> Metric:
-        return Metric(name, title, _figure_of(rules, figure), best=1, worst=0)
+    def share(name: str, title: str, figure: Figure, of_case: CaseFigure | None = None) -> Metric:
+        return Metric(name, title, replace(_figure_of(rules, figure), case_figure=of_case), best=1, worst=0)
 
     def map_at(percent: int) -> Metric:
         return share(
@@ -51,6 +51,7 @@ def detection_metrics(rules: DetectionRules, with_missed: bool) -> tuple[Metric,
             "map_d",
             "mAP, mean over the thresholds",
             lambda figures: figures.mean_average_precisions.mean(axis=1),
+            f1_of_images(rules),
         ),
         share("iou_d", "Mean IoU of the predicted boxes", lambda figures: figures.mean_iou(False)),
         share(
@@ -72,6 +73,18 @@ def detection_metrics(rules: DetectionRules, with_missed: bool) -> tuple[Metric,
             ordered=False,
         ),
     )
+
+
+def f1_of_images(rules: DetectionRules, within: str | None = None) -> CaseFigure:
+    """Return the F1 of the boxes of single images, NaN for those that are 0 in the column ``within``."""
+
+    def values(table: CaseTable) -> FloatArray:
+        from evaluation.challenges.edd2020.images import image_detections  # for the organiser alone
+
+        f1 = image_detections(rules, table).f1
+        return f1 if within is None else np.where(table[within] == 1, f1, np.nan)
+
+    return CaseFigure(f"F1 of the image's boxes at IoU {HIT:g}", values)
 
 
 def _curves_of(rules: DetectionRules) -> DetectionCurves:
@@ -113,7 +126,12 @@ def _class_average_precision_of(rules: DetectionRules, position: int) -> Aggrega
 
 
 def detection_details(rules: DetectionRules, table: CaseTable) -> Mapping[str, Any]:
-    """Return the precision–recall points of every class and threshold, one at each true positive."""
+    """Return figures of single images, confused classes, and the points of every precision–recall curve.
+
+    A curve has a point at each true positive.
+    """
+    from evaluation.challenges.edd2020.images import image_detections
+
     matched = rules.table(table)
     weights = np.ones(len(table))
     curves = []
@@ -131,4 +149,4 @@ def detection_details(rules: DetectionRules, table: CaseTable) -> Mapping[str, A
                     "precision": points.precision.tolist(),
                 }
             )
-    return {"precision_recall": curves}
+    return {**image_detections(rules, table).details(), "precision_recall": curves}

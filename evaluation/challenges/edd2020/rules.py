@@ -6,10 +6,12 @@ Other EndoCV challenges have the same rules, so classes and thresholds are optio
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from dataclasses import replace
+from typing import Annotated, Any, Literal, Self, get_args
 
+import numpy as np
 import pydantic
-from pydantic import AfterValidator
+from pydantic import AfterValidator, model_validator
 
 from evaluation.challenges.edd2020.detection import DetectionRules
 from evaluation.challenges.edd2020.detection_metrics import detection_details, detection_metrics
@@ -25,13 +27,11 @@ from evaluation.core.field import Field, Files, Reference, Socket
 from evaluation.core.form import CaseForm
 from evaluation.core.scheme import Board, Rank, Scheme
 from evaluation.io.box_lines import Outside
-from evaluation.io.kinds.boxes import BoxList, box_columns
+from evaluation.io.kinds.boxes import BoxLayout, BoxList, box_columns
 from evaluation.io.kinds.multilabel_mask import MultilabelMask
 from evaluation.metrics.detection import AveragePrecision
 
 _REMEDY = ' (or outside = "keep" or "clip" in [options])'
-
-SET = FormColumn("set", ("in-sample", "out-of-sample"))
 
 
 def _distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -42,7 +42,11 @@ def _distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
 
 ClassName = Annotated[str, pydantic.Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$", max_length=40)]
 Threshold = Annotated[float, pydantic.Field(gt=0, le=1)]
+StatedNumber = Annotated[int, pydantic.Field(ge=0)]
+SetName = Literal["in-sample", "out-of-sample"]
 GeneralisationRanks = Literal["map_g_and_dev_g", "map_d_map_g_and_dev_g"]
+
+SET = FormColumn("set", get_args(SetName))
 
 
 class Edd2020Options(Options):
@@ -58,6 +62,17 @@ class Edd2020Options(Options):
         "What happens to a box that leaves the image, in a submission and in the reference. `error`: it is a "
         "fault. `clip`: it is cut at the border. `keep`: it is compared as it is.",
         in_form=True,
+    )
+    reference_boxes: BoxLayout = option(
+        "class_first",
+        "What the files of reference boxes are, and those of annotators that `fuse` reads. `class_first`: "
+        "text, `class x1 y1 x2 y2`. `class_last`: text, `x1 y1 x2 y2 class`. `voc_xml`: the XML of PASCAL "
+        "VOC, `<image>.xml`. No metric depends on it.",
+    )
+    stated_boxes: dict[SetName, dict[ClassName, StatedNumber]] = option(
+        {},
+        "How many reference boxes the challenge's description states, by set and class. `seal` says where "
+        "the reference differs. No metric depends on it.",
     )
     # Hundredths as the nearest float: a correctly rounded IoU of that value is equal to it.
     iou_thresholds: Annotated[tuple[Threshold, ...], AfterValidator(_distinct)] = option(
@@ -84,12 +99,21 @@ class Edd2020Options(Options):
         "sample and the gap. `map_d_map_g_and_dev_g`: also the mAP in sample. No metric depends on it.",
     )
 
-    def recorded(self) -> dict[str, Any]:
-        """Return the options as `metrics.json` holds them; the ranking of generalisation only if it is set.
+    @model_validator(mode="after")
+    def _state_known_classes(self) -> Self:
+        named = {name for classes in self.stated_boxes.values() for name in classes}
+        if unknown := sorted(named - set(self.classes)):
+            raise ValueError(f"stated_boxes: expected classes of this phase, found {', '.join(unknown)}")
+        return self
 
-        No figure depends on that option: results of phases without it can be ranked together.
+    def recorded(self) -> dict[str, Any]:
+        """Return the options as `metrics.json` holds them, without those on which no figure depends.
+
+        So results of phases that differ in them can be ranked together. The ranking of generalisation is
+        there if it is set.
         """
         recorded = super().recorded()
+        del recorded["reference_boxes"], recorded["stated_boxes"]
         if self.generalisation_ranks == "map_g_and_dev_g":
             del recorded["generalisation_ranks"]
         return recorded
@@ -134,8 +158,11 @@ def _detection(boxes: Field, options: Edd2020Options) -> Task:
             **detection_details(rules, table),
         },
         notices=lambda table: [
-            f"the reference has no box of {name}; mAP is the mean over the other classes"
-            for name in rules.absent_classes(table)
+            *(
+                f"the reference has no box of {name}; mAP is the mean over the other classes"
+                for name in rules.absent_classes(table)
+            ),
+            *rules.differences(table, options.stated_boxes.get("in-sample", {})),
         ],
     )
 
@@ -174,7 +201,14 @@ def _generalisation(boxes: Field, further_boxes: Field, options: Edd2020Options)
         score=score,
         worst=worst,
         metrics=sets.metrics(),
-        notices=sets.notices,
+        details=sets.details,
+        notices=lambda table: [
+            *sets.notices(table),
+            *rules.differences(
+                table.take(np.flatnonzero(table["out_of_sample"])),
+                options.stated_boxes.get("out-of-sample", {}),
+            ),
+        ],
     )
 
 
@@ -197,16 +231,22 @@ def _is_out_of_sample(case: CaseForm) -> bool:
 
 
 def _boxes(name: str, title: str, folder: str, options: Edd2020Options, in_sample: bool) -> Field:
+    kind = BoxList(
+        options.classes,
+        with_confidence=True,
+        outside=options.outside,
+        inclusive_corners=options.inclusive_corners,
+    )
     return Field(
         name=f"{name}_boxes",
         title=title,
-        kind=BoxList(options.classes, with_confidence=True, outside=options.outside),
+        kind=kind,
         archive=Files(folder, (".txt",)),
         # An algorithm cannot know of which set an image is.
         socket=Socket("endoscopic-disease-detection", "endoscopic-disease-detection.json"),
         reference=Reference(
-            BoxList(options.classes, with_confidence=False, outside=options.outside, remedy=_REMEDY),
-            Files(folder, (".txt",)),
+            replace(kind, with_confidence=False, remedy=_REMEDY, layout=options.reference_boxes),
+            Files(folder, (".xml" if options.reference_boxes == "voc_xml" else ".txt",)),
         ),
         cases=_is_in_sample if in_sample else _is_out_of_sample,
     )

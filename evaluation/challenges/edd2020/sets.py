@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from evaluation.challenges.edd2020.detection import MAX_CASES, DetectionFigures, DetectionRules
+from evaluation.challenges.edd2020.detection_metrics import f1_of_images
 from evaluation.core.case_table import CaseTable, FloatArray, WeightedCases
 from evaluation.core.metric import Aggregate, Metric, Strata
 from evaluation.metrics.detection import mean_over_classes
@@ -46,6 +49,7 @@ class TwoSets:
             lambda cases: _mean(self._precisions(cases, 1)),
             lambda table: np.where(table[self.column] == 1, 0, -1),
             max_cases=MAX_CASES,
+            case_figure=f1_of_images(self.rules, self.column),
         )
 
     def _difference(self, signed: bool = False, common_classes: bool = False) -> Aggregate:
@@ -74,6 +78,13 @@ class TwoSets:
             for of, is_absent in zip(self.rules.classes, other & ~own, strict=True)
             if is_absent
         ]
+
+    def details(self, table: CaseTable) -> Mapping[str, Any]:
+        """Return figures of single images of the second set, and its confused classes."""
+        from evaluation.challenges.edd2020.images import image_detections
+
+        second = table[self.column] == 1
+        return image_detections(self.rules, table, second).details() if second.any() else {}
 
     def _precisions(self, cases: WeightedCases, value: int) -> FloatArray:
         """Return the AP of each class in one of the sets, shape (resamples, classes)."""

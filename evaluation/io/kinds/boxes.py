@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from evaluation.core.variant import Variant
 from evaluation.io.box_lines import (
     MAX_COORDINATE,
     BoxFormat,
+    BoxLines,
     Outside,
     read_box_lines,
     read_plain_boxes,
@@ -29,9 +30,11 @@ from evaluation.io.kinds.annotation_json import BOXES, MAX_FAULTS
 from evaluation.io.kinds.objects import Attributes
 from evaluation.io.pixels import Size
 
-_MAX_LINE_BYTES = 200
+_MAX_LINE_BYTES, _MAX_OBJECT_BYTES = 200, 1000
 _COLUMNS = 6
 _CORNERS = ("x1", "y1", "x2", "y2")
+BoxLayout = Literal["class_first", "class_last", "voc_xml"]
+"""What a file of boxes is: lines with the class at their start or end, or the XML of PASCAL VOC."""
 _LIMITS: dict[Outside, str] = {
     "error": " from 0 to the image's width or height",
     "clip": ", moved to the image's border where they lie outside",
@@ -56,7 +59,8 @@ class BoxList(ColumnKind):
 
     More than ``max_boxes`` in one image are a fault. Coordinates outside the image are a fault, or with
     ``outside`` moved to its border or kept; ``remedy`` ends the message of such a fault. An empty file or
-    list means an image without objects.
+    list means an image without objects. ``inclusive_corners``: both corners belong to a box where boxes are
+    compared. ``layout`` is that of files; boxes with a confidence have the class first.
     """
 
     max_json_values: ClassVar[int] = 300_000
@@ -67,11 +71,18 @@ class BoxList(ColumnKind):
     outside: Outside = "error"
     remedy: str = ""
     max_boxes: int = 10_000
+    inclusive_corners: bool = True
+    layout: BoxLayout = "class_first"
 
     @cached_property
     def _format(self) -> BoxFormat:
         classes = {name: index for index, name in enumerate(self.classes)}
-        return BoxFormat(classes, self.with_confidence, self.outside, self.remedy)
+        class_last = self.layout == "class_last"
+        return BoxFormat(classes, self.with_confidence, self.outside, self.remedy, class_last)
+
+    @property
+    def _max_bytes(self) -> int:
+        return self.max_boxes * (_MAX_OBJECT_BYTES if self.layout == "voc_xml" else _MAX_LINE_BYTES)
 
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> Boxes:
         """Return the boxes of a file or of JSON. Raises `FormFault` with the faults of all boxes."""
@@ -80,13 +91,20 @@ class BoxList(ColumnKind):
         if not isinstance(source, FileSource):
             raise TypeError(f"no boxes can be read from {type(source).__name__}")
         try:
-            data = files.read(source.path, self.max_boxes * _MAX_LINE_BYTES, may_be_empty=True)
+            data = files.read(source.path, self._max_bytes, may_be_empty=True)
         except ReadError as error:
             raise FormFault(error.fault(source.path)) from None
-        lines = read_box_lines(data, self._format, _size_of(case), self.max_boxes)
+        lines = self._read_lines(data, _size_of(case))
         if lines.problems:
             raise FormFault([problem.fault(source.path) for problem in lines.problems])
         return Boxes(np.array(lines.rows, dtype=np.float64).reshape(-1, 6), lines.outside)
+
+    def _read_lines(self, data: memoryview, size: Size) -> BoxLines:
+        if self.layout == "voc_xml":
+            from evaluation.io.voc_xml import read_voc_boxes  # a parser that few phases need
+
+            return read_voc_boxes(data, self._format, size, self.max_boxes)
+        return read_box_lines(data, self._format, size, self.max_boxes)
 
     def _of_json(self, source: JsonSource, case: CaseForm) -> Boxes:
         rows: list[tuple[float, ...]] = []
@@ -139,11 +157,13 @@ class BoxList(ColumnKind):
         self, sources: Sequence[Source], cases: Sequence[CaseForm], files: FileAccess
     ) -> list[Boxes] | None:
         """Return the boxes of several files, None unless all are plain; see `read_plain_boxes`."""
+        if self.layout == "voc_xml":
+            return None
         texts = []
         for source in sources:
             if not isinstance(source, FileSource):
                 return None
-            texts.append(bytes(files.read(source.path, self.max_boxes * _MAX_LINE_BYTES, may_be_empty=True)))
+            texts.append(bytes(files.read(source.path, self._max_bytes, may_be_empty=True)))
         found = read_plain_boxes(texts, self._format, list(map(_size_of, cases)), self.max_boxes)
         return None if found is None else list(map(Boxes, found))
 
@@ -192,7 +212,11 @@ class BoxList(ColumnKind):
         return Boxes(rows)
 
     def write_file(self, value: Boxes, extension: str) -> bytes:
-        """Return the lines of a text file."""
+        """Return the lines of a text file, or XML."""
+        if self.layout == "voc_xml":
+            from evaluation.io.voc_xml import write_voc_boxes
+
+            return write_voc_boxes(value.rows.tolist(), self._format)
         return write_box_lines(value.rows.tolist(), self._format)
 
     def write_json(self, value: Boxes) -> dict[str, object]:

@@ -139,6 +139,10 @@ class ReferenceClass(ClassLabel):
             return math.nan
         return float(super().read(source, case, files))
 
+    def write_cells(self, value: float) -> tuple[str, ...]:
+        """Return the class as text, or the first cell of excluded cases. Raises IndexError without any."""
+        return (self.excluded[0],) if math.isnan(value) else super().write_cells(int(value))
+
 
 def problem_of_classes(classes: tuple[str | int, ...]) -> str | None:
     """Return what is wrong with a list of classes, None if nothing is."""

@@ -114,6 +114,9 @@ def test_missed_boxes_can_enter_the_score():
         {"iou_thresholds": [0.0]},
         {"iou_thresholds": [1.5]},
         {"outside": "ignore"},
+        {"stated_boxes": {"in-sample": {"cyst": 1}}},
+        {"stated_boxes": {"in-sample": {"BE": -1}}},
+        {"stated_boxes": {"training": {"BE": 1}}},
         {"unknown": 1},
     ],
 )
@@ -195,6 +198,25 @@ def test_generalisation_by_hand():
     assert worse["dev_g"] == worse["dev_g_signed"] == pytest.approx(0.75)
     better = values([(None, images[0][1]), images[1]], "generalisation")
     assert better["dev_g_signed"] == pytest.approx(-0.75)
+
+
+def test_counts_that_are_not_the_stated_ones():
+    images = [
+        ([], [(BE, *ONE), (BE, *OTHER), (POLYP, *ONE)]),
+        ([], [(BE, *ONE), (HGD, *ONE)], True),
+    ]
+    stated = {"in-sample": {"BE": 160, "polyp": 1}, "out-of-sample": {"BE": 1, "HGD": 0, "cancer": 2}}
+    detection, generalisation = (task(name, stated_boxes=stated) for name in ("detection", "generalisation"))
+    assert [one for one in detection.notices(table_of(images[:1], detection)) if "stated" in one] == [
+        "boxes of BE: 2 in the reference, 160 in stated_boxes"
+    ]
+    assert [one for one in generalisation.notices(table_of(images, generalisation)) if "stated" in one] == [
+        "boxes of HGD: 1 in the reference, 0 in stated_boxes",
+        "boxes of cancer: 0 in the reference, 2 in stated_boxes",
+    ]
+    unstated = task("detection")
+    assert not any("stated" in one for one in unstated.notices(table_of(images[:1], unstated)))
+    assert "stated_boxes" not in Edd2020Options(stated_boxes=stated).recorded()
 
 
 def test_the_organiser_learns_which_classes_a_set_lacks():

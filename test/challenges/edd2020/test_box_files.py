@@ -1,0 +1,102 @@
+"""Reference boxes in every layout: the same results, seal's faults by file and line, annotators' files."""
+
+import dataclasses
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from evaluation.annotators.annotations import open_annotators
+from evaluation.annotators.masks import Rules
+from evaluation.annotators.reference import fuse_annotators
+from evaluation.core.fault import PhaseError
+from evaluation.evaluate import Result, evaluate
+from evaluation.io.box_lines import BoxFormat
+from evaluation.io.voc_xml import write_voc_boxes
+from evaluation.organiser.validate import validate_phase
+from evaluation.phase.manifest import scan, seal
+from evaluation.phase.phase import load_phase
+from evaluation.platform.result_file import render
+from test.repository import REPOSITORY
+
+SUBMISSION = REPOSITORY / "test" / "input" / "edd2020"
+CLASSES = {"BE": 0, "suspicious": 1, "HGD": 2, "cancer": 3, "polyp": 4}
+
+
+def in_layout(path: Path, layout: str) -> None:
+    """Write a file of lines with the class at their start in another layout."""
+    lines = [line.split() for line in path.read_text().splitlines()]
+    if layout == "class_last":
+        path.write_text("".join(" ".join((*corners, name)) + "\n" for name, *corners in lines))
+    elif layout == "voc_xml":
+        rows = [[CLASSES[name], 1.0, *map(float, corners)] for name, *corners in lines]
+        path.with_suffix(".xml").write_bytes(write_voc_boxes(rows, BoxFormat(CLASSES, with_confidence=False)))
+        path.unlink()
+
+
+def phase_in(layout: str, folder: Path) -> Path:
+    copied = Path(shutil.copytree(REPOSITORY / "ground-truth" / "edd2020", folder))
+    for path in sorted(copied.glob("*_bbox/*.txt")):
+        in_layout(path, layout)
+    with (copied / "phase.toml").open("a") as file:
+        file.write(f'[options]\nreference_boxes = "{layout}"\n')
+    return copied
+
+
+@pytest.mark.parametrize("layout", ["class_last", "voc_xml"])
+def test_the_same_results_in_every_layout(layout, tmp_path):
+    found = []
+    for one in ("class_first", layout):
+        folder = phase_in(one, tmp_path / one)
+        seal(folder, scan(folder))
+        result = evaluate(load_phase(folder), SUBMISSION, workers=0)
+        assert isinstance(result, Result)
+        content = json.loads(render(dataclasses.asdict(result.metrics)))
+        del content["phase"]["manifest"]
+        found.append(content)
+    assert found[0] == found[1]
+    assert "reference_boxes" not in found[1]["phase"]["options"]
+
+
+@pytest.mark.parametrize(
+    ("layout", "content", "message"),
+    [
+        (
+            "class_last",
+            "BE 1 2 3 4\n",
+            'line 1: expected a class (BE, suspicious, HGD, cancer, polyp), found "4"',
+        ),
+        ("voc_xml", "<!DOCTYPE x>\n<annotation/>", "line 1: expected XML without a document type"),
+        (
+            "voc_xml",
+            "<annotation>\n<size><width>7</width></size></annotation>",
+            'line 2: expected width 160, found "7"',
+        ),
+    ],
+)
+def test_faults_name_the_file(layout, content, message, tmp_path):
+    folder = phase_in(layout, tmp_path / "phase")
+    path = next(iter(sorted((folder / "detection_bbox").iterdir())))
+    path.write_text(content)
+    with pytest.raises(PhaseError) as raised:
+        validate_phase(folder, scan(folder), workers=0)
+    assert any(path.name in problem and message in problem for problem in raised.value.problems)
+
+
+def test_annotators_of_a_phase_in_xml(tmp_path):
+    """Three who agree give the reference in the layout of the phase."""
+    phase = phase_in("voc_xml", tmp_path / "phase")
+    folder = tmp_path / "annotations"
+    for name in "abc":
+        for part in ("detection_bbox", "generalization_bbox", "semantic_masks"):
+            shutil.copytree(phase / part, folder / "readers" / name / part)
+    for name in ("phase.toml", "cases.csv"):
+        shutil.copy(phase / name, folder)
+    fused = fuse_annotators(open_annotators(folder), tmp_path / "fused", Rules(), workers=0)
+    scores = {(score.annotator, score.metric): score.value for score in fused.scores}
+    assert {scores[name, "map_d"] for name in "abc"} == {1.0}
+    for path in sorted(phase.glob("*_bbox/*.xml")):
+        boxes = [line for line in path.read_text().splitlines() if "object" in line]
+        again = (tmp_path / "fused" / path.parent.name / path.name).read_text()
+        assert sorted(line for line in again.splitlines() if "object" in line) == sorted(boxes)

@@ -1,0 +1,128 @@
+"""What the organiser sees of single images, by hand, and how hard they are for the teams."""
+
+import json
+import shutil
+
+import pytest
+
+from evaluation.evaluate import Result, evaluate
+from evaluation.phase.manifest import scan, seal
+from evaluation.phase.phase import load_phase
+from evaluation.phase.scores import read_case_records
+from evaluation.platform.result_file import render
+from evaluation.ranking.difficulty import case_difficulties
+from evaluation.ranking.resampling import TeamCases
+from evaluation.summary import organiser_records
+from test.challenges.edd2020.test_rules import BE, CANCER, HGD, ONE, OTHER, POLYP, table_of, task
+from test.repository import REPOSITORY
+
+IMAGES = [
+    # A cancer is called a polyp; Barrett's is found, with little confidence.
+    ([(POLYP, 0.9, *ONE), (BE, 0.4, *OTHER)], [(CANCER, *ONE), (BE, *OTHER)]),
+    # One of two found, one false box on nothing.
+    ([(BE, 0.9, *ONE), (POLYP, 0.2, 80, 80, 89, 89)], [(BE, *ONE), (BE, *OTHER)]),
+    ([], []),
+    (None, [(HGD, *ONE)]),
+]
+
+
+def test_details_by_hand():
+    detection = task("detection")
+    details = detection.details(table_of(IMAGES, detection))
+    confusion = details["class_confusion"]
+    none = dict.fromkeys(("BE", "suspicious", "HGD", "cancer", "polyp"), 0)
+    assert confusion == {
+        "iou_threshold": 0.5,
+        "reference": {
+            "BE": {**none, "BE": 2, "no box": 1},
+            "suspicious": {**none, "no box": 0},
+            "HGD": {**none, "no box": 1},
+            "cancer": {**none, "polyp": 1, "no box": 0},
+            "polyp": {**none, "no box": 0},
+        },
+        "no box": {**none, "polyp": 1},
+    }
+    assert details["reference_boxes"] == {
+        "BE": {"boxes": 3, "images": 2},
+        "suspicious": {"boxes": 0, "images": 0},
+        "HGD": {"boxes": 1, "images": 1},
+        "cancer": {"boxes": 1, "images": 1},
+        "polyp": {"boxes": 0, "images": 0},
+    }
+    assert details["boxes_of_images"] == {
+        "E0": {"true": 1, "false": 1, "missed": 1},
+        "E1": {"true": 1, "false": 1, "missed": 1},
+        "E2": {"true": 0, "false": 0, "missed": 0},
+        "E3": {"true": 0, "false": 0, "missed": 1},
+    }
+    any_box, half = details["image_level_accuracy"]
+    assert (any_box["least_confidence"], half["least_confidence"]) == (0, 0.5)
+    # The image without a result is wrong throughout. E0 lacks cancer and has a polyp, E1 has a polyp.
+    assert any_box["classes"] == {"BE": 0.75, "suspicious": 0.75, "HGD": 0.75, "cancer": 0.5, "polyp": 0.25}
+    assert any_box["all_classes"] == 0.25
+    # Barrett's of E0 is not sure enough, nor is the polyp of E1.
+    assert half["classes"] == {"BE": 0.5, "suspicious": 0.75, "HGD": 0.75, "cancer": 0.5, "polyp": 0.5}
+    assert half["all_classes"] == 0.5
+
+
+def test_the_second_set_by_itself():
+    generalisation = task("generalisation")
+    images = [IMAGES[0], (*IMAGES[1], True)]
+    details = generalisation.details(table_of(images, generalisation))
+    assert details["boxes_of_images"] == {"E1": {"true": 1, "false": 1, "missed": 1}}
+    assert generalisation.details(table_of(IMAGES[:1], generalisation)) == {}
+
+
+def test_corners_count_as_the_phase_says():
+    # 5 of 10 rows with inclusive corners, 4 of 9 without.
+    image = [([(BE, 0.9, 0, 0, 9, 4)], [(BE, *ONE)])]
+    for inclusive, found in ((True, 1), (False, 0)):
+        of_task = task("detection", inclusive_corners=inclusive)
+        counts = of_task.details(table_of(image, of_task))["boxes_of_images"]["E0"]
+        assert counts == {"true": found, "false": 1 - found, "missed": 1 - found}
+
+
+def test_difficulty_by_hand():
+    detection = task("detection")
+    metrics = {f"detection.{metric.name}": metric for metric in detection.metrics}
+    better = [*IMAGES[:3], ([(HGD, 0.9, *ONE)], [(HGD, *ONE)])]
+    tables = tuple({"detection": table_of(images, detection)} for images in (IMAGES, better))
+    found = case_difficulties(metrics, TeamCases(("a", "b"), tables))
+    # F1: 2/4, 2/4, 1 without any box, and 0 without a result or 1.
+    assert [(row.case, row.value, row.teams) for row in found] == [
+        ("E0", 0.5, 2),
+        ("E1", 0.5, 2),
+        ("E3", 0.5, 2),
+        ("E2", 1.0, 2),
+    ]
+    assert {(row.metric, row.measure) for row in found} == {
+        ("detection.map_d", "F1 of the image's boxes at IoU 0.5, mean over teams")
+    }
+
+
+def test_images_of_the_first_set_are_not_hard_for_the_second():
+    generalisation = task("generalisation")
+    metrics = {"generalisation.map_g": next(m for m in generalisation.metrics if m.name == "map_g")}
+    table = table_of([IMAGES[0], (*IMAGES[1], True)], generalisation)
+    found = case_difficulties(metrics, TeamCases(("a",), ({"generalisation": table},)))
+    assert [(row.case, row.value) for row in found] == [("E1", 0.5)]
+
+
+def test_the_file_of_a_bundled_phase_holds_what_rank_needs(tmp_path):
+    folder = shutil.copytree(REPOSITORY / "ground-truth" / "edd2020", tmp_path / "phase")
+    seal(folder, scan(folder))
+    phase = load_phase(folder)
+    result = evaluate(phase, REPOSITORY / "test" / "input" / "edd2020", workers=0)
+    assert isinstance(result, Result)
+    content = json.loads(render(organiser_records(result, result.figures), organisers=True, rounded=False))
+    read = read_case_records(content, phase.tasks)
+    detection = phase.tasks[0]
+    rules = next(m for m in detection.metrics if m.name == "map_d").aggregate.case_figure
+    before = rules.values(result.tables["detection"])
+    assert rules.values(read.tables["detection"]).tolist() == before.tolist()
+    counts = content["details"]["detection"]["boxes_of_images"]
+    assert list(counts) == list(result.tables["detection"].names)
+    for name, f1 in zip(counts, before, strict=True):
+        boxes = counts[name]
+        both = 2 * boxes["true"] + boxes["false"] + boxes["missed"]
+        assert f1 == pytest.approx(2 * boxes["true"] / both if both else 1)
