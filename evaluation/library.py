@@ -17,7 +17,7 @@ from evaluation.platform import machine
 from evaluation.results import CheckResult, Evaluation, Ranking, Seal, SubmissionRejected
 
 if TYPE_CHECKING:
-    from evaluation.ranking.analysis import RankOptions
+    from evaluation.ranking.rank_options import RankOptions
 
 AnyPath = str | PathLike[str]
 Progress = Callable[[int], None]
@@ -141,7 +141,7 @@ def rank(
         The phase, whose score and columns the platform's schemes rank by, and beside which its challenge may
         be programmed.
     options
-        Which analyses are made, see `evaluation.ranking.analysis.RankOptions`.
+        Which analyses are made, see `evaluation.ranking.rank_options.RankOptions`.
 
     Returns
     -------
@@ -156,9 +156,9 @@ def rank(
     """
     from evaluation.phase import home
     from evaluation.phase.named import phase_folder
-    from evaluation.ranking.analysis import RankOptions
     from evaluation.ranking.final import leaderboard_of
     from evaluation.ranking.leaderboard import rank_phase
+    from evaluation.ranking.rank_options import RankOptions
     from evaluation.ranking.results_folder import read_results
     from evaluation.ranking.scheme_choice import scheme_named
 

@@ -176,6 +176,8 @@ PARTS = {
     "report/results.py": "report/test_submission.py",
     "ranking/results.py": "ranking/test_results_folder.py",
     "ranking/analysis.py": "ranking/test_leaderboard.py",
+    "ranking/case_figures.py": "ranking/test_leaderboard.py",
+    "ranking/rank_options.py": "cli/test_rank.py",
     "ranking/case_report.py": "ranking/test_leaderboard.py",
     "ranking/certainty.py": "ranking/test_leaderboard.py",
     "ranking/difficulty.py": "ranking/test_leaderboard.py",

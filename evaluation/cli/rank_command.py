@@ -14,9 +14,9 @@ from evaluation.cli.rank_arguments import add_arguments
 from evaluation.cli.rank_inputs import chosen_scheme, methods_tables, paths_of, read_all
 
 if TYPE_CHECKING:
-    from evaluation.ranking.analysis import RankOptions
     from evaluation.ranking.leaderboard_file import PhaseLeaderboard
     from evaluation.ranking.method_groups import MethodGroup
+    from evaluation.ranking.rank_options import RankOptions
     from evaluation.ranking.results import PhaseResults
 
 __all__ = ["add_arguments", "run"]
@@ -26,7 +26,6 @@ def run(arguments: argparse.Namespace) -> int:
     """Rank, write and print. Raises `RankingError` with every reason why the results cannot be ranked."""
     from evaluation.cli.rank_limits import limited, selection_of
     from evaluation.cli.rank_table import print_leaderboard
-    from evaluation.ranking.analysis import RankOptions
     from evaluation.ranking.annotator_scores import read_annotator_scores
     from evaluation.ranking.annotators import read_annotators
     from evaluation.ranking.final import leaderboard_of
@@ -37,6 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
         write_methods,
         write_organiser_part,
     )
+    from evaluation.ranking.rank_options import RankOptions
 
     choices = RankOptions(
         which=arguments.which,

@@ -2,37 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
 from evaluation.core.scheme import Scheme
 from evaluation.metrics.intervals import Interval
 from evaluation.platform.result_file import as_written_values
-from evaluation.ranking.annotator_points import annotator_points
-from evaluation.ranking.annotator_scores import Scores
-from evaluation.ranking.annotators import AnnotatorsSection, ReadColumns, annotators_section
+from evaluation.ranking.annotators import AnnotatorsSection, annotators_section
 from evaluation.ranking.boards import BoardPlaces, Leaderboards, place_teams
-from evaluation.ranking.case_report import case_values, curves, free_response_curves
+from evaluation.ranking.case_figures import figures_of_cases, tests_of
 from evaluation.ranking.certainty import rank_sets, superiorities
-from evaluation.ranking.classifiers import classifiers_of_teams
 from evaluation.ranking.comparisons import (
     SIGNIFICANT,
     Comparison,
     Comparisons,
-    TestChoice,
-    TestOfMeans,
     compare,
 )
-from evaluation.ranking.difficulty import (
-    SubgroupTest,
-    case_difficulties,
-    group_difficulties,
-    subgroup_tests,
-)
+from evaluation.ranking.difficulty import SubgroupTest, subgroup_tests
 from evaluation.ranking.leaderboard_file import OrganiserPart
-from evaluation.ranking.operating_points import operating_points
+from evaluation.ranking.rank_options import RankOptions
 from evaluation.ranking.resampling import (
     Resampled,
     TeamCases,
@@ -43,38 +33,10 @@ from evaluation.ranking.resampling import (
 )
 from evaluation.ranking.results import PhaseResults, RankingError, Submission
 from evaluation.ranking.scheme_scores import SchemeScores
-from evaluation.ranking.selection import Which
 from evaluation.ranking.stability import PlaceDistribution, influences, place_distributions
-from evaluation.ranking.subgroup_values import values_by_subgroup
 from evaluation.ranking.unranked import chosen_opponents, compare_unranked
 
 _MAX_TESTED = 100
-
-
-@dataclass(frozen=True)
-class RankOptions:
-    """The options of a ranking.
-
-    ``which`` None: the challenge's rule. ``tests`` None: tests for up to a hundred teams. ``resamples``
-    None: the phase's number.
-    ``compare_with``: the teams that each team without a place is tested against, beside those of `teams.csv`.
-    ``subgroups``: columns of the case table. ``classifiers``: columns ("task.column") of the results per
-    case, by title, that are reported beside the annotators. ``annotator_scores`` returns the scores of
-    annotators for the names of the metrics.
-    """
-
-    which: Which | None = None
-    resamples: int | None = None
-    interval_minimum: int | None = None
-    tests: bool | None = None
-    permutations: int = 9_999
-    means: TestOfMeans = "permutation"
-    influence: bool = True
-    subgroups: tuple[str, ...] = ()
-    annotators: ReadColumns | None = None
-    classifiers: Mapping[str, str] | None = None
-    annotator_scores: Callable[[tuple[str, ...]], Scores] | None = None
-    compare_with: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 class Analysis:
@@ -143,7 +105,6 @@ class Analysis:
         results = self._results
         if results.cases is None:
             return OrganiserPart()
-        difficulties = case_difficulties(results.metrics, self._cases)
         moved = (
             influences(
                 self._scheme,
@@ -157,39 +118,9 @@ class Analysis:
             if self._choices.influence and self._complete(self._scheme.metrics)
             else []
         )
-        groups = group_difficulties(difficulties, results.cases, self._choices.subgroups)
-        return OrganiserPart(
-            tuple(difficulties),
-            tuple(groups),
-            tuple(moved),
-            case_values(results.metrics, self._all),
-            curves(results.metrics, self._all),
-            free_response_curves(results.metrics, self._all),
-            annotator_points=annotator_points(
-                self._choices.annotators, results.metrics, self._all, *self._of_classifiers()
-            ),
-            classifiers=classifiers_of_teams(
-                results.metrics, self._classifiers(), self._all, *self._of_classifiers()
-            ),
-            operating_points=operating_points(results.tasks, self._all),
-            subgroups=values_by_subgroup(results.metrics, self._all, results.cases, self._choices.subgroups),
-        )
-
-    @property
-    def _test_choice(self) -> TestChoice:
-        return TestChoice(self._choice.seed, self._choices.permutations, self._choices.means)
-
-    def _of_classifiers(self) -> tuple[Collection[str], Resampling, TestChoice]:
-        """Return the ranked teams, the resampling and the tests."""
-        return self._cases.teams, self._choice, self._test_choice
-
-    def _classifiers(self) -> dict[str, str]:
-        """Return the columns that are classifiers ("task.column") by title."""
-        if self.too_many_to_compare:
-            return {}
-        requested = self._choices.classifiers or {}
-        declared = [f"{task.name}.{column}" for task in self._results.tasks for column in task.classifiers]
-        return {column: column for column in declared if column not in requested.values()} | dict(requested)
+        few = not self.too_many_to_compare
+        figures = figures_of_cases(results, self._choices, self._cases, self._all, self._choice, few)
+        return replace(figures, influences=tuple(moved))
 
     def subgroup_tests(self) -> tuple[SubgroupTest, ...]:
         """Return the tests between subgroups within each team."""
@@ -295,7 +226,7 @@ class Analysis:
         against = chosen_opponents(self._results, self._choices.compare_with)
         if not against or self._choices.tests is False:
             return {}
-        choice = self._test_choice
+        choice = tests_of(self._choices, self._choice)
         return {
             name: compare_unranked(
                 name,
@@ -318,7 +249,7 @@ class Analysis:
                 f"pairs of teams are not compared: more than {_MAX_TESTED} teams (ask for it with --tests)"
             )
             return {}
-        choice = self._test_choice
+        choice = tests_of(self._choices, self._choice)
         ranked = [self._all.teams.index(team) for team in self._cases.teams]
         found = {}
         for name, metric in self._metrics_of_scheme().items():

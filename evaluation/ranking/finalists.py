@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from evaluation.core.scheme import Scheme
-from evaluation.ranking.analysis import RankOptions
 from evaluation.ranking.leaderboard import RankedPhase, rank_phase
+from evaluation.ranking.rank_options import RankOptions
 from evaluation.ranking.results import PhaseResults, RankingError
 
 

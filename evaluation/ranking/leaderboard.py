@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from evaluation.core.metric import Metric
 from evaluation.core.scheme import Scheme
 from evaluation.ranking.across import across_rankings
-from evaluation.ranking.analysis import Analysis, RankOptions
+from evaluation.ranking.analysis import Analysis
 from evaluation.ranking.annotator_scores import Beside, Scores, beside_teams
 from evaluation.ranking.boards import BoardPlaces, Leaderboards
 from evaluation.ranking.differences import Difference, against_first_place, of_variants
@@ -21,6 +21,7 @@ from evaluation.ranking.leaderboard_file import (
     Team,
 )
 from evaluation.ranking.methods.tied_ranks import Better, shared_rank
+from evaluation.ranking.rank_options import RankOptions
 from evaluation.ranking.results import PhaseResults, RankingError, Submission
 from evaluation.ranking.robustness import variations
 from evaluation.ranking.scheme_file import describe_scheme, exact_text

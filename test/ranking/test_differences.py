@@ -7,9 +7,9 @@ import pytest
 
 from evaluation.challenges.adam.rules import LESIONS, RANKING
 from evaluation.core.scheme import Board, Place, Rank, Scheme
-from evaluation.ranking.analysis import RankOptions
 from evaluation.ranking.leaderboard import RankedPhase, rank_phase
 from evaluation.ranking.leaderboard_writing import write_differences
+from evaluation.ranking.rank_options import RankOptions
 from evaluation.ranking.tables.definition import MetricDefinition, TableDefinition
 from evaluation.ranking.tables.results import read_results_table
 from test.ranking.test_published import read

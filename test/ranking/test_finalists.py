@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from evaluation.ranking.analysis import RankOptions
 from evaluation.ranking.final import leaderboard_of
 from evaluation.ranking.finalists import Selection, rank_all
+from evaluation.ranking.rank_options import RankOptions
 from evaluation.ranking.results import RankingError
 from evaluation.ranking.results_folder import read_results
 from evaluation.ranking.schemes import scheme_of

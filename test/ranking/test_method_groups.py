@@ -8,11 +8,11 @@ import pytest
 from scipy.stats import mannwhitneyu
 
 from evaluation.core.fault import PhaseError
-from evaluation.ranking.analysis import RankOptions
 from evaluation.ranking.leaderboard import rank_phase
 from evaluation.ranking.leaderboard_file import PhaseLeaderboard
 from evaluation.ranking.leaderboard_writing import write_methods
 from evaluation.ranking.method_groups import method_groups, methods_rows, read_methods
+from evaluation.ranking.rank_options import RankOptions
 from evaluation.ranking.results import RankingError
 from evaluation.ranking.schemes import scheme_of
 from evaluation.ranking.tables.definition import MetricDefinition, TableDefinition

@@ -128,8 +128,8 @@ def test_faults(folder, spoil, problem):
 
 
 def test_results_that_do_not_share_labels_cannot_be_compared(folder):
-    from evaluation.ranking.analysis import RankOptions
     from evaluation.ranking.leaderboard import rank_phase
+    from evaluation.ranking.rank_options import RankOptions
     from evaluation.ranking.schemes import scheme_of
 
     edit(

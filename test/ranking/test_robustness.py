@@ -3,8 +3,8 @@
 import pytest
 from scipy.stats import kendalltau
 
-from evaluation.ranking.analysis import RankOptions
 from evaluation.ranking.leaderboard import rank_phase
+from evaluation.ranking.rank_options import RankOptions
 from evaluation.ranking.schemes import scheme_of
 from evaluation.ranking.tables.definition import MetricDefinition, TableDefinition
 from evaluation.ranking.tables.results import read_results_table

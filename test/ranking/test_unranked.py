@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import wilcoxon
 
-from evaluation.ranking.analysis import RankOptions
 from evaluation.ranking.leaderboard import rank_phase
+from evaluation.ranking.rank_options import RankOptions
 from evaluation.ranking.results import RankingError
 from evaluation.ranking.results_folder import read_results
 from evaluation.ranking.schemes import scheme_of
