@@ -44,7 +44,7 @@ def weighted_boxes_fusion(
     group = np.full(count, -1, dtype=np.int64)
     fused, sums = np.zeros((count, width)), np.zeros((count, width))
     lowest, highest = np.zeros((count, width)), np.zeros((count, width))
-    total, weight, members = np.zeros(count), np.zeros(count), np.zeros(count)
+    total, weight, members, most = (np.zeros(count) for _ in range(4))
     made = 0
     for box in np.argsort(-confidence, kind="stable").tolist():
         corner, own = corners[box], float(confidence[box])
@@ -53,6 +53,7 @@ def weighted_boxes_fusion(
         if place < 0 or overlap[place] <= iou_threshold:
             place, made = made, made + 1
             lowest[place] = highest[place] = corner
+            most[place] = own
         members[place] += 1
         total[place] += own
         # Confidences fall: where the sum is 0, all are 0 and count alike.
@@ -65,7 +66,8 @@ def weighted_boxes_fusion(
         fused[place] = np.clip(sums[place] / weight[place], lowest[place], highest[place])
         group[box] = place
     counted = members if allow_overflow else np.minimum(members, models)
-    score = np.divide(total, members, out=np.zeros(count), where=members > 0) * counted / models
+    mean = np.divide(total, members, out=np.zeros(count), where=members > 0)
+    score = np.minimum(mean, most) * (counted / models)  # nor may it leave theirs
     return FusedBoxes(fused[:made], score[:made], group)
 
 

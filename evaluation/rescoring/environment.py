@@ -33,11 +33,15 @@ class Environment:
         return None
 
 
-@cache
 def environment() -> Environment:
     """Return the environment of this process."""
+    return _environment(os.environ.get("EVALUATION_CHALLENGES"))
+
+
+@cache
+def _environment(further: str | None) -> Environment:
+    """Return the environment with further challenges in a folder; sources are read once."""
     digest = hashlib.sha256()
-    further = os.environ.get("EVALUATION_CHALLENGES")
     for root in map(Path, (*evaluation.__path__, *([further] if further else []))):
         for path in sorted(root.rglob("*.py")):
             data = path.read_bytes()

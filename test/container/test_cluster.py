@@ -13,7 +13,6 @@ import pytest
 
 from evaluation.phase.manifest import scan, seal
 from evaluation.rescoring.cluster import OnCluster
-from evaluation.rescoring.environment import environment
 from evaluation.rescoring.run import score_all
 from test.rescoring.dask_processes import Dask
 from test.rescoring.teams import BEFORE, Here, results_in, tasks_of, write_teams
@@ -70,9 +69,6 @@ def worker_in(image: str, address: str, packages: Path, shared: Path) -> Iterato
 def _own_challenges_alone(monkeypatch):
     """Keep away the challenges that other tests add, which the image does not have."""
     monkeypatch.delenv("EVALUATION_CHALLENGES", raising=False)
-    environment.cache_clear()
-    yield
-    environment.cache_clear()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="shares the network of the host")

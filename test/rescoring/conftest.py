@@ -5,12 +5,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from evaluation.rescoring.environment import environment
-
 
 @pytest.fixture(scope="package", autouse=True)
 def _own_challenges_alone() -> Iterator[None]:
-    environment.cache_clear()
     with pytest.MonkeyPatch.context() as patch:
         if "EVALUATION_CHALLENGES" in os.environ:
             patch.delenv("EVALUATION_CHALLENGES")

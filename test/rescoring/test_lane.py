@@ -13,7 +13,6 @@ import pytest
 import evaluation.challenges
 from evaluation.phase.manifest import scan, seal
 from evaluation.rescoring import lane as module
-from evaluation.rescoring.environment import environment
 from evaluation.rescoring.lane import Lane, LaneDied, SteadyLane
 
 from .teams import tasks_of, write_teams
@@ -99,7 +98,6 @@ def test_state_of_readers_and_scorers_is_as_new_after_a_hostile_submission(tmp_p
     """A lane that has scored a submission that tampers with its processes is compared with a new lane."""
     monkeypatch.setenv("EVALUATION_CHALLENGES", CHALLENGES)
     monkeypatch.setattr(evaluation.challenges, "__path__", [*evaluation.challenges.__path__, CHALLENGES])
-    environment.cache_clear()
     phase = tmp_path / "phase"
     phase.mkdir()
     head = 'challenge = "tampering"\nname = "tampering"\ntitle = "Tampering"\nsubmission = "archive"\n'
@@ -124,7 +122,6 @@ def test_state_of_readers_and_scorers_is_as_new_after_a_hostile_submission(tmp_p
     finally:
         used.close()
         new.close()
-        environment.cache_clear()
     # The case after the one that tampers is in a process that differs: the fingerprints do tell.
     assert attacked[0] == before[0]
     assert attacked[2][0] != before[2][0]

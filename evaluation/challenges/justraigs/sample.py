@@ -34,6 +34,7 @@ MAPPING = "archive_item_to_content_mapping.json"
 _FEATURE_ERROR = {Quality.PERFECT: 0.0, Quality.GOOD: 0.15, Quality.POOR: 0.3, Quality.RANDOM: 0.5}
 # How often a grader chooses RG, NRG and U for an eye, by its true label.
 _CONFUSION = {REFERABLE: (0.85, 0.14, 0.01), NOT_REFERABLE: (0.04, 0.95, 0.01), UNGRADABLE: (0.03, 0.17, 0.8)}
+_SUBMISSIONS = {"phase1": 10, "phase2": 1}
 _PREVALENCE = (0.7, 0.75, 0.3, 0.4, 0.25, 0.3, 0.3, 0.1, 0.35, 0.6)
 _GRADER_FEATURE_ERROR = 0.2
 _SHARE_OF_FELLOWS = 0.8
@@ -98,7 +99,8 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
         mapping = arguments.output / "organisers" / name / MAPPING
         _write_mapping(mapping, stacks)
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "phase.toml").write_text(_configuration(name, len(members), arguments.seed), "utf-8")
+        configuration = _configuration(name, suffix, len(members), arguments.seed)
+        (folder / "phase.toml").write_text(configuration, "utf-8")
         write_case_table(graders, mapping, folder / "cases.csv")
         folders.append(folder)
         for quality in Quality:
@@ -234,7 +236,7 @@ def _write_mapping(path: Path, stacks: tuple[InputImage, ...]) -> None:
     path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 
-def _configuration(name: str, cases: int, seed: int) -> str:
+def _configuration(name: str, suffix: str, cases: int, seed: int) -> str:
     return f"""\
 challenge = "justraigs"
 name = "{name}"
@@ -246,4 +248,8 @@ seed = {seed}
 [[subgroups]]
 column = "age"
 bins = [50, 65]
+
+# JustRAIGS takes ten algorithms of each team in phase 1, and one in phase 2.
+[submissions]
+limit = {_SUBMISSIONS[suffix]}
 """
