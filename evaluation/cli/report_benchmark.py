@@ -20,6 +20,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help="the input of `fuse cysts`: also show B-scans with their annotations, one of every vendor",
     )
+    parser.add_argument(
+        "--phase",
+        type=Path,
+        metavar="FOLDER",
+        help="with --annotations: the phase that `fuse cysts` built, of which B-scans are shown too",
+    )
     parser.add_argument("--output", type=Path, required=True, metavar="FILE.html", help="where to write")
     parser.add_argument(
         "--figures",
@@ -31,17 +37,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the report and return 0. Raises `PhaseError`, `OSError`."""
+    from evaluation.core.fault import PhaseError
     from evaluation.platform.result_file import write_atomically
-    from evaluation.report.benchmark.b_scan_pictures import b_scan_gallery
-    from evaluation.report.benchmark.benchmark_page import benchmark_page
+    from evaluation.report.benchmark.b_scan_pictures import b_scan_gallery, chosen_b_scans, run_gallery
+    from evaluation.report.benchmark.benchmark_page import Pictures, benchmark_page
+    from evaluation.report.benchmark.part_pictures import part_gallery
     from evaluation.report.benchmark.reading import read_tables
     from evaluation.report.figure_files import write_figures
     from evaluation.report.render import render_page
 
     tables = read_tables(arguments.tables)
-    pictures = None
-    if arguments.annotations is not None:
-        pictures = b_scan_gallery(arguments.annotations, arguments.tables)
+    annotations, phase = arguments.annotations, arguments.phase
+    pictures = Pictures()
+    if annotations is not None:
+        shown = chosen_b_scans(annotations, arguments.tables)
+        parts = None if phase is None else part_gallery(annotations, arguments.tables, phase)
+        pictures = Pictures(run_gallery(shown), b_scan_gallery(shown, arguments.tables), parts)
+    elif phase is not None:
+        raise PhaseError("--phase: expected only together with --annotations")
     page = benchmark_page(tables, pictures)
     write_atomically(arguments.output, render_page(page).encode())
     if arguments.figures is not None:

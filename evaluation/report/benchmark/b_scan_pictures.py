@@ -1,9 +1,9 @@
-"""B-scans with what every annotator marked and with all combinations (the paper's Figs. 9 to 12)."""
+"""B-scans with both runs of every annotator and with all combinations (the paper's Figs. 8 to 12)."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,8 +18,10 @@ from evaluation.challenges.cysts.benchmark.comparison_step import (
     groups_of_annotators,
     marked_by,
 )
+from evaluation.challenges.cysts.benchmark.distinction import CONFIDENCES
 from evaluation.challenges.cysts.benchmark.distinction_step import read_distinctions
 from evaluation.challenges.cysts.benchmark.evaluation_set import (
+    RUNS,
     SUPERVISOR,
     AnnotatedBScan,
     open_evaluation_set,
@@ -28,10 +30,9 @@ from evaluation.challenges.cysts.benchmark.scale import EVERY_INTERVAL, Interval
 from evaluation.challenges.cysts.benchmark.valued import ValuedBScan, valued
 from evaluation.challenges.cysts.benchmark.volume_table import read_strata
 from evaluation.core.fault import PhaseError
-from evaluation.report.benchmark.painting import RAMP, Colours, as_uri, in_rows, painted
+from evaluation.report.benchmark.painting import RAMP, Colours, around, as_uri, in_rows, painted
 from evaluation.report.page import Gallery, Picture
 
-_MARGIN = 12
 _COLUMNS = 4
 
 
@@ -45,16 +46,29 @@ class ShownBScan:
     missed: int
 
 
-def b_scan_gallery(folder: Path, work: Path) -> Gallery:
-    """Return one B-scan of every vendor, that in which the annotators missed most.
+def run_gallery(b_scans: Sequence[ShownBScan]) -> Gallery:
+    """Return B-scans as every annotator marked them in each run, the supervisor first (Fig. 8)."""
+    pictures = []
+    for shown in b_scans:
+        levels = shown.b_scan.levels
+        panels = [("original", _painted(shown, np.zeros(shown.b_scan.image.shape)))]
+        for name in sorted({name for name, _ in levels}, key=lambda name: (name != SUPERVISOR, name)):
+            panels += [
+                (f"{name}, {run}", _painted(shown, levels[name, run] / CONFIDENCES[-1])) for run in RUNS
+            ]
+        pictures.append(_picture(shown, panels, 1 + len(RUNS), "each annotated twice"))
+    note = "Confidence 5 of an annotator is 1. The same B-scans as under Combinations. Fig. 8 of the paper."
+    return Gallery("First and second annotations", tuple(pictures), _legend(), note)
 
-    ``folder``: the input of `fuse cysts`; ``work``: its tables, up to those of the accuracy. Raises
-    `PhaseError`.
+
+def b_scan_gallery(b_scans: Sequence[ShownBScan], work: Path) -> Gallery:
+    """Return B-scans with the means of both runs and with all combinations (Figs. 9 to 12).
+
+    ``work``: the tables of `fuse cysts`, up to those of the accuracy. Raises `PhaseError`.
     """
     accuracies = read_accuracy(work)
     pictures = []
-    for shown in chosen_b_scans(folder, work):
-        volume, number = shown.b_scan.volume, shown.b_scan.b_scan
+    for shown in b_scans:
         named = [
             ("original", np.zeros_like(shown.values.mean(SUPERVISOR))),
             (SUPERVISOR, shown.values.mean(SUPERVISOR)),
@@ -63,19 +77,12 @@ def b_scan_gallery(folder: Path, work: Path) -> Gallery:
             methods = combined_values(shown.values, members, accuracies)
             named += [("+".join(members), value) for method, value in methods.items() if method != AVERAGE]
         panels = [(name, _panel(shown, values)) for name, values in named]
-        pictures.append(
-            Picture(
-                case=volume,
-                source=as_uri(in_rows(panels, _COLUMNS)),
-                caption=f"{shown.vendor}, {volume}, B-scan {number}: cysts of the supervisor missed "
-                f"{shown.missed} times by single annotators",
-                alternative=f"B-scan {number} of {volume}: {', '.join(name for name, _ in named)}",
-            )
-        )
+        missed = f"cysts of the supervisor missed {shown.missed} times by single annotators"
+        pictures.append(_picture(shown, panels, _COLUMNS, missed))
     return Gallery(
         "B-scans with their annotations",
         tuple(pictures),
-        tuple((colour, f"confidence {confidence:g}") for confidence, colour in RAMP),
+        _legend(),
         "Means of both runs; combinations by Eq. 4. Of every vendor, the B-scan in which annotators missed "
         "most of the supervisor's cysts.",
     )
@@ -104,14 +111,30 @@ def _every_b_scan(folder: Path, work: Path) -> Iterator[ShownBScan]:
 
 def _panel(shown: ShownBScan, values: NDArray[np.float64]) -> Colours:
     """Return what is around the marks of a B-scan, with values in the box of the marks."""
-    image, box = shown.b_scan.image, shown.values.box
-    confidence = np.zeros(image.shape)
-    confidence[box.slices] = values
-    window = tuple(
-        slice(max(0, part.start - _MARGIN), min(size, part.stop + _MARGIN))
-        for part, size in zip(box.slices, image.shape, strict=True)
-    )
+    confidence = np.zeros(shown.b_scan.image.shape)
+    confidence[shown.values.box.slices] = values
+    return _painted(shown, confidence)
+
+
+def _painted(shown: ShownBScan, confidence: NDArray[np.float64]) -> Colours:
+    """Return what is around the marks of a B-scan, with confidences of the whole of it."""
+    image = shown.b_scan.image
+    window = around(shown.values.box, image.shape)
     return painted(image[window], confidence[window], shown.b_scan.intensities.highest)
+
+
+def _picture(shown: ShownBScan, panels: Sequence[tuple[str, Colours]], columns: int, text: str) -> Picture:
+    volume, number = shown.b_scan.volume, shown.b_scan.b_scan
+    return Picture(
+        case=volume,
+        source=as_uri(in_rows(panels, columns)),
+        caption=f"{shown.vendor}, {volume}, B-scan {number}: {text}",
+        alternative=f"B-scan {number} of {volume}: {', '.join(name for name, _ in panels)}",
+    )
+
+
+def _legend() -> tuple[tuple[str, str], ...]:
+    return tuple((colour, f"confidence {confidence:g}") for confidence, colour in RAMP)
 
 
 def _interval(work: Path) -> Interval:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from evaluation.report.benchmark.agreement_figures import agreement_charts
 from evaluation.report.benchmark.distinction_figures import distinction_charts
@@ -20,8 +21,18 @@ _WHOLE = frozenset(
 )
 
 
-def benchmark_page(tables: BenchmarkTables, pictures: Gallery | None = None) -> Page:
-    """Return the page of the tables that are there; ``pictures`` are B-scans with their annotations."""
+@dataclass(frozen=True)
+class Pictures:
+    """B-scans with both runs of every annotator, with their combinations, and of the built benchmark."""
+
+    runs: Gallery | None = None
+    combinations: Gallery | None = None
+    parts: Gallery | None = None
+
+
+def benchmark_page(tables: BenchmarkTables, pictures: Pictures | None = None) -> Page:
+    """Return the page of the tables that are there, with ``pictures`` of those that were asked for."""
+    pictures = pictures or Pictures()
     charts = {
         "distinction": tuple(distinction_charts(tables)),
         "agreement": tuple(agreement_charts(tables)),
@@ -51,6 +62,7 @@ def benchmark_page(tables: BenchmarkTables, pictures: Gallery | None = None) -> 
                 *_table("accuracies", "Reproducibility and accuracy", tables["accuracy"]),
                 *_table("groups", "By vendor and quality", tables["accuracy_by_group"]),
                 *_table("effect", "Effect of --interval", tables["interval_effect"]),
+                *([pictures.runs] if pictures.runs else []),
             ],
         ),
         (
@@ -60,7 +72,7 @@ def benchmark_page(tables: BenchmarkTables, pictures: Gallery | None = None) -> 
                 *combined,
                 *_table("combined", "On all B-scans", everything),
                 *_table("combined-groups", "By vendor and quality", groups),
-                *([pictures] if pictures else []),
+                *([pictures.combinations] if pictures.combinations else []),
             ],
         ),
         (
@@ -70,6 +82,7 @@ def benchmark_page(tables: BenchmarkTables, pictures: Gallery | None = None) -> 
                 *_table("scanners", "Scanners", tables["scanners"]),
                 *_table("parts", "Parts and their annotators", tables["assignment"]),
                 *_table("workload", "Work of every annotator", tables["workload"]),
+                *([pictures.parts] if pictures.parts else []),
             ],
         ),
     ]

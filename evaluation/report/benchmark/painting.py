@@ -11,15 +11,25 @@ from numpy.typing import NDArray
 from PIL import Image, ImageColor, ImageDraw
 
 from evaluation.charts.theme import SKY, VERMILION, YELLOW
+from evaluation.metrics.crop import Box
 
 RAMP = ((0.0, SKY), (0.5, YELLOW), (1.0, VERMILION))
 """Colours of confidences; between them they are mixed."""
 
 _COVER = 0.6
+_MARGIN = 12
 _WIDTH, _GAP, _TITLE = 320, 8, 22
 _PAPER, _INK = (32, 36, 40), (236, 236, 236)
 
 Colours = NDArray[np.uint8]
+
+
+def around(box: Box, shape: Sequence[int]) -> tuple[slice, ...]:
+    """Return a box with some pixels about it, as slices of an image of that shape."""
+    return tuple(
+        slice(max(0, part.start - _MARGIN), min(size, part.stop + _MARGIN))
+        for part, size in zip(box.slices, shape, strict=True)
+    )
 
 
 def painted(image: NDArray[np.generic], confidence: NDArray[np.float64], brightest: float) -> Colours:

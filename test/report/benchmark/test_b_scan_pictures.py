@@ -12,7 +12,7 @@ from evaluation.challenges.cysts.benchmark.evaluation_set import open_evaluation
 from evaluation.challenges.cysts.benchmark.steps import STEPS, Benchmark, run_step
 from evaluation.cli.main import main
 from evaluation.core.fault import PhaseError
-from evaluation.report.benchmark.b_scan_pictures import b_scan_gallery, chosen_b_scans
+from evaluation.report.benchmark.b_scan_pictures import b_scan_gallery, chosen_b_scans, run_gallery
 from evaluation.report.benchmark.painting import in_rows, painted
 from test.report.benchmark.test_benchmark_page import ANNOTATIONS, rows
 
@@ -54,7 +54,7 @@ def test_the_b_scan_of_every_vendor_with_most_missed_cysts(work):
 
 
 def test_one_picture_of_every_vendor_with_all_panels(work):
-    gallery = b_scan_gallery(ANNOTATIONS, work)
+    gallery = b_scan_gallery(chosen_b_scans(ANNOTATIONS, work), work)
     assert len(gallery.pictures) == 4
     for picture in gallery.pictures:
         kind, _, data = picture.source.partition(",")
@@ -65,6 +65,22 @@ def test_one_picture_of_every_vendor_with_all_panels(work):
             *("original", "supervisor", "high", "low", "rough"),
             *("high+low", "high+rough", "low+rough", "high+low+rough"),
         ]
+
+
+def test_both_runs_of_every_annotator(work):
+    shown = chosen_b_scans(ANNOTATIONS, work)
+    gallery = run_gallery(shown)
+    assert [picture.case for picture in gallery.pictures] == [one.b_scan.volume for one in shown]
+    for one, picture in zip(shown, gallery.pictures, strict=True):
+        names = picture.alternative.partition(": ")[2]
+        assert names == "original, " + ", ".join(
+            f"{name}, {run}" for name in ("supervisor", *ANNOTATORS) for run in ("run1", "run2")
+        )
+        # Three panels a row: the first run of the supervisor is the second panel; its marks are in colour.
+        whole = np.array(Image.open(io.BytesIO(base64.b64decode(picture.source.partition(",")[2]))))
+        first = whole[22:, 328:648][: whole.shape[0] // 3 - 30]
+        coloured = (first.max(axis=2).astype(int) - first.min(axis=2)) > 30
+        assert coloured.any() == (one.b_scan.levels["supervisor", "run1"] > 0).any()
 
 
 def test_colours_of_confidences_by_hand():
@@ -93,9 +109,9 @@ def test_the_command_shows_them(work, tmp_path, capsys):
     output = tmp_path / "page.html"
     arguments = ["report", "benchmark", str(work), "--annotations", str(ANNOTATIONS), "--output", str(output)]
     assert main(arguments) == 0
-    assert output.read_text(encoding="utf-8").count("data:image/png;base64,") == 4
+    assert output.read_text(encoding="utf-8").count("data:image/png;base64,") == 8
     (tmp_path / "tables").mkdir()
     for table in work.glob("*.csv"):
         (tmp_path / "tables" / table.name).write_bytes(table.read_bytes())
     with pytest.raises(PhaseError, match="expected the section of the step accuracy"):
-        b_scan_gallery(ANNOTATIONS, tmp_path / "tables")
+        chosen_b_scans(ANNOTATIONS, tmp_path / "tables")

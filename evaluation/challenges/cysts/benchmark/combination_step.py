@@ -33,7 +33,7 @@ from evaluation.phase.output import whole_folder
 from evaluation.phase.writer import SampleCase, write_phase
 from evaluation.workers.reading import Progress, no_progress
 
-_ANNOTATIONS = "annotations"
+ANNOTATIONS = "annotations"
 
 
 def write_combination(
@@ -80,7 +80,7 @@ def _annotations(
 ) -> dict[str, dict[str, Scan]]:
     """Return the volumes of confidences by volume and annotator. Raises `PhaseError` where one is missing."""
     assigned = read_assignment(work)
-    folder = folder / _ANNOTATIONS
+    folder = folder / ANNOTATIONS
     scans = {path.name: scans_in(path) for path in sorted(folder.iterdir())} if folder.is_dir() else {}
     problems = [
         f"{folder / annotator}: expected one of the annotators of the evaluation set, found {annotator!r}"
