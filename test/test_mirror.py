@@ -40,6 +40,7 @@ COMMANDS = {
     "cli/sample_command.py": "cli/test_commands.py",
     "cli/report_command.py": "cli/test_report.py",
     "cli/report_benchmark.py": "report/benchmark/test_benchmark_page.py",
+    "cli/report_output.py": "cli/test_report.py",
     "cli/report_submission.py": "cli/test_report.py",
     "cli/schema_command.py": "cli/test_commands.py",
     "cli/seal_command.py": "cli/test_commands.py",

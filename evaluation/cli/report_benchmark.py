@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
+
+from evaluation.cli.report_output import add_output, write_page
 
 SUMMARY = "Write what `fuse cysts` measured as one HTML file with figures and tables, for the organiser."
 
@@ -26,25 +27,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help="with --annotations: the phase that `fuse cysts` built, of which B-scans are shown too",
     )
-    parser.add_argument("--output", type=Path, required=True, metavar="FILE.html", help="where to write")
-    parser.add_argument(
-        "--figures",
-        type=Path,
-        metavar="FOLDER",
-        help="also write every figure there as SVG, PDF, PNG, CSV and Vega-Lite",
-    )
+    add_output(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the report and return 0. Raises `PhaseError`, `OSError`."""
     from evaluation.core.fault import PhaseError
-    from evaluation.platform.result_file import write_atomically
     from evaluation.report.benchmark.b_scan_pictures import b_scan_gallery, chosen_b_scans, run_gallery
     from evaluation.report.benchmark.benchmark_page import Pictures, benchmark_page
     from evaluation.report.benchmark.part_pictures import part_gallery
     from evaluation.report.benchmark.reading import read_tables
-    from evaluation.report.figure_files import write_figures
-    from evaluation.report.render import render_page
 
     tables = read_tables(arguments.tables)
     annotations, phase = arguments.annotations, arguments.phase
@@ -56,8 +48,4 @@ def run(arguments: argparse.Namespace) -> int:
     elif phase is not None:
         raise PhaseError("--phase: expected only together with --annotations")
     page = benchmark_page(tables, pictures)
-    write_atomically(arguments.output, render_page(page).encode())
-    if arguments.figures is not None:
-        write_figures(page.charts(), arguments.figures)
-    sys.stdout.write(f"{arguments.output}\n")
-    return 0
+    return write_page(page, arguments)

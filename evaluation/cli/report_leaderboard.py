@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 from evaluation.cli.arguments import add_workers
+from evaluation.cli.report_output import add_output, write_report
 
 SUMMARY = "Write a leaderboard as one HTML file with figures, tables and methods, for the organiser."
 
@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the folder that `rank --output` wrote: leaderboard.json and the organiser's files beside it; "
         "or the results of `evaluate --each`, which are then ranked as the challenge does",
     )
-    parser.add_argument("--output", type=Path, required=True, metavar="FILE.html", help="where to write")
+    add_output(parser)
     parser.add_argument(
         "--ground-truth",
         action="append",
@@ -41,12 +41,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help="original images, named as the cases, to be drawn below the pictures of the hardest cases",
     )
-    parser.add_argument(
-        "--figures",
-        type=Path,
-        metavar="FOLDER",
-        help="also write every figure there as SVG, PDF, PNG, CSV and Vega-Lite",
-    )
     add_workers(parser)
 
 
@@ -61,8 +55,4 @@ def run(arguments: argparse.Namespace) -> int:
         images=arguments.images,
         workers=arguments.workers,
     )
-    report.write(arguments.output)
-    if arguments.figures is not None:
-        report.write_figures(arguments.figures)
-    sys.stdout.write(f"{arguments.output}\n")
-    return 0
+    return write_report(report, arguments)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 from evaluation.cli.arguments import PHASE_HELP, add_workers
+from evaluation.cli.report_output import add_output, write_report
 from evaluation.core.fault import PhaseError
 
 SUMMARY = "Write the results of one submission as one HTML file, for the organiser."
@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--input", type=Path, metavar="SUBMISSION", help="a folder, a zip archive or a csv file"
     )
-    parser.add_argument("--output", type=Path, required=True, metavar="FILE.html", help="where to write")
+    add_output(parser)
     parser.add_argument(
         "--results",
         type=Path,
@@ -32,12 +32,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="FOLDER",
         help="original images, named as the cases, to be drawn below the overlays",
-    )
-    parser.add_argument(
-        "--figures",
-        type=Path,
-        metavar="FOLDER",
-        help="also write every figure there as SVG, PDF, PNG, CSV and Vega-Lite",
     )
     parser.add_argument(
         "--public", action="store_true", help="leave out labels, what tells of them, and every single case"
@@ -63,8 +57,4 @@ def run(arguments: argparse.Namespace) -> int:
         )
     except SubmissionRejected as rejected:
         raise PhaseError(*(str(fault) for fault in rejected.faults)) from None
-    report.write(arguments.output)
-    if arguments.figures is not None:
-        report.write_figures(arguments.figures)
-    sys.stdout.write(f"{arguments.output}\n")
-    return 0
+    return write_report(report, arguments)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -18,7 +17,7 @@ from evaluation.ranking.annotators import ReadColumns, curve_of, is_decision
 from evaluation.ranking.comparisons import TestChoice
 from evaluation.ranking.resampling import TeamCases
 from evaluation.ranking.statistics.means import mean_tests
-from evaluation.ranking.statistics.pairwise import PairTest, holm, sign
+from evaluation.ranking.statistics.pairwise import PairTest, holm_of_families, sign
 
 FloatArray = NDArray[np.float64]
 
@@ -194,12 +193,6 @@ def _differences(one: _Compared, blocks: Iterator[FloatArray]) -> Iterator[Float
 
 
 def _corrected(points: list[AnnotatorPoint], ranked: Collection[str]) -> list[AnnotatorPoint]:
-    families: dict[bool, list[int]] = defaultdict(list)
-    for position, point in enumerate(points):
-        families[point.team in ranked].append(position)
-    corrected = list(points)
-    for positions in families.values():
-        adjusted = holm([points[position].p_value for position in positions])
-        for position, p_holm in zip(positions, adjusted, strict=True):
-            corrected[position] = replace(points[position], p_holm=p_holm)
-    return corrected
+    families = [point.team in ranked for point in points]
+    adjusted = holm_of_families([point.p_value for point in points], families)
+    return [replace(point, p_holm=p_holm) for point, p_holm in zip(points, adjusted, strict=True)]

@@ -6,7 +6,6 @@ Source: Orlando et al. 2020 (REFUGE), section 4.1, Table 4 and Figure 5, and sec
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -20,7 +19,7 @@ from evaluation.metrics.roc import roc_points, roc_table
 from evaluation.ranking.annotators import curve_of
 from evaluation.ranking.comparisons import TestChoice, compare
 from evaluation.ranking.resampling import TeamCases, intervals_of_teams
-from evaluation.ranking.statistics.pairwise import holm
+from evaluation.ranking.statistics.pairwise import holm_of_families
 
 _WORST = {1.0: -math.inf, 0.0: math.inf}
 
@@ -196,15 +195,9 @@ def _tests(
 
 
 def _corrected(tests: list[ClassifierTest], ranked: Collection[str]) -> list[ClassifierTest]:
-    families: dict[tuple[str, str, bool], list[int]] = defaultdict(list)
-    for position, test in enumerate(tests):
-        families[test.first, test.second, test.team in ranked].append(position)
-    corrected = list(tests)
-    for positions in families.values():
-        adjusted = holm([tests[position].p_value for position in positions])
-        for position, p_holm in zip(positions, adjusted, strict=True):
-            corrected[position] = replace(tests[position], p_holm=p_holm)
-    return corrected
+    families = [(test.first, test.second, test.team in ranked) for test in tests]
+    adjusted = holm_of_families([test.p_value for test in tests], families)
+    return [replace(test, p_holm=p_holm) for test, p_holm in zip(tests, adjusted, strict=True)]
 
 
 def _points(team: str, title: str, table: CaseTable, curve: Curve) -> ClassifierCurve:

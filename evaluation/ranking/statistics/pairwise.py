@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -69,6 +70,19 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
     for done, (p, position) in enumerate(computed):
         smallest = max(smallest, min(1.0, p * (len(p_values) - done)))
         adjusted[position] = smallest
+    return adjusted
+
+
+def holm_of_families(p_values: Sequence[float | None], families: Sequence[Hashable]) -> list[float | None]:
+    """Return Holm's adjusted p-values in the order given, each among those of its own family; see `holm`."""
+    members: dict[Hashable, list[int]] = defaultdict(list)
+    for position, family in enumerate(families):
+        members[family].append(position)
+    adjusted: list[float | None] = [None] * len(p_values)
+    for positions in members.values():
+        of_family = holm([p_values[position] for position in positions])
+        for position, p_value in zip(positions, of_family, strict=True):
+            adjusted[position] = p_value
     return adjusted
 
 

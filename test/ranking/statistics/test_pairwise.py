@@ -5,7 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from evaluation.ranking.statistics.pairwise import detectable_difference, holm, significance_tiers
+from evaluation.ranking.statistics.pairwise import (
+    detectable_difference,
+    holm,
+    holm_of_families,
+    significance_tiers,
+)
 
 
 def test_a_difference_of_that_size_is_found_with_80_percent_power():
@@ -59,3 +64,11 @@ def test_a_pair_that_could_not_be_tested_is_called_neither_equal_nor_different()
     # 2 opens a tier of its own, so that 1 and 3 need no test.
     answers = {(1, 2): True, (1, 3): None, (2, 3): False}
     assert significance_tiers([1, 2, 3], lambda a, b: answers[a, b]) == [(1,), (2, 3)]
+
+
+def test_holm_of_families_by_hand():
+    # Of two: 0.01 twice, then 0.04. Of three, one not computed: 0.02 three times, then 0.03 twice, but 0.06.
+    p_values = [0.04, 0.02, None, 0.01, 0.03]
+    found = holm_of_families(p_values, ["a", "b", "b", "a", "b"])
+    assert found == [pytest.approx(0.04), pytest.approx(0.06), None, pytest.approx(0.02), pytest.approx(0.06)]
+    assert holm_of_families([], []) == []
