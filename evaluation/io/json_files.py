@@ -35,8 +35,8 @@ def parse_json(
 
     Raises `ReadError` (unreadable, malformed or too large), with the line where one is known.
     """
-    text, has_escapes = _text_of(data, max_values)
-    return _value_of(text, has_escapes, _FINITE if finite else _ANY_NUMBERS)
+    text, may_escape = _text_of(data, max_values)
+    return _value_of(text, may_escape, _FINITE if finite else _ANY_NUMBERS)
 
 
 def parse_entries(
@@ -48,10 +48,10 @@ def parse_entries(
     `parse_json` raises, at the latest after the last entry, and `ReadError` (malformed) where there is
     another value in place of the list; ``expected`` says which list it should be.
     """
-    text, has_escapes = _text_of(data, max_values)
+    text, may_escape = _text_of(data, max_values)
     count = 0
     start = _START_OF_LIST.match(text)
-    if start is not None and not (has_escapes and _SURROGATE_ESCAPE.search(text)):
+    if start is not None and not (may_escape and _SURROGATE_ESCAPE.search(text)):
         position = start.end()
         with contextlib.suppress(json.JSONDecodeError, ReadError):
             while True:
@@ -65,15 +65,17 @@ def parse_entries(
                 count += 1
                 position = after.end()
     # Here it is no list, or empty, or there is a fault, which only the whole document shows for sure.
-    value = _value_of(text, has_escapes, _FINITE)
+    value = _value_of(text, may_escape, _FINITE)
     if not isinstance(value, list):
         raise ReadError(FaultKind.MALFORMED, expected, json_kind(value))
     yield from value[count:]
 
 
 def _text_of(data: bytes | bytearray | memoryview, max_values: int | None) -> tuple[str, bool]:
-    """Return a document as text that is safe to parse, and whether it has escapes. Raises `ReadError`."""
-    marks = _marks_of(data, max_values)
+    """Return a document as text that can be parsed, and whether it may have escapes. Raises `ReadError`."""
+    # Too short for too many values or levels, as most files of one value are.
+    is_short = len(data) <= (_MAX_NESTING if max_values is None else min(_MAX_NESTING, max_values))
+    marks = b"" if is_short else _marks_of(data, max_values)
     try:
         text = str(data, "utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
@@ -81,17 +83,17 @@ def _text_of(data: bytes | bytearray | memoryview, max_values: int | None) -> tu
         raise ReadError(FaultKind.UNREADABLE, "JSON in UTF-8", "other bytes", line) from None
     if not _is_flat(marks):
         _check_nesting(text)
-    return text, b"\\" in marks
+    return text, is_short or b"\\" in marks
 
 
-def _value_of(text: str, has_escapes: bool, decoder: json.JSONDecoder) -> object:
+def _value_of(text: str, may_escape: bool, decoder: json.JSONDecoder) -> object:
     try:
         value: object = decoder.decode(text)
     except json.JSONDecodeError as error:
         raise ReadError(
             FaultKind.MALFORMED, "JSON", f"an error at column {error.colno}", error.lineno
         ) from None
-    if has_escapes and _SURROGATE_ESCAPE.search(text):
+    if may_escape and _SURROGATE_ESCAPE.search(text):
         _refuse_lone_surrogates(value)
     return value
 
