@@ -90,7 +90,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int:
     from evaluation.cli.progress import progress_bar
     from evaluation.evaluate import Rejection, evaluate
-    from evaluation.phase.phase import load_phase
+    from evaluation.phase.phase import load_phase_to_verify
     from evaluation.platform import messages
     from evaluation.workers.confinement import missing_confinement
     from evaluation.workers.pool import DeadlineExceeded
@@ -107,7 +107,7 @@ def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int
         )
     try:
         folder, source = _reference(arguments.ground_truth)
-        phase = load_phase(folder, source=source)
+        phase = load_phase_to_verify(folder, source=source)
         workers = machine.worker_count(arguments.workers)
         with progress_bar("cases", len(phase.rows)) as progress:
             result = evaluate(phase, arguments.input, workers, started, progress)

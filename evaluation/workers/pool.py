@@ -64,12 +64,17 @@ class Jobs(Protocol):
     ) -> None: ...
 
     def run(
-        self, numbers: Iterable[int], job: Callable[[int], object], ahead: bool = False
+        self,
+        numbers: Iterable[int],
+        job: Callable[[int], object],
+        ahead: bool = False,
+        meanwhile: Callable[[], None] | None = None,
     ) -> Iterator[Answered]:
         """Yield the number and the answer of every job, as they come.
 
         Each number is taken, and ``job`` makes its job, when there is a worker for it and the answers so far
-        have been dealt with; ``ahead`` of that, where they make no difference.
+        have been dealt with; ``ahead`` of that, where they make no difference. ``meanwhile`` is called once,
+        when the first jobs have been given.
 
         Raises `DeadlineExceeded`, and `PhaseError` where no worker can do anything.
         """
@@ -114,13 +119,20 @@ class Pool:
             self._stop(slot)
 
     def run(
-        self, numbers: Iterable[int], job: Callable[[int], object], ahead: bool = False
+        self,
+        numbers: Iterable[int],
+        job: Callable[[int], object],
+        ahead: bool = False,
+        meanwhile: Callable[[], None] | None = None,
     ) -> Iterator[Answered]:
         """Yield the number and the answer of every job, as they come; see `Jobs`."""
         coming = iter(numbers)
         waiting: deque[int] = deque()
         while self._refill(waiting, coming) or self._busy():
             self._give_all(waiting, coming, job)
+            if meanwhile is not None:
+                meanwhile()
+                meanwhile = None
             answered = self._answered(waiting)
             if ahead:
                 self._give_all(waiting, coming, job)
@@ -243,9 +255,15 @@ class _InThisProcess:
         """Leave everything as it is."""
 
     def run(
-        self, numbers: Iterable[int], job: Callable[[int], object], ahead: bool = False
+        self,
+        numbers: Iterable[int],
+        job: Callable[[int], object],
+        ahead: bool = False,
+        meanwhile: Callable[[], None] | None = None,
     ) -> Iterator[Answered]:
         """Yield the number and the answer of every job, in order."""
+        if meanwhile is not None:
+            meanwhile()
         for number in numbers:
             yield number, _joined(self._handle(job(number), _no_tick))
 
