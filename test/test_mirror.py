@@ -54,7 +54,7 @@ PARTS = {
     "jobs.py": "test_library.py",
     "results.py": "test_library.py",
     "annotators/annotations.py": "annotators/test_reference.py",
-    "annotators/comparison.py": "annotators/test_combine.py",
+    "annotators/comparison.py": "annotators/test_field_agreement.py",
     "annotators/scoring.py": "annotators/test_ensemble.py",
     "annotators/submissions.py": "annotators/test_ensemble.py",
     "challenges/adam/eyes.py": "challenges/adam/test_sample.py",

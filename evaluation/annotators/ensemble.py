@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.annotators.combine import combine, is_combinable, normalised
-from evaluation.annotators.comparison import FieldAgreement
 from evaluation.annotators.disagreement import Disagreements
+from evaluation.annotators.field_agreement import FieldAgreement
 from evaluation.annotators.masks import Rules
 from evaluation.annotators.submissions import OpenSubmission, open_submissions
 from evaluation.core.challenge import Task, fields_of

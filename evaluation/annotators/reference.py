@@ -14,8 +14,9 @@ from typing import Any
 
 from evaluation.annotators.annotations import AnnotatorsFolder
 from evaluation.annotators.combine import combine, combine_without, region_names
-from evaluation.annotators.comparison import FieldAgreement, LeftOut
+from evaluation.annotators.comparison import LeftOut
 from evaluation.annotators.disagreement import CaseDisagreement, Disagreements
+from evaluation.annotators.field_agreement import FieldAgreement
 from evaluation.annotators.masks import Rules
 from evaluation.annotators.scoring import AnnotatorScore, score_annotators
 from evaluation.core.fault import PhaseError
