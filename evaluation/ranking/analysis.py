@@ -14,12 +14,7 @@ from evaluation.ranking.annotators import AnnotatorsSection, annotators_section
 from evaluation.ranking.boards import BoardPlaces, Leaderboards, place_teams
 from evaluation.ranking.case_figures import figures_of_cases, tests_of
 from evaluation.ranking.certainty import rank_sets, superiorities
-from evaluation.ranking.comparisons import (
-    SIGNIFICANT,
-    Comparison,
-    Comparisons,
-    compare,
-)
+from evaluation.ranking.comparisons import SIGNIFICANT, Comparison, Comparisons, compare
 from evaluation.ranking.difficulty import SubgroupTest, subgroup_tests
 from evaluation.ranking.leaderboard_file import OrganiserPart
 from evaluation.ranking.rank_options import RankOptions

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from evaluation.core.metric import Metric
-from evaluation.ranking.comparisons import Comparison, TestChoice, compare_pairs
+from evaluation.ranking.comparisons import Comparison, compare_pairs
+from evaluation.ranking.pair_tests import TestChoice
 from evaluation.ranking.resampling import FloatArray, TeamCases
 from evaluation.ranking.results import PhaseResults, RankingError
 
