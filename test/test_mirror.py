@@ -95,6 +95,7 @@ PARTS = {
     "core/value_aggregates.py": "challenges/declared/test_regression.py",
     "rescoring/cluster_worker.py": "rescoring/test_cluster.py",
     "ranking/scheme_choice.py": "ranking/test_schemes.py",
+    "ranking/scheme_metrics.py": "ranking/test_leaderboard.py",
     "ranking/pair_tests.py": "ranking/test_comparisons.py",
     "organiser/attack/areas.py": "organiser/attack/test_attack.py",
     "organiser/attack/detections.py": "organiser/attack/test_attack.py",
