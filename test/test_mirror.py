@@ -86,6 +86,7 @@ PARTS = {
     "challenges/refuge/sample.py": "test_evaluate.py",
     "phase/config_tables.py": "phase/test_config.py",
     "metrics/plain_arguments.py": "metrics/test_plain_classification.py",
+    "metrics/plain_average_precision.py": "metrics/test_plain_boxes.py",
     "metrics/plain_box_table.py": "metrics/test_plain_boxes.py",
     "metrics/plain_confidence.py": "metrics/test_plain_segmentation.py",
     "metrics/plain_correlations.py": "metrics/test_plain_errors.py",
