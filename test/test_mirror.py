@@ -80,6 +80,7 @@ PARTS = {
     "challenges/edd2020/detection.py": "challenges/edd2020/test_rules.py",
     "challenges/edd2020/detection_metrics.py": "challenges/edd2020/test_rules.py",
     "challenges/edd2020/sets.py": "challenges/edd2020/test_rules.py",
+    "challenges/justraigs/eyes.py": "challenges/justraigs/test_sample.py",
     "challenges/justraigs/grader_figures.py": "challenges/justraigs/test_grading.py",
     "challenges/justraigs/reference.py": "challenges/justraigs/test_grading.py",
     "challenges/refuge/nerve_head.py": "challenges/refuge/test_rules.py",
