@@ -76,6 +76,7 @@ PARTS = {
     "challenges/declared/decided.py": "challenges/declared/test_decisions.py",
     "challenges/declared/number.py": "challenges/declared/test_scores.py",
     "challenges/declared/scalar.py": "challenges/declared/test_scores.py",
+    "challenges/declared/object_metrics.py": "challenges/declared/test_points.py",
     "challenges/declared/list_field.py": "challenges/declared/test_points.py",
     "challenges/edd2020/detection.py": "challenges/edd2020/test_rules.py",
     "challenges/edd2020/detection_metrics.py": "challenges/edd2020/test_rules.py",
