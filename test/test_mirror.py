@@ -53,6 +53,7 @@ COMMANDS = {
 PARTS = {
     "jobs.py": "test_library.py",
     "results.py": "test_library.py",
+    "annotators/agreement_tables.py": "annotators/test_reference.py",
     "annotators/annotations.py": "annotators/test_reference.py",
     "annotators/comparison.py": "annotators/test_field_agreement.py",
     "annotators/scoring.py": "annotators/test_ensemble.py",
