@@ -79,11 +79,7 @@ def compare(
     The test of a pair, see `tests_of_pairs`, does not depend on the other teams; its correction for many
     pairs does.
     """
-    tables = {
-        position: table
-        for position, table in cases.task_tables(name.partition(".")[0]).items()
-        if cases.teams[position] in values
-    }
+    tables = tables_of_metric(name, values, cases)
     upwards = 1 if metric.better == "higher" else -1
     order = sorted(tables, key=lambda team: (-upwards * values[cases.teams[team]], cases.teams[team]))
     comparisons = compare_pairs(
@@ -94,6 +90,15 @@ def compare(
         tuple(comparisons.values()),
         None if tiers is None else tuple(tuple(cases.teams[team] for team in tier) for tier in tiers),
     )
+
+
+def tables_of_metric(name: str, values: Mapping[str, float], cases: TeamCases) -> dict[int, CaseTable]:
+    """Return the results per case in a metric's task, by the position of each team that has the metric."""
+    return {
+        position: table
+        for position, table in cases.task_tables(name.partition(".")[0]).items()
+        if cases.teams[position] in values
+    }
 
 
 def compare_pairs(
