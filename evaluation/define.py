@@ -21,6 +21,7 @@ from evaluation.core.field import (
     TableRows,
 )
 from evaluation.core.form import STACK_INDEX, STACK_NAME, CaseForm
+from evaluation.core.labelled_cases import strata_of_labels
 from evaluation.core.metric import (
     Aggregate,
     Metric,
@@ -30,7 +31,6 @@ from evaluation.core.metric import (
     mean_of,
     proportion_of,
     sensitivity_at_specificity_of,
-    strata_of_labels,
     sum_of,
 )
 from evaluation.core.scheme import Board, Method, Place, Rank, Scheme, Score
