@@ -90,6 +90,7 @@ PARTS = {
     "metrics/plain_confidence.py": "metrics/test_plain_segmentation.py",
     "metrics/plain_correlations.py": "metrics/test_plain_errors.py",
     "metrics/plain_cup_to_disc.py": "metrics/test_plain_segmentation.py",
+    "core/keys.py": "core/test_plain.py",
     "core/class_aggregates.py": "challenges/declared/test_decisions.py",
     "core/score_aggregates.py": "challenges/declared/test_scores.py",
     "core/value_aggregates.py": "challenges/declared/test_regression.py",

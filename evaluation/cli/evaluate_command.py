@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import re
 import time
-import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -82,6 +81,8 @@ def run(arguments: argparse.Namespace) -> int:
     except EXPECTED as error:
         streams.tell_organiser(problems_of(error))
     except Exception:
+        import traceback
+
         streams.tell_organiser(["Fault of the evaluation itself:", traceback.format_exc()])
     streams.tell_participant(_ORGANISERS)
     return 1
