@@ -1,4 +1,4 @@
-"""What the main process of `evaluate` imports: it decides how long a participant waits for the first case."""
+"""What `evaluate` imports, in its process and in that of the workers: a participant waits for it."""
 
 import shutil
 import subprocess
@@ -37,3 +37,12 @@ def test_evaluate_imports_only_what_it_needs(name, tmp_path):
     imported = set(modules.read_text().split())
     assert len(imported) <= MOST_MODULES
     assert not OF_OTHERS & imported
+
+
+@pytest.mark.parametrize("challenge", ["adam", "cysts", "edd2020", "justraigs", "refuge"])
+def test_workers_import_only_what_they_need(challenge):
+    modules = ("evaluation.workers.worker", "evaluation.workers.reader", "evaluation.workers.scorer")
+    program = f"import sys, {', '.join(modules)}, evaluation.challenges.{challenge}; print(*sys.modules)"
+    command = [sys.executable, "-c", program]
+    found = subprocess.run(command, check=True, capture_output=True, text=True, cwd=REPOSITORY)
+    assert not {"pydantic", "pandas", "sklearn", "scipy", "rich", "asyncio"} & set(found.stdout.split())
