@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from evaluation.phase.manifest import scan, seal
+from evaluation.workers.processes import _PRELOAD
 from test.repository import REPOSITORY
 
 MOST_MODULES = 410
@@ -41,8 +42,8 @@ def test_evaluate_imports_only_what_it_needs(name, tmp_path):
 
 @pytest.mark.parametrize("challenge", ["adam", "cysts", "edd2020", "justraigs", "refuge"])
 def test_workers_import_only_what_they_need(challenge):
-    modules = ("evaluation.workers.worker", "evaluation.workers.reader", "evaluation.workers.scorer")
-    program = f"import sys, {', '.join(modules)}, evaluation.challenges.{challenge}; print(*sys.modules)"
+    modules = ", ".join(("sys", *_PRELOAD, f"evaluation.challenges.{challenge}"))
+    program = f"import {modules}; print(*sys.modules)"
     command = [sys.executable, "-c", program]
     found = subprocess.run(command, check=True, capture_output=True, text=True, cwd=REPOSITORY)
     assert not {"pydantic", "pandas", "sklearn", "scipy", "rich", "asyncio"} & set(found.stdout.split())
