@@ -180,7 +180,7 @@ def six_hundred(folder: Path, with_cases: bool) -> None:
             "challenge": "refuge",
             "name": "benchmark",
             "manifest": "m",
-            "options": RefugeOptions().model_dump(mode="json"),
+            "options": RefugeOptions().recorded(),
         }
         (place / "metrics.json").write_text(json.dumps({"phase": phase, "aggregates": aggregates}))
         if with_cases:

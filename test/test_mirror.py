@@ -94,6 +94,7 @@ PARTS = {
     "metrics/plain_confidence.py": "metrics/test_plain_segmentation.py",
     "metrics/plain_correlations.py": "metrics/test_plain_errors.py",
     "metrics/plain_cup_to_disc.py": "metrics/test_plain_segmentation.py",
+    "core/keys.py": "core/test_plain.py",
     "core/class_aggregates.py": "challenges/declared/test_decisions.py",
     "core/group_intervals.py": "core/test_interval_methods.py",
     "core/interval_choice.py": "core/test_interval_methods.py",
