@@ -12,7 +12,7 @@ from test.repository import REPOSITORY
 MOST_MODULES = 495
 # What only readers, scorers, other commands or a terminal need.
 OF_OTHERS = {
-    *("SimpleITK", "PIL", "scipy", "pandas", "sklearn", "rich", "asyncio"),
+    *("SimpleITK", "PIL", "scipy", "pandas", "sklearn", "rich", "asyncio", "numpy.ma"),
     *("evaluation.workers.submission_reader", "evaluation.platform.submission", "evaluation.organiser"),
 }
 SCRIPT = """
