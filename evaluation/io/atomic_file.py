@@ -7,11 +7,13 @@ import os
 from pathlib import Path
 
 
-def write_atomically(path: Path, data: bytes) -> None:
+def write_atomically(path: Path, data: bytes, synced: bool = True) -> None:
     """Write a file completely or not at all; its folder is made if it is missing. Raises `OSError`.
 
     The data go into a new file of an unpredictable name first. Whatever else has that name, a link for
-    example, is an error, so that several processes and hostile ones can write into the same folder.
+    example, is an error, so that several processes and hostile ones can write into the same folder. If not
+    ``synced``, the file is whole whatever becomes of this process, but perhaps not if the machine itself
+    fails; on a busy disk that saves up to a second.
     """
     import secrets  # not at the start of a command, which writes last
 
@@ -25,8 +27,9 @@ def write_atomically(path: Path, data: bytes) -> None:
     try:
         with file:
             file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
+            if synced:
+                file.flush()
+                os.fsync(file.fileno())
         temporary.replace(path)
     except BaseException:
         # Keep the original error; clean-up may fail too.

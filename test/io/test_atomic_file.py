@@ -16,6 +16,30 @@ def names_in(folder):
     return [path.name for path in folder.iterdir()]
 
 
+@pytest.mark.parametrize("step", ["fsync", "replace"])
+def test_a_full_disk_leaves_nothing_half_written(tmp_path, monkeypatch, step):
+    def fail(*arguments):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    if step == "fsync":
+        monkeypatch.setattr(os, "fsync", fail)
+    else:
+        monkeypatch.setattr(Path, "replace", fail)
+    with pytest.raises(OSError, match="No space left on device"):
+        write_atomically(tmp_path / "metrics.json", b"{}")
+    assert names_in(tmp_path) == []
+
+
+def test_only_what_must_outlast_the_machine_is_synced(tmp_path, monkeypatch):
+    synced = []
+    monkeypatch.setattr(os, "fsync", synced.append)
+    write_atomically(tmp_path / "first.json", b"first", synced=False)
+    assert (tmp_path / "first.json").read_bytes() == b"first"
+    assert synced == []
+    write_atomically(tmp_path / "second.json", b"second")
+    assert len(synced) == 1
+
+
 def test_a_real_limit_on_size_leaves_nothing_half_written(tmp_path):
     # RLIMIT_FSIZE is what a full disk looks like without one: the write itself falls short.
     program = f"""

@@ -1,9 +1,6 @@
 import dataclasses
-import errno
 import json
 import math
-import os
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -146,20 +143,6 @@ def test_a_value_that_cannot_be_written_leaves_what_was_there(tmp_path):
         write_metrics(bad, tmp_path)
     assert (tmp_path / "metrics.json").read_text() == "old"
     assert names_in(tmp_path) == ["metrics.json"]
-
-
-@pytest.mark.parametrize("step", ["fsync", "replace"])
-def test_a_full_disk_leaves_nothing_half_written(tmp_path, monkeypatch, step):
-    def fail(*arguments):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    if step == "fsync":
-        monkeypatch.setattr(os, "fsync", fail)
-    else:
-        monkeypatch.setattr(Path, "replace", fail)
-    with pytest.raises(OSError, match="No space left on device"):
-        write_metrics(RESULT, tmp_path)
-    assert names_in(tmp_path) == []
 
 
 def test_an_organisers_file_holds_every_digit_where_it_is_not_rounded():
