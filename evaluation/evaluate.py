@@ -15,6 +15,7 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -22,7 +23,7 @@ from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Task
 from evaluation.core.fault import Faults, PhaseError
 from evaluation.core.form import CaseForm, Form
-from evaluation.core.outcome import CaseJob, Outcome, Scored, organisers_problems
+from evaluation.core.outcome import CaseJob, CaseJobs, Outcome, Scored, organisers_problems
 from evaluation.phase import home
 from evaluation.phase.phase import Phase
 from evaluation.phase.scores import Scores
@@ -107,12 +108,12 @@ def read_and_score(
     settings = _pool_settings(phase, workers, started)
     limits = phase.config.limits
     reader = _reader_setup(phase.form, submission, workers, limits.worker_memory_mb, limits.case_seconds)
-    read = read_submission(phase.form, reader, settings, machine.held_memory(), _half(progress, 0), part)
+    room, half = machine.held_memory(), _half(progress, 0)
+    read = read_submission(phase.form, reader, settings, room, half, part, partial(_meanwhile, phase))
     if read.faults:
         return Rejection(read.faults)
     chosen = sorted(read.unread + tuple(i for batch in read.batches for i in batch.positions.values()))
-    run_seconds = read.run_seconds or (None,) * len(phase.rows)
-    jobs = [CaseJob(phase.cases.forms[i], phase.rows[i], run_seconds=run_seconds[i]) for i in chosen]
+    jobs = CaseJobs(phase.cases.forms, phase.rows, read.run_seconds, chosen)
     setup = scorer_setup(phase, read.tasks, workers)
     number = {position: number for number, position in enumerate(chosen)}
     batches = [
@@ -123,6 +124,13 @@ def read_and_score(
     if problems := organisers_problems(outcomes):
         raise PhaseError(*problems)
     return CaseOutcomes(read.tasks, read.run_seconds, dict(zip(chosen, outcomes, strict=True)), read.used)
+
+
+def _meanwhile(phase: Phase) -> None:
+    """Do what need not wait for the submission and is not needed before, while a reader lists its files."""
+    phase.verify_seal()
+    import evaluation.platform.result_file
+    import evaluation.summary  # noqa: F401
 
 
 def result_of(phase: Phase, cases: CaseOutcomes) -> Result:

@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any
 
-from evaluation.core.aggregation import Estimates, Subset, estimates, subgroup_values
+from evaluation.core.aggregation import Estimates, Mask, Subset, estimates, subgroup_values
 from evaluation.core.challenge import metrics_of
 from evaluation.core.resampling import CLUSTER_COLUMN, Resampling
 from evaluation.phase.config import PhaseConfig
@@ -162,9 +162,12 @@ def _subgroup_values(scores: Scores, subgroup: Subgroup) -> dict[str, dict[str, 
     phase, config = scores.phase, scores.phase.config
     smallest = config.smallest_subgroup(subgroup)
     found: dict[str, dict[str, dict[str, float]]] = {}
+    masks: dict[tuple[str, ...], dict[str, Mask]] = {}  # nearly always of the same cases in every task
     for task in scores.tasks:
         table = scores.tables[task.name]
-        for value, members in subgroup_masks(subgroup, phase.cases, table.names).items():
+        if table.names not in masks:
+            masks[table.names] = subgroup_masks(subgroup, phase.cases, table.names)
+        for value, members in masks[table.names].items():
             subset = Subset(members, subgroup.compare == "positives")
             if values := subgroup_values(task.metrics, table, subset, smallest):
                 found.setdefault(value, {})[task.name] = values

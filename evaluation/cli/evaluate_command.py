@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import time
 import traceback
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +29,9 @@ BAKED = Path("/opt/evaluation/ground-truth")
 UPLOADED = Path("/opt/ml/input/data/ground_truth")
 
 _CHALLENGE = re.compile(rb'^challenge *= *["\']([a-z][a-z0-9_]*)["\']', re.MULTILINE)
+
+# What this package reads without a library of images.
+_OWN_FORMATS = (".bmp", ".csv", ".json", ".txt", ".xml")
 
 _OF_EACH = ("since", "shard", "cases_per_task", "cluster")
 
@@ -74,7 +79,8 @@ def run(arguments: argparse.Namespace) -> int:
 
             if arguments.workers != 0 and not arguments.each:
                 reference = _reference_folder(arguments.ground_truth)
-                warm_up(_holds_folders(reference), _challenge_of(reference))
+                workers = machine.worker_count(arguments.workers)
+                warm_up(_holds_images(reference), _challenge_of(reference), workers)
             collect_rarely()
         else:
             streams.tell_organiser([machine.NO_ISOLATION])
@@ -90,7 +96,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int:
     from evaluation.cli.progress import progress_bar
     from evaluation.evaluate import Rejection, evaluate
-    from evaluation.phase.phase import load_phase
+    from evaluation.phase.phase import load_phase_to_verify
     from evaluation.platform import messages
     from evaluation.workers.confinement import missing_confinement
     from evaluation.workers.pool import DeadlineExceeded
@@ -107,7 +113,7 @@ def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int
         )
     try:
         folder, source = _reference(arguments.ground_truth)
-        phase = load_phase(folder, source=source)
+        phase = load_phase_to_verify(folder, source=source)
         workers = machine.worker_count(arguments.workers)
         with progress_bar("cases", len(phase.rows)) as progress:
             result = evaluate(phase, arguments.input, workers, started, progress)
@@ -162,9 +168,15 @@ def _reference_folder(given: str | None) -> Path:
     return UPLOADED if UPLOADED.is_dir() and any(UPLOADED.iterdir()) else BAKED
 
 
-def _holds_folders(phase: Path) -> bool:
-    """Return whether a reference has files beside its tables; only such a phase has images to decode."""
-    return phase.is_dir() and any(entry.is_dir() for entry in phase.iterdir())
+def _holds_images(phase: Path) -> bool:
+    """Return whether a reference seems to have images that a library decodes, by a file of each folder."""
+    folders = [entry.path for entry in os.scandir(phase) if entry.is_dir()] if phase.is_dir() else []
+    return any(not name.lower().endswith(_OWN_FORMATS) for folder in folders for name in _first_name(folder))
+
+
+def _first_name(folder: str) -> list[str]:
+    with os.scandir(folder) as entries:
+        return [entry.name for entry in islice(entries, 1)]
 
 
 def _challenge_of(phase: Path) -> str | None:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from operator import itemgetter
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from evaluation.metrics.bootstrap import UnitWeights
 
 Derived = TypeVar("Derived")
 FloatArray = NDArray[np.float64]
@@ -23,13 +27,23 @@ class CaseTable:
     """
 
     def __init__(self, names: Sequence[str], rows: Sequence[Row]) -> None:
-        self.names = tuple(names)
-        self.rows = tuple(rows)
+        self._names = tuple(names)
+        self._rows = tuple(rows)
         self._columns: dict[str, FloatArray] = {}
         self._derived: dict[object, Any] = {}
 
     def __len__(self) -> int:
-        return len(self.names)
+        return len(self._names)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the cases."""
+        return self._names
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """The rows of the cases."""
+        return self._rows
 
     @property
     def column_names(self) -> tuple[str, ...]:
@@ -38,7 +52,8 @@ class CaseTable:
 
     def __getitem__(self, column: str) -> FloatArray:
         if column not in self._columns:
-            self._columns[column] = np.array([row[column] for row in self.rows], dtype=np.float64)
+            cells = map(itemgetter(column), self.rows)
+            self._columns[column] = np.fromiter(cells, np.float64, len(self.rows))
         return self._columns[column]
 
     def objects(self, column: str) -> list[Any]:
@@ -47,10 +62,7 @@ class CaseTable:
 
     def take(self, positions: NDArray[np.intp]) -> CaseTable:
         """Return the table of some of the cases."""
-        chosen = positions.tolist()
-        taken = CaseTable([self.names[i] for i in chosen], [self.rows[i] for i in chosen])
-        taken._columns = {name: column[positions] for name, column in self._columns.items()}
-        return taken
+        return _PartOfTable(self, positions)
 
     def derive(self, key: object, function: Callable[[CaseTable], Derived]) -> Derived:
         """Return ``function(self)``, computed at the first call with this key and kept."""
@@ -58,6 +70,32 @@ class CaseTable:
             self._derived[key] = function(self)
         derived: Derived = self._derived[key]
         return derived
+
+
+class _PartOfTable(CaseTable):
+    """Some cases of a table, of which often only a column is asked for."""
+
+    def __init__(self, whole: CaseTable, positions: NDArray[np.intp]) -> None:
+        super().__init__((), ())
+        self._whole, self._positions = whole, positions
+
+    def __len__(self) -> int:
+        return len(self._positions)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        names = self._whole.names
+        return tuple(names[position] for position in self._positions.tolist())
+
+    @cached_property
+    def rows(self) -> tuple[Row, ...]:
+        rows = self._whole.rows
+        return tuple(rows[position] for position in self._positions.tolist())
+
+    def __getitem__(self, column: str) -> FloatArray:
+        if column not in self._columns:
+            self._columns[column] = self._whole[column][self._positions]
+        return self._columns[column]
 
 
 @dataclass(frozen=True)
@@ -78,15 +116,21 @@ class WeightedCases:
     """A case table under a matrix of case weights of shape (resamples, cases).
 
     Ones give the value itself, multinomial counts a bootstrap, 0/1 a subgroup or leave-one-out: every
-    aggregate is one function of these two and returns one value per row of weights.
+    aggregate is one function of these two and returns one value per row of weights. They may be given by
+    unit, where cases are drawn together.
     """
 
-    def __init__(self, table: CaseTable, weights: NDArray[Any]) -> None:
-        if weights.ndim != 2 or weights.shape[1] != len(table):
+    def __init__(self, table: CaseTable, weights: NDArray[Any] | UnitWeights) -> None:
+        if len(weights.shape) != 2 or weights.shape[1] != len(table):
             raise ValueError(f"weights must have shape (resamples, {len(table)}) (got {weights.shape})")
         self.table = table
-        self.weights = weights
+        self.given = weights
         self._derived: dict[object, Any] = {}
+
+    @property
+    def weights(self) -> NDArray[Any]:
+        """The weights of the cases."""
+        return self.given.of_cases if isinstance(self.given, UnitWeights) else self.given
 
     def derive(self, key: object, function: Callable[[WeightedCases], Derived]) -> Derived:
         """Return ``function(self)``, computed at the first call with this key and kept."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from evaluation.core.case_table import FloatArray
 from evaluation.core.metric import Strata
 from evaluation.core.resampling import Resampling, Units
-from evaluation.metrics.intervals import bootstrap_weights
+from evaluation.metrics.bootstrap import bootstrap_weights
 
 _MOST_DRAWS = 20  # for each resample that is wanted
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.metrics import roc
+from evaluation.metrics.bootstrap import UnitWeights
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,10 @@ def roc_counts_of(cases: WeightedCases, score: str, label: str) -> roc.WeightedC
     """Return the sums of weights that every figure of a ROC curve needs, made once for a table."""
 
     def count(cases: WeightedCases) -> roc.WeightedCounts:
-        return roc.weighted_counts(roc_table_of(cases.table, score, label), labelled_weights(cases, label))
+        table = roc_table_of(cases.table, score, label)
+        if not isinstance(cases.given, UnitWeights):
+            return roc.weighted_counts(table, labelled_weights(cases, label))
+        labelled = ~np.isnan(cases.table[label])
+        return roc.weighted_counts(table, cases.given if labelled.all() else cases.given.among(labelled))
 
     return cases.derive(("roc", score, label), count)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from evaluation.core.case_table import CaseTable, FloatArray, WeightedCases
 from evaluation.core.metric import IntervalMethod, Metric, Strata
 from evaluation.metrics.averages import weighted_means
+from evaluation.metrics.bootstrap import Bootstrap, UnitWeights, bootstrap_of
 from evaluation.metrics.distinct import distinct
-from evaluation.metrics.intervals import bootstrap_weights
 
 CLUSTER_COLUMN = "cluster"
 """The column of the case table that says which cases belong together, such as the eyes of a person."""
@@ -36,6 +36,15 @@ class Resampling:
     interval_maximum: int | None = None
     clusters: Mapping[str, str] | None = None
     methods: Mapping[str, IntervalMethod] = field(default_factory=dict)
+    _units: dict[tuple[str, ...], Units | None] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
+    def units(self, names: tuple[str, ...]) -> Units | None:
+        """Return the cluster of every case as `units_of` does, once for tasks of the same cases."""
+        if names not in self._units:
+            self._units[names] = units_of(self.clusters, names)
+        return self._units[names]
 
 
 @dataclass(frozen=True)
@@ -54,9 +63,9 @@ class Group:
         """Return the table of the cases that enter."""
         return table if len(self.members) == len(table) else table.take(self.members)
 
-    def weights(self, resampling: Resampling) -> Iterator[FloatArray]:
-        """Yield blocks of bootstrap weights of the cases that enter."""
-        return bootstrap_weights(self.strata, self.units, resampling.seed, resampling.resamples)
+    def bootstrap(self, resampling: Resampling) -> Bootstrap:
+        """Return the bootstrap of the cases that enter."""
+        return bootstrap_of(self.strata, self.units, resampling.seed, resampling.resamples)
 
 
 def units_of(clusters: Mapping[str, str] | None, names: Sequence[str]) -> Units | None:
@@ -80,7 +89,7 @@ def groups_of(
     Left out are metrics with fewer units in a stratum than the phase asks for, and those with more cases than
     can be resampled in time.
     """
-    units = units_of(resampling.clusters, table.names)
+    units = resampling.units(table.names)
     missing: dict[str, str] = {}
     groups: dict[bytes, dict[str, Metric]] = defaultdict(dict)
     strata_of: dict[bytes, Strata] = {}
@@ -113,25 +122,23 @@ def strata_or_reason(
 
 
 def values_under(
-    metrics: Mapping[str, Metric], tables: Sequence[CaseTable], blocks: Iterable[NDArray[np.float64]]
+    metrics: Mapping[str, Metric], tables: Sequence[CaseTable], blocks: Iterable[FloatArray | UnitWeights]
 ) -> dict[str, FloatArray]:
-    """Return metrics by name under blocks of case weights, shape (rows of all blocks, tables)."""
+    """Return metrics by name under blocks of weights, shape (rows of all blocks, tables)."""
     found: dict[str, list[FloatArray]] = {name: [] for name in metrics}
     for weights in blocks:
         weighted = [WeightedCases(table, weights) for table in tables]
         for name, metric in metrics.items():
-            found[name].append(_values_of_tables(metric, weighted, weights))
+            found[name].append(_values_of_tables(metric, weighted))
     return {name: np.concatenate(parts) for name, parts in found.items()}
 
 
-def _values_of_tables(
-    metric: Metric, weighted: Sequence[WeightedCases], weights: NDArray[np.float64]
-) -> FloatArray:
+def _values_of_tables(metric: Metric, weighted: Sequence[WeightedCases]) -> FloatArray:
     column = metric.aggregate.spread_column
     if column is None or len(weighted) == 1:
         return np.stack([metric.aggregate.values(cases) for cases in weighted], axis=1)
     # The means of many tables are one product, which reads the weights once.
-    return weighted_means([cases.table[column] for cases in weighted], weights)
+    return weighted_means([cases.table[column] for cases in weighted], weighted[0].weights)
 
 
 def _too_many(metric: Metric, cases: int, resampling: Resampling) -> str | None:

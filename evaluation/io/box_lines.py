@@ -153,28 +153,36 @@ def read_plain_boxes(
     """
     ended = [text if text.endswith(b"\n") or not text else text + b"\n" for text in texts]
     counts = np.array([text.count(b"\n") for text in ended], dtype=np.intp)
-    joined = b"".join(ended)
-    line = _PLAIN_LINES_WITH_CONFIDENCE if form.with_confidence else _PLAIN_LINES
-    if form.class_last or counts.max(initial=0) > max_boxes or line.fullmatch(joined) is None:
+    if form.class_last or counts.max(initial=0) > max_boxes:
         return None
-    cells = joined.split()
-    numbers = len(form.columns) - 1
-    names = cells[:: numbers + 1]
-    del cells[:: numbers + 1]
+    joined = b"".join(ended).replace(b"\r\n", b"\n")
+    numbers = len(form.numbers)
+    # Every line is its cells and its end; an empty cell follows the last one.
+    cells = joined.replace(b"\n", b" \n ").split(b" ")[:-1]
+    ends = cells[numbers + 1 :: numbers + 2]
+    names = cells[:: numbers + 2]
     classes = {name.encode(): index for name, index in form.classes.items()}
-    if not classes.keys() >= set(names):
+    if len(ends) != len(names) or set(ends) - {b"\n"} or not classes.keys() >= set(names):
+        return None
+    del cells[numbers + 1 :: numbers + 2], cells[:: numbers + 1]
+    # Of these characters, Python's notation of a float is that of `parse_number`.
+    if b"".join(cells).translate(None, b"0123456789+-.eE"):
+        return None
+    try:
+        values = np.array(list(map(float, cells)), np.float64)
+    except ValueError:
         return None
     rows = np.ones((len(names), 6))
     rows[:, 0] = [classes[name] for name in names]
-    rows[:, 6 - numbers :] = np.array(list(map(float, cells))).reshape(-1, numbers)
+    rows[:, 6 - numbers :] = values.reshape(-1, numbers)
     confidence, x1, y1, x2, y2 = rows[:, 1:].T
     right = np.repeat(np.array([size.width for size in sizes], dtype=np.float64), counts)
     bottom = np.repeat(np.array([size.height for size in sizes], dtype=np.float64), counts)
     inside = (x1 >= 0) & (x1 <= x2) & (x2 <= right) & (y1 >= 0) & (y1 <= y2) & (y2 <= bottom)
     if not (inside & (confidence >= 0) & (confidence <= 1)).all():
         return None
-    ends = np.cumsum(counts).tolist()
-    return [rows[end - count : end] for end, count in zip(ends, counts.tolist(), strict=True)]
+    last = np.cumsum(counts).tolist()
+    return [rows[end - count : end] for end, count in zip(last, counts.tolist(), strict=True)]
 
 
 def write_box_lines(rows: list[list[float]], form: BoxFormat) -> bytes:
@@ -195,12 +203,7 @@ def _line(numbers: int) -> re.Pattern[str]:
     return re.compile(r"[ \t]*([^ \t]+)" + rf"[ \t]+{_NUMBER}" * numbers + r"[ \t]*")
 
 
-def _plain_lines(numbers: int) -> re.Pattern[bytes]:
-    return re.compile(rf"(?:[!-~]+(?: {_NUMBER}){{{numbers}}}\r?\n)*+".encode("ascii"))
-
-
 _LINE, _LINE_WITH_CONFIDENCE = _line(4), _line(5)
-_PLAIN_LINES, _PLAIN_LINES_WITH_CONFIDENCE = _plain_lines(4), _plain_lines(5)
 
 
 def _cells_of(line: str) -> list[str]:

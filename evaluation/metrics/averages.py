@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evaluation.metrics.quantiles import quantiles
+
 
 @dataclass(frozen=True, slots=True)
 class Spread:
@@ -84,6 +86,6 @@ def spread(values: ArrayLike) -> Spread:
     defined = column[~np.isnan(column)]
     if not defined.size:
         return Spread(math.nan, math.nan, math.nan, math.nan)
-    first_quartile, median, third_quartile = np.quantile(defined, (0.25, 0.5, 0.75)).tolist()
+    first_quartile, median, third_quartile = quantiles(defined, (0.25, 0.5, 0.75)).tolist()
     deviation = float(defined.std(ddof=1)) if defined.size > 1 else math.nan
     return Spread(deviation, median, first_quartile, third_quartile)

@@ -1,8 +1,9 @@
 """Connected components of a volume that is read plane by plane, and whether each touches another mask.
 
-Every plane is divided into runs (adjacent pixels of one row). Runs that touch are joined, first within the
-plane, then with the components of the plane before. A component that does not continue is counted and
-discarded. So the memory is that of the runs of two planes, whatever the size of the volume.
+Every plane is divided into runs (adjacent pixels of one row). Runs that touch are joined, those of many
+planes at once, and with the components that reach the plane before. A component that does not continue is
+counted and discarded. So the memory is that of some ten thousand runs and those of two planes, whatever the
+size of the volume.
 """
 
 from __future__ import annotations
@@ -19,15 +20,16 @@ LEVELS = 6
 Integers = NDArray[np.int64]
 
 
+_RUNS_TOGETHER = 1 << 14
+_PLANE = 1 << 40  # from a pixel to the one behind it in the next plane, more than any plane has
+
+
 @dataclass(frozen=True, slots=True)
 class _Runs:
-    """Runs by position in a plane whose rows have one extra empty pixel, so that no run crosses two rows."""
+    """Runs by position; rows have one extra empty pixel, so that no run crosses two of them."""
 
     starts: Integers
     ends: Integers
-
-
-_NO_RUNS = _Runs(*np.zeros((2, 0), dtype=np.int64))
 
 
 class ComponentCounter:
@@ -39,9 +41,16 @@ class ComponentCounter:
 
     def __init__(self, width: int, across_planes: bool) -> None:
         self._stride = width + 1
+        self._shifts = [self._stride]
+        if across_planes:
+            self._shifts += [_PLANE - self._stride, _PLANE, _PLANE + self._stride]
         self._across_planes = across_planes
         self._counts = np.zeros((LEVELS, 2), dtype=np.int64)
-        self._runs = _NO_RUNS
+        self._planes = 0
+        self._new: list[tuple[Integers, Integers, Integers, NDArray[np.bool_]]] = []
+        self._number_of_new = 0
+        # The runs of the last plane that was joined, and the components to which they belong.
+        self._runs = _Runs(*np.zeros((2, 0), dtype=np.int64))
         self._component_of_run = np.zeros(0, dtype=np.int64)
         self._highest = np.zeros(0, dtype=np.int64)
         self._touched = np.zeros(0, dtype=np.bool_)
@@ -57,62 +66,60 @@ class ComponentCounter:
 
         ``touching`` is the mask that components may touch, ``levels`` the level of every pixel (default 0).
         """
+        before = self._planes * _PLANE
+        self._planes += 1
         marked = np.flatnonzero(mask)  # several times as fast as finding rows and columns
         if not len(marked):
-            self._end()
             return
         rows, columns = np.divmod(marked, mask.shape[1])
-        positions = (rows + corner[0]) * self._stride + columns + corner[1]
+        positions = before + (rows + corner[0]) * self._stride + columns + corner[1]
         first = np.flatnonzero(np.diff(positions, prepend=-2) != 1)
         last = np.append(first[1:], len(positions)) - 1
         highest = np.zeros(len(first), dtype=np.int64)
         if levels is not None:
             highest[:] = np.maximum.reduceat(levels[mask], first)
-        self._join(
-            _Runs(positions[first], positions[last] + 1),
-            highest,
-            np.logical_or.reduceat(touching[mask], first),
-        )
-        if not self._across_planes:
-            self._end()
+        touched = np.logical_or.reduceat(touching[mask], first)
+        self._new.append((positions[first], positions[last] + 1, highest, touched))
+        self._number_of_new += len(first)
+        if self._number_of_new >= _RUNS_TOGETHER:
+            self._join()
 
     def counts(self) -> Integers:
         """Return the numbers of components, shape (level, not touched | touched); to be called last."""
-        self._end()
+        self._join()
+        self._finish(np.ones(len(self._highest), dtype=np.bool_))
         return self._counts
 
-    def _end(self) -> None:
-        """End all components at the last plane."""
-        self._finish(np.ones(len(self._highest), dtype=np.bool_))
-        self._runs = _NO_RUNS
-        self._component_of_run = np.zeros(0, dtype=np.int64)
-
-    def _join(self, runs: _Runs, highest: Integers, touched: NDArray[np.bool_]) -> None:
-        """Join the runs of a plane with each other and with the components of the plane before."""
+    def _join(self) -> None:
+        """Join the runs of new planes with each other and with the components that reach the plane before."""
         from scipy.sparse import coo_array  # 0.25 s that only volumes need
         from scipy.sparse.csgraph import connected_components
 
+        if not self._new:
+            return
+        starts, ends, highest, touched = (np.concatenate(part) for part in zip(*self._new, strict=True))
+        self._new, self._number_of_new = [], 0
+        runs = _Runs(np.append(self._runs.starts, starts), np.append(self._runs.ends, ends))
         before = len(self._highest)
-        nodes = before + len(runs.starts)
-        upper, lower = _touching_runs(runs, runs, self._stride)
-        ends = [(upper + before, lower + before)]
-        if len(self._runs.starts):
-            for shift in (-self._stride, 0, self._stride):
-                earlier, later = _touching_runs(self._runs, runs, shift)
-                ends.append((self._component_of_run[earlier], later + before))
-        one, other = (np.concatenate(side) for side in zip(*ends, strict=True))
+        nodes = before + len(starts)
+        node_of_run = np.append(self._component_of_run, np.arange(before, nodes))
+        pairs = [_touching_runs(runs, shift) for shift in self._shifts]
+        one, other = (node_of_run[np.concatenate(side)] for side in zip(*pairs, strict=True))
         graph = coo_array((np.ones(len(one), dtype=np.bool_), (one, other)), shape=(nodes, nodes))
         number, component = connected_components(graph, directed=False)
         joined_highest = np.zeros(number, dtype=np.int64)
-        np.maximum.at(joined_highest, component, np.concatenate((self._highest, highest)))
+        np.maximum.at(joined_highest, component, np.append(self._highest, highest))
         joined_touched = np.zeros(number, dtype=np.bool_)
-        joined_touched[component[np.concatenate((self._touched, touched))]] = True
-        going_on = np.zeros(number, dtype=np.bool_)
-        going_on[component[before:]] = True
+        joined_touched[component[np.append(self._touched, touched)]] = True
         self._highest, self._touched = joined_highest, joined_touched
+        # What reaches the last plane may continue in the next one.
+        at_end = starts >= (self._planes - 1) * _PLANE if self._across_planes else np.zeros(len(starts), bool)
+        of_run = component[before:][at_end]
+        going_on = np.zeros(number, dtype=np.bool_)
+        going_on[of_run] = True
         self._finish(~going_on)
-        self._runs = runs
-        self._component_of_run = (np.cumsum(going_on) - 1)[component[before:]]
+        self._runs = _Runs(starts[at_end], ends[at_end])
+        self._component_of_run = (np.cumsum(going_on) - 1)[of_run]
 
     def _finish(self, done: NDArray[np.bool_]) -> None:
         """Count components and discard them."""
@@ -120,10 +127,10 @@ class ComponentCounter:
         self._highest, self._touched = self._highest[~done], self._touched[~done]
 
 
-def _touching_runs(first: _Runs, second: _Runs, shift: int) -> tuple[Integers, Integers]:
-    """Return the pairs of runs that touch, corners included, after moving ``first`` by ``shift``."""
-    begin = np.searchsorted(second.ends, first.starts + shift, side="left")
-    count = np.searchsorted(second.starts, first.ends + shift, side="right") - begin
+def _touching_runs(runs: _Runs, shift: int) -> tuple[Integers, Integers]:
+    """Return the pairs of runs of which the first touches the second, corners included, if it is moved."""
+    begin = np.searchsorted(runs.ends, runs.starts + shift, side="left")
+    count = np.searchsorted(runs.starts, runs.ends + shift, side="right") - begin
     total = int(count.sum())
     offset = np.arange(total) - np.repeat(np.cumsum(count) - count, count)
     return np.repeat(np.arange(len(count)), count), np.repeat(begin, count) + offset

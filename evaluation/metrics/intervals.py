@@ -1,15 +1,13 @@
-"""Uncertainty of an aggregate: bootstrap weights, and percentile and Wilson intervals."""
+"""Intervals of an aggregate from its bootstrap values, and Wilson's of a proportion."""
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-_ENTRIES_PER_BLOCK = 500_000  # 4 MB of float64, which stay in the processor's cache
-_DRAWS_AT_ONCE = 1 << 15  # so do the draws and their counts, in a nearer one
+from evaluation.metrics.quantiles import quantiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,48 +23,6 @@ class Interval:
         return (self.upper - self.lower) / 2
 
 
-def bootstrap_weights(
-    strata: ArrayLike,
-    clusters: ArrayLike | None,
-    seed: int,
-    resamples: int,
-    block_rows: int | None = None,
-) -> Iterator[NDArray[np.float64]]:
-    """Yield case weights of a stratified bootstrap, block by block: shape (rows, cases), whole numbers.
-
-    Each row holds multinomial counts: in every stratum there are as many draws with replacement as cases, so
-    its counts sum to its size. The rows depend on strata, clusters and seed only, not on the block size or
-    the number of resamples.
-
-    strata: integers, shape (cases,); cases of stratum −1 are not in the metric and have weight 0.
-    clusters: None, or integers of shape (cases,), such as the person an eye belongs to. Then clusters are
-        drawn and every member has its cluster's count; a cluster is resampled among those whose members have
-        the same set of strata, and the weights of a row sum to the number of cases only on average. Cases of
-        stratum −1 do not count as members.
-    seed: of PCG64. One uniform number per row and drawn unit, rows first, units by stratum and then position.
-    block_rows: rows of a block; by default as many as make half a million entries.
-    Raises ValueError for shapes that differ, a stratum below −1, and resamples or block_rows below 1.
-    """
-    stratum = np.asarray(strata, dtype=np.int64)
-    cluster = np.arange(stratum.size) if clusters is None else np.asarray(clusters)
-    if stratum.ndim != 1 or cluster.shape != stratum.shape:
-        raise ValueError(
-            "strata and clusters: expected one value per case, "
-            f"found shapes {stratum.shape} and {cluster.shape}"
-        )
-    if stratum.min(initial=0) < -1:
-        raise ValueError(f"strata: expected −1 or more, found {stratum.min()}")
-    rows = max(1, _ENTRIES_PER_BLOCK // max(1, stratum.size)) if block_rows is None else block_rows
-    if resamples < 1 or rows < 1:
-        raise ValueError(f"resamples and block_rows: expected at least 1, found {resamples} and {rows}")
-    members = np.flatnonzero(stratum >= 0)
-    if clusters is None:
-        group, unit_of_member = stratum[members], np.arange(members.size)
-    else:
-        group, unit_of_member = _cluster_groups(stratum[members], cluster[members])
-    return _blocks(stratum.size, members, group, unit_of_member, seed, resamples, rows)
-
-
 def percentile_interval(values: ArrayLike, level: float = 0.95) -> Interval:
     """Percentile interval of bootstrap values: the quantiles (1 ∓ level) / 2, by linear interpolation.
 
@@ -78,7 +34,7 @@ def percentile_interval(values: ArrayLike, level: float = 0.95) -> Interval:
     undefined = int(np.isnan(column).sum())
     if undefined or not column.size:
         raise ValueError(f"values: expected numbers, found {undefined} NaN among {column.size} resamples")
-    lower, upper = np.quantile(column, ((1 - level) / 2, (1 + level) / 2)).tolist()
+    lower, upper = quantiles(column, ((1 - level) / 2, (1 + level) / 2)).tolist()
     return Interval(lower, upper)
 
 
@@ -161,62 +117,6 @@ def wilson_bootstrap_interval(
         effective = min(effective, shrunk * (1 - shrunk) / variance)
     found = wilson_interval(centre * effective, effective, level)
     return Interval(min(found.lower, value), max(found.upper, value))
-
-
-def _cluster_groups(
-    stratum: NDArray[np.int64], cluster: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
-    """Return each cluster's group (one per set of strata that its cases have) and each case's cluster."""
-    names, unit_of_case = np.unique(cluster, return_inverse=True)
-    kinds, kind_of_case = np.unique(stratum, return_inverse=True)
-    # Marked by the strata they lack, clusters of one stratum are sorted in the order of their strata.
-    lacks = np.ones((names.size, kinds.size), dtype=np.bool_)
-    lacks[unit_of_case, kind_of_case] = False
-    group = np.unique(lacks, axis=0, return_inverse=True)[1] if names.size else np.zeros(0, dtype=np.int64)
-    return group.reshape(-1), unit_of_case
-
-
-def _blocks(
-    cases: int,
-    members: NDArray[np.intp],
-    group: NDArray[np.int64],
-    unit_of_member: NDArray[np.intp],
-    seed: int,
-    resamples: int,
-    block_rows: int,
-) -> Iterator[NDArray[np.float64]]:
-    units = group.size
-    by_group = np.argsort(group, kind="stable")
-    _, first, size = np.unique(group[by_group], return_index=True, return_counts=True)
-    # Units are sorted by group for drawing, so that those of one group are adjacent.
-    group_first, group_size = np.repeat(first, size), np.repeat(size, size).astype(np.float64)
-    place = np.empty(units, dtype=np.intp)
-    place[by_group] = np.arange(units)
-    source = place[unit_of_member]
-    whole = members.size == cases  # every case is drawn: nothing has to be put into its place
-    ordered = bool((source == np.arange(source.size)).all())
-    generator = np.random.Generator(np.random.PCG64(seed))
-    step = min(max(1, _DRAWS_AT_ONCE // max(1, units)), block_rows, resamples)
-    first_of_row = group_first + np.arange(step)[:, np.newaxis] * units
-    draws, drawn = np.empty((step, units)), np.empty((step, units), dtype=np.int64)
-    for block_start in range(0, resamples, block_rows):
-        shape = min(block_rows, resamples - block_start), cases
-        block = np.empty(shape) if whole else np.zeros(shape)
-        for start in range(0, shape[0], step):
-            part = block[start : start + step]
-            rows = part.shape[0]
-            generator.random(out=draws[:rows])
-            draws[:rows] *= group_size  # floor(u·n) < n for every double u < 1
-            drawn[:rows] = draws[:rows]
-            drawn[:rows] += first_of_row[:rows]
-            counts = np.bincount(drawn[:rows].ravel(), minlength=rows * units).reshape(rows, units)
-            if not ordered:
-                counts = counts.take(source, axis=1)
-            if whole:
-                part[:] = counts
-            else:
-                part[:, members] = counts
-        yield block
 
 
 def _check_level(level: float) -> None:

@@ -12,6 +12,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evaluation.metrics.bootstrap import UnitWeights
 from evaluation.metrics.distinct import distinct
 from evaluation.metrics.ratio import ratio_or_nan
 
@@ -184,24 +185,31 @@ def _ascending(score: NDArray[np.float64], chosen: NDArray[np.bool_]) -> NDArray
     return cases[np.argsort(score[cases], kind="stable")]
 
 
-def weighted_counts(table: RocTable, weights: ArrayLike) -> WeightedCounts:
-    """Return the sums that every ROC metric needs of a matrix of weights of shape (resamples, cases).
+def weighted_counts(table: RocTable, weights: ArrayLike | UnitWeights) -> WeightedCounts:
+    """Return the sums that every ROC metric needs of weights of shape (resamples, cases), or of units.
 
     Several metrics under the same weights can share the result: they take it in place of the weights.
     """
-    matrix = np.asarray(weights)
-    if matrix.ndim != 2 or matrix.shape[1] != table.score.size:
+    if isinstance(weights, UnitWeights):
+        matrix, column_of_case = weights.of_units, weights.unit_of_case
+    else:
+        matrix = np.asarray(weights)
+        column_of_case = np.arange(matrix.shape[-1])
+    if matrix.ndim != 2 or column_of_case.size != table.score.size:
         raise ValueError(f"weights: expected shape (resamples, {table.score.size}), found {matrix.shape}")
-    positive = _columns(matrix, table.positive_order)
-    negative = _columns(matrix, table.negative_order)
+    positive = _columns(matrix, column_of_case[table.positive_order])
+    negative = matrix.take(column_of_case[table.negative_order], axis=1, mode="clip")
     cumulative = np.zeros((matrix.shape[0], table.segment_starts.size + 1))
     segments = np.add.reduceat(negative, table.segment_starts, axis=1)
     np.cumsum(segments, axis=1, out=cumulative[:, 1:])
+    below = _columns(cumulative, table.segments_below)
+    tied = not np.array_equal(table.segments_below, table.segments_up_to)
+    missing = _columns(matrix, column_of_case[table.missing_positives])
     return WeightedCounts(
         positive=positive,
-        below=_columns(cumulative, table.segments_below),
-        up_to=_columns(cumulative, table.segments_up_to),
-        positives=positive.sum(axis=1) + _columns(matrix, table.missing_positives).sum(axis=1),
+        below=below,
+        up_to=_columns(cumulative, table.segments_up_to) if tied else below,
+        positives=positive.sum(axis=1) + missing.sum(axis=1),
         negatives=cumulative[:, -1],
     )
 

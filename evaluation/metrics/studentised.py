@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evaluation.metrics.intervals import Interval
+from evaluation.metrics.quantiles import quantiles
 
 FloatArray = NDArray[np.float64]
 _NO_SPREAD = 1e-12
@@ -36,40 +37,45 @@ class _UnitSums:
         return moved, np.sqrt(squares * units / (units - 1)) / total
 
 
-def studentised_intervals(
-    values: ArrayLike,
-    units: ArrayLike | None,
-    weights: Iterable[FloatArray],
-    bounds: tuple[ArrayLike, ArrayLike],
-    level: float = 0.95,
-) -> list[Interval]:
-    """Return the studentised bootstrap interval ("bootstrap-t") of each of several means of the same cases.
+class StudentisedMeans:
+    """Studentised bootstrap intervals ("bootstrap-t") of several means of the same cases.
 
-    values: shape (means, cases), finite. units: integers, shape (cases,), the cluster of every case; None
-    where cases are independent. weights: blocks of bootstrap weights, shape (rows, cases), equal within a
-    unit. bounds: the lowest and the highest value of each
-    mean, where intervals are cut off. The standard error is that of a
-    ratio estimator over units; a resample of equal values takes that of the sample. Needs two units.
+    values: shape (means, cases), finite. unit_of_case: shape (cases,), the unit that every case belongs to,
+    numbered from 0. The standard error is that of a ratio estimator over units. Needs two units.
     Source: Efron and Tibshirani, An Introduction to the Bootstrap, 1993, section 12.5.
     """
-    columns = np.asarray(values, dtype=np.float64)
-    unit_of_case = (
-        np.arange(columns.shape[1])
-        if units is None
-        else np.unique(np.asarray(units), return_inverse=True)[1].reshape(-1)
-    )
-    first_of_unit = np.unique(unit_of_case, return_index=True)[1]
-    means = columns.mean(axis=1)
-    sample = _by_unit(columns - means[:, np.newaxis], unit_of_case, first_of_unit.size)
-    own_error = sample.studentised(np.ones((1, first_of_unit.size)))[1][0]
-    ratios = []
-    for block in weights:
-        moved, error = sample.studentised(block if units is None else block[:, first_of_unit])
-        error = np.where(error > 0, error, own_error)
-        ratios.append(np.divide(moved, error, out=np.zeros_like(moved), where=error > 0))
-    lower, upper = np.quantile(np.concatenate(ratios), ((1 + level) / 2, (1 - level) / 2), axis=0)
-    ends = np.clip([means - lower * own_error, means - upper * own_error], bounds[0], bounds[1])
-    return [Interval(*end) for end in ends.T.tolist()]
+
+    def __init__(self, values: ArrayLike, unit_of_case: NDArray[np.intp]) -> None:
+        columns = np.asarray(values, dtype=np.float64)
+        units = int(unit_of_case.max()) + 1
+        self._means = columns.mean(axis=1)
+        self._sample = _by_unit(columns - self._means[:, np.newaxis], unit_of_case, units)
+        self._error = self._sample.studentised(np.ones((1, units)))[1][0]
+
+    def ratios(self, weights: Iterable[NDArray[np.number]]) -> FloatArray:
+        """Return the means' differences to the whole sample by their standard errors, shape (rows, means).
+
+        weights: blocks of bootstrap weights of the units, shape (rows, units). A resample of equal values
+        takes the standard error of the sample.
+        """
+        ratios = []
+        for block in weights:
+            moved, error = self._sample.studentised(block.astype(np.float64))
+            error = np.where(error > 0, error, self._error)
+            ratios.append(np.divide(moved, error, out=np.zeros_like(moved), where=error > 0))
+        return np.concatenate(ratios)
+
+    def intervals(
+        self, ratios: FloatArray, bounds: tuple[ArrayLike, ArrayLike], level: float = 0.95
+    ) -> list[Interval]:
+        """Return the interval of each mean.
+
+        ratios: of all resamples. bounds: the lowest and the highest value of each mean, where intervals are
+        cut off.
+        """
+        lower, upper = quantiles(ratios, ((1 + level) / 2, (1 - level) / 2))
+        ends = [self._means - lower * self._error, self._means - upper * self._error]
+        return [Interval(*end) for end in np.clip(ends, bounds[0], bounds[1]).T.tolist()]
 
 
 def _by_unit(centred: FloatArray, unit_of_case: NDArray[np.intp], units: int) -> _UnitSums:

@@ -169,6 +169,6 @@ def _of_volume(name: str, value: StoredVolume, case: CaseForm) -> Iterator[Measu
     yield Measurement(Quantity("mean value above 0", "", name), total / number if number else None)
 
 
-def _content(plane: NDArray[Any]) -> NDArray[Any]:
-    content: NDArray[Any] = plane[plane > 0]
+def _content(plane: Crop) -> NDArray[Any]:
+    content: NDArray[Any] = plane.values[plane.values > 0]
     return content

@@ -35,25 +35,29 @@ def read_cases(folder: Path, form_columns: Sequence[FormColumn]) -> Cases:
                 lines = [str(row.line) for row, other in zip(table.rows, keys, strict=True) if other == key]
                 table.faults.append(f"{FILE_NAME}, lines {', '.join(lines)}: duplicate case {key!r}")
     rows = [CaseRow(row.line, row.cells) for row in table.rows]
-    order = sorted(range(len(forms)), key=lambda position: forms[position].name)
-    return Cases(tuple(forms[i] for i in order), tuple(rows[i] for i in order), table.columns)
+    names = [form.name for form in forms]
+    order = sorted(range(len(forms)), key=names.__getitem__)
+    return Cases(tuple([forms[i] for i in order]), tuple([rows[i] for i in order]), table.columns)
 
 
 def _case_form(row: TableRow, form_columns: Sequence[FormColumn]) -> CaseForm:
     name = row.cells["name"]
     if not name or "/" in name or name.startswith(".") or not name.isprintable():
         row.faults.append(f"{row.place}, name: expected a file name without folders, found {name!r}")
-    sizes = {}
-    for column in ("width", "height"):
-        text = row.cells.get(column, "0")
-        if not text.isascii() or not text.isdigit() or len(text) > _MAX_DIGITS:
-            row.fault(column, f"expected a size in pixels, found {text!r}")
-            text = "0"
-        sizes[column] = int(text)
     columns = {}
     for declared in form_columns:
         text = row.cells.get(declared.name, "") or next(iter(declared.values), "")
         if declared.values and text not in declared.values:
             row.fault(declared.name, f"expected {' or '.join(declared.values)}, found {text!r}")
         columns[declared.name] = text
-    return CaseForm(name, sizes["width"], sizes["height"], columns)
+    return CaseForm(name, _size(row, "width"), _size(row, "height"), columns)
+
+
+def _size(row: TableRow, column: str) -> int:
+    text = row.cells.get(column)
+    if text is None:
+        return 0
+    if text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS:
+        return int(text)
+    row.fault(column, f"expected a size in pixels, found {text!r}")
+    return 0

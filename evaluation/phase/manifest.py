@@ -8,6 +8,7 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from evaluation.core.fault import PhaseError
 from evaluation.io.stream import sha256_of, sha256_of_file
@@ -17,10 +18,10 @@ from evaluation.platform.result_file import write_atomically
 FILE_NAME = "manifest.json"
 NONCE = ".nonce"
 _NONCE_DIGITS = 32
+_TABLES = (config.FILE_NAME, cases.FILE_NAME, leaderboard.FILE_NAME)
 
 
-@dataclass(frozen=True)
-class SealedFile:
+class SealedFile(NamedTuple):
     """Size in bytes and SHA-256 of a file of the phase."""
 
     size: int
@@ -110,13 +111,26 @@ def verify(folder: Path, manifest: Manifest) -> None:
             problems.append(f"{path}: is missing, but is in the manifest")
         elif listed[path] != sealed.size:
             problems.append(f"{path}: expected {sealed.size} bytes as sealed, found {listed[path]}")
-        elif (
-            path in (config.FILE_NAME, cases.FILE_NAME, leaderboard.FILE_NAME)
-            and sha256_of((folder / path).read_bytes()) != sealed.sha256
-        ):
+        elif path in _TABLES and not _is_sealed(folder, path, manifest):
             problems.append(f"{path}: differs from the sealed file")
     if problems:
         raise PhaseError(*problems)
+
+
+def has_sealed_tables(folder: Path, manifest: Manifest) -> bool:
+    """Return whether the tables of a phase folder, its configuration among them, are those of its seal."""
+    return all(
+        _is_sealed(folder, path, manifest) if path in manifest.files else not (folder / path).exists()
+        for path in _TABLES
+    )
+
+
+def _is_sealed(folder: Path, path: str, manifest: Manifest) -> bool:
+    """Return whether a sealed file is there and has the sealed digest."""
+    try:
+        return sha256_of((folder / path).read_bytes()) == manifest.files[path].sha256
+    except OSError:
+        return False
 
 
 def list_phase(folder: Path) -> dict[str, int]:

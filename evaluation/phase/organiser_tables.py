@@ -8,15 +8,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
+from evaluation.core.cells import Cells, Texts, positions_of
 from evaluation.core.fault import PhaseError, ReadError
 from evaluation.io.tables import parse_number
 
 _DELIMITERS = (",", ";", "\t")
 
 
-@dataclass(frozen=True)
-class TableRow:
+class TableRow(NamedTuple):
     """One row: the line on which it ends, its stripped cells by column, and the faults of its table."""
 
     file: str
@@ -94,20 +95,22 @@ def organiser_table(
         faults.append(f"{path.name}: expected at least one {holds}, found none")
     if missing:
         raise PhaseError(*faults)
-    found = tuple(
-        TableRow(path.name, line, dict(zip(header, cells, strict=True)), faults)
+    file = path.name
+    columns = positions_of(header)
+    found = [
+        TableRow(file, line, Cells(columns, cells), faults)
         for line, cells in rows
         if len(cells) == len(header)
-    )
+    ]
     try:
-        yield OrganiserTable(path.name, tuple(header), found, faults)
+        yield OrganiserTable(file, tuple(header), tuple(found), faults)
     except PhaseError as error:
         raise PhaseError(*faults, *error.problems) from None
     if faults:
         raise PhaseError(*faults)
 
 
-def _read(path: Path, exported: bool) -> tuple[list[str], list[tuple[int, list[str]]]]:
+def _read(path: Path, exported: bool) -> tuple[list[str], list[tuple[int, Texts]]]:
     """Return the stripped cells of the first row, and of each further row that is not blank with its line."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
@@ -116,7 +119,7 @@ def _read(path: Path, exported: bool) -> tuple[list[str], list[tuple[int, list[s
             delimiter = next((mark for mark in _DELIMITERS if mark in first), ",")
             reader = csv.reader(file, delimiter=delimiter, strict=True)
             header = [cell.strip() for cell in next(reader, [])]
-            rows = [(reader.line_num, [cell.strip() for cell in cells]) for cells in reader]
+            rows = [(reader.line_num, tuple([cell.strip() for cell in cells])) for cells in reader]
     except FileNotFoundError:
         raise PhaseError(f"{path.name}: not found in {path.parent}") from None
     except (OSError, UnicodeDecodeError, csv.Error) as error:

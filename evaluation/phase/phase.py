@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
@@ -26,7 +27,7 @@ from evaluation.phase.derived_columns import with_derived_columns
 from evaluation.phase.leaderboard import FILE_NAME as LEADERBOARD
 from evaluation.phase.leaderboard import TeamValues, read_leaderboard
 from evaluation.phase.leaderboard_metrics import optional_tasks
-from evaluation.phase.manifest import Manifest, read_manifest, verify
+from evaluation.phase.manifest import Manifest, has_sealed_tables, read_manifest, verify
 from evaluation.phase.phase_checks import (
     faults_of_sockets,
     impossible_methods,
@@ -55,6 +56,7 @@ class Phase:
     reference_paths: Mapping[str, Mapping[str, str]]
     leaderboard: tuple[TeamValues, ...] = ()
     source: Source = "folder"
+    seal_is_verified: bool = True
 
     @cached_property
     def form(self) -> Form:
@@ -73,6 +75,11 @@ class Phase:
             run_time=self.config.scored_run_time,
             provided=self.challenge.provided if self.config.provided is None else self.config.provided,
         )
+
+    def verify_seal(self) -> None:
+        """Compare all files with the seal, unless that has been done. Raises `PhaseError`."""
+        if not self.seal_is_verified:
+            verify(self.folder, self.manifest)
 
     @property
     def missing(self) -> str:
@@ -101,6 +108,25 @@ def load_phase(folder: Path, manifest: Manifest | None = None, source: Source = 
     if manifest is None:
         manifest = read_manifest(folder)
         verify(folder, manifest)
+    return _load(folder, manifest, source)
+
+
+def load_phase_to_verify(folder: Path, source: Source = "folder") -> Phase:
+    """Return the sealed phase in a folder, as `load_phase` does; `Phase.verify_seal` is left to the caller.
+
+    The tables have been compared with the seal, but not yet the names and sizes of the other files: listing
+    ten thousand of them takes as long as all the rest.
+    """
+    if not folder.is_dir():
+        raise PhaseError(f"{folder}: is not a folder")
+    manifest = read_manifest(folder)
+    if has_sealed_tables(folder, manifest):
+        with suppress(PhaseError):
+            return replace(_load(folder, manifest, source), seal_is_verified=False)
+    return load_phase(folder, source=source)  # tells all that is wrong
+
+
+def _load(folder: Path, manifest: Manifest, source: Source) -> Phase:
     try:
         config = read_config(folder)
     except PhaseError as error:

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from evaluation.core.cells import chosen_cells
 from evaluation.core.fault import FormFault, PhaseError, ReadError
-from evaluation.core.field import AnyField, CaseColumns, Files, TableRows
+from evaluation.core.field import AnyField, CaseColumns, Files, TableRows, every_case
 from evaluation.core.form import CaseForm, CaseRow, name_key
 from evaluation.core.source import CellsSource, FileSource, RowsSource, Source
 from evaluation.io.buffer import ReadBuffer
@@ -18,6 +19,7 @@ from evaluation.io.stream import FileStream, sha256_of
 from evaluation.phase.organiser_tables import organiser_table
 
 _MAX_FILE_BYTES = 1 << 33
+_TABLE = "cases.csv"
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,8 @@ class OpenReference:
         """
         found: list[dict[str, Any]] = [{} for _ in cases]
         for name, field in self.fields.items():
-            chosen = [position for position, case in enumerate(cases) if field.cases(case)]
+            every = field.cases is every_case
+            chosen = [position for position, case in enumerate(cases) if every or field.cases(case)]
             forms = [cases[position] for position in chosen]
             try:
                 sources = self._sources(field, forms, [rows[position] for position in chosen])
@@ -122,7 +125,11 @@ class OpenReference:
         """Return where the values of several cases lie. Raises `KeyError` where one has none."""
         location = field.reference.location
         if isinstance(location, CaseColumns):
-            return [cells_of(location, row) for row in rows]
+            texts = chosen_cells([row.cells for row in rows], location.columns)
+            return [
+                CellsSource(cells, _TABLE, row.line, location.columns)
+                for cells, row in zip(texts, rows, strict=True)
+            ]
         if isinstance(location, TableRows):
             rows_of = self._rows(field.name, location)
             return [rows_of[case.name] for case in cases]
@@ -158,8 +165,8 @@ class ReferenceValues(Mapping[str, Any]):
 
 def cells_of(location: CaseColumns, row: CaseRow) -> CellsSource:
     """Return cells of a row of the case table as a source."""
-    cells = tuple(row.cells.get(column, "") for column in location.columns)
-    return CellsSource(cells, "cases.csv", row.line, location.columns)
+    (cells,) = chosen_cells([row.cells], location.columns)
+    return CellsSource(cells, _TABLE, row.line, location.columns)
 
 
 def rows_of_cases(folder: Path, location: TableRows, cases: Iterable[str]) -> dict[str, RowsSource]:

@@ -43,6 +43,31 @@ class _Targets:
         return "stack" if self.stacked else "image"
 
 
+class _Wanted:
+    """The fields of which cases have a value, with the slugs of their sockets in this phase."""
+
+    def __init__(self, form: Form, fields: Sequence[Field]) -> None:
+        self._sockets = [(field, form.sockets.get(field.name, field.socket.slug)) for field in fields]
+        self._cases = {field.name: list(map(field.cases, form.cases)) for field in fields}
+        self._everywhere = all(map(all, self._cases.values()))
+
+    def of(self, positions: Sequence[int]) -> list[tuple[Field, str]]:
+        """Return the fields of cases that share a job, and their slugs."""
+        if self._everywhere:
+            return self._sockets
+        return [
+            (field, slug)
+            for field, slug in self._sockets
+            if any(self._cases[field.name][position] for position in positions)
+        ]
+
+    def by(self, position: int, sources: dict[str, Source]) -> dict[str, Source]:
+        """Return those of the sources of a job that a case has; all cases of a job share what is the same."""
+        if self._everywhere:
+            return sources
+        return {name: source for name, source in sources.items() if self._cases[name][position]}
+
+
 def index_algorithm(folder: Path, form: Form, tasks: Sequence[Task]) -> SubmissionIndex:
     """Return the index of an algorithm's jobs; a job's cases are those of its input image or stack.
 
@@ -57,28 +82,30 @@ def index_algorithm(folder: Path, form: Form, tasks: Sequence[Task]) -> Submissi
     faults = list(jobs.faults)
     sources: Sources = [{} for _ in form.cases]
     job_of: dict[str, Job] = {}
+    found: dict[str, dict[str, Source]] = {}
     run_seconds: list[float | None] = [None] * len(form.cases)
+    wanted = _Wanted(form, fields)
     for job in jobs.jobs:
         try:
             key = _target(job, form, targets)
             if (other := job_of.setdefault(key, job)) is not job:
                 expected = f"one job for {targets.what} {_name(form, targets, key)}"
-                found = f"a second one beside job {other.pk}"
-                raise FormFault(Fault(FaultKind.DUPLICATE, FILE_NAME, expected, found, field=f"job {job.pk}"))
+                second = f"a second one beside job {other.pk}"
+                raise FormFault(
+                    Fault(FaultKind.DUPLICATE, FILE_NAME, expected, second, field=f"job {job.pk}")
+                )
         except FormFault as fault:
             faults += fault.faults
             continue
         positions = targets.positions[key]
-        wanted = [field for field in fields if any(field.cases(form.cases[i]) for i in positions)]
-        job_sources = _sources(job, root, form, wanted, len(positions), faults)
+        found[key] = _sources(job, root, wanted.of(positions), len(positions), faults)
         for position in positions:
-            for field in wanted:
-                if field.name in job_sources and field.cases(form.cases[position]):
-                    sources[position][field.name] = job_sources[field.name]
+            sources[position] = wanted.by(position, found[key])
             run_seconds[position] = None if job.seconds is None else job.seconds / len(positions)
     present = participating(form, tasks, sources)
     if form.missing == "reject" and (jobs.jobs or not faults):
-        faults += _missing(present, form, targets, job_of, sources, {fault.field for fault in faults})
+        wanted = _Wanted(form, fields_of(present))
+        faults += _missing(wanted, form, targets, job_of, found, {fault.field for fault in faults})
     if not faults:
         faults += fault_of_no_task(FILE_NAME, tasks, present)
     names = tuple(task.name for task in present or tasks)
@@ -139,26 +166,21 @@ def _article(what: str) -> str:
     return f"an {what}" if what[0] in "aeiou" else f"a {what}"
 
 
-def _slug(form: Form, field: Field) -> str:
-    return form.sockets.get(field.name, field.socket.slug)
-
-
-def _place(job: Job, form: Form, field: Field) -> str:
-    return f"job {job.pk}, socket {_slug(form, field)}"
+def _place(job: Job, slug: str) -> str:
+    return f"job {job.pk}, socket {slug}"
 
 
 def _sources(
-    job: Job, root: str, form: Form, fields: Sequence[Field], cases: int, faults: list[Fault]
+    job: Job, root: str, wanted: Sequence[tuple[Field, str]], cases: int, faults: list[Fault]
 ) -> dict[str, Source]:
     """Return the sources of a job's outputs by field; all cases of a stack share them."""
     sources: dict[str, Source] = {}
-    for field in fields:
-        output = job.outputs.get(_slug(form, field))
+    for field, slug in wanted:
+        output = job.outputs.get(slug)
         if output is None:
             continue
-        place = _place(job, form, field)
         try:
-            source = _source(output, root, field, cases, place)
+            source = _source(output, root, field, cases, _place(job, slug))
         except FormFault as fault:
             faults += fault.faults
             continue
@@ -195,16 +217,17 @@ def _image(output: JobOutput, root: str, place: str) -> FileSource | None:
 
 
 def _missing(
-    tasks: Sequence[Task],
+    wanted: _Wanted,
     form: Form,
     targets: _Targets,
     job_of: Mapping[str, Job],
-    sources: Sources,
+    found: Mapping[str, Mapping[str, Source]],
     faulty: Collection[str | None],
 ) -> list[Fault]:
     """Return a fault for every image or stack without a job, and for every job without an output.
 
-    ``faulty`` holds the places of outputs with a fault that is already listed.
+    ``found`` holds the sources of each job's outputs by field, ``faulty`` the places of outputs with a fault
+    that is already listed.
     """
     missing = []
     for key, positions in targets.positions.items():
@@ -213,8 +236,7 @@ def _missing(
             expected = f"a job for {targets.what} {_name(form, targets, key)}"
             missing.append(Fault(FaultKind.MISSING, FILE_NAME, expected, "none"))
             continue
-        wanted = [field for field in fields_of(tasks) if any(field.cases(form.cases[i]) for i in positions)]
-        places = [_place(job, form, field) for field in wanted if field.name not in sources[positions[0]]]
+        places = [_place(job, slug) for field, slug in wanted.of(positions) if field.name not in found[key]]
         missing += [
             Fault(FaultKind.MISSING, FILE_NAME, "an output", "none", field=place)
             for place in places

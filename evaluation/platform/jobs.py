@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
 from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import unquote
 
-from pydantic import TypeAdapter, ValidationError
-
 from evaluation.core.fault import Fault, FaultKind, FormFault, ReadError
 from evaluation.io.buffer import ReadBuffer
-from evaluation.io.json_files import json_kind, parse_json
+from evaluation.io.json_files import json_kind, parse_entries
 
 FILE_NAME = "predictions.json"
-_DURATION = TypeAdapter(timedelta)
+# A duration of ISO 8601 in the units that the platform writes; together at most thirty years.
+_DURATION = re.compile(
+    "P(?=T?[0-9])(?:([0-9]{1,4})D)?"
+    "(?:T(?:([0-9]{1,4})H)?(?:([0-9]{1,6})M)?(?:([0-9]{1,7}(?:[.][0-9]{1,6})?)S)?)?"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,6 @@ class JobInput:
 class JobOutput:
     """One output of a job: its inline value, or None and the path of its file."""
 
-    slug: str
     path: str
     value: Any
 
@@ -42,7 +42,8 @@ class JobOutput:
 class Job:
     """One run of the algorithm; ``pk`` is the platform's key and the name of the job's folder.
 
-    ``seconds`` is how long it ran, None if the platform does not say.
+    ``outputs`` are by the slugs of their sockets. ``seconds`` is how long it ran, None if the platform does
+    not say.
     """
 
     pk: str
@@ -61,111 +62,81 @@ class Jobs:
 
 def read_jobs(root: str, limit_bytes: int, max_values: int) -> Jobs:
     """Return the jobs of a submission in the order of their keys; faults are returned, not raised."""
-    try:
-        data = ReadBuffer().read(root, FILE_NAME, limit_bytes=limit_bytes)
-        content = parse_json(data, max_values=max_values)
-    except ReadError as error:
-        return Jobs((), (error.fault(FILE_NAME),))
-    if not isinstance(content, list):
-        return Jobs((), (_malformed("a list of jobs", content),))
     jobs: dict[str, Job] = {}
     faults: list[Fault] = []
-    for position, item in enumerate(content):
-        try:
-            job = _job(item, f"job number {position + 1}")
-        except FormFault as fault:
-            faults += fault.faults
-            continue
-        if job.pk in jobs:
-            faults.append(
-                Fault(
-                    FaultKind.DUPLICATE,
-                    FILE_NAME,
-                    "one entry for a job",
-                    "a second one",
-                    field=f"job {job.pk}",
-                )
-            )
-        jobs[job.pk] = job
+    try:
+        data = ReadBuffer().read(root, FILE_NAME, limit_bytes=limit_bytes)
+        for number, item in enumerate(parse_entries(data, "a list of jobs", max_values=max_values), 1):
+            try:
+                job = _job(item, f"job number {number}")
+            except FormFault as fault:
+                faults += fault.faults
+                continue
+            if job.pk in jobs:
+                faults.append(_duplicate("one entry for a job", f"job {job.pk}"))
+            jobs[job.pk] = job
+    except ReadError as error:
+        return Jobs((), (error.fault(FILE_NAME),))
     return Jobs(tuple(jobs[pk] for pk in sorted(jobs)), tuple(faults))
 
 
 def _job(item: object, place: str) -> Job:
     if not isinstance(item, dict):
-        raise FormFault(_malformed("an object", item, place))
+        raise _malformed("an object", item, place)
     pk = item.get("pk")
     if isinstance(pk, bool) or not isinstance(pk, str | int) or pk == "":
-        raise FormFault(_malformed("a key pk", pk, place))
+        raise _malformed("a key pk", pk, place)
     place = f"job {pk}"
-    inputs = [_input(entry, place) for entry in _entries(item, "inputs", place)]
+    inputs = tuple([_input(entry, place) for entry in _entries(item, "inputs", place)])
     outputs: dict[str, JobOutput] = {}
     for entry in _entries(item, "outputs", place):
-        output = _output(entry, place, str(pk))
-        if output.slug in outputs:
-            raise FormFault(
-                Fault(
-                    FaultKind.DUPLICATE,
-                    FILE_NAME,
-                    "one output of a socket",
-                    "a second one",
-                    field=f"{place}, socket {output.slug}",
-                )
-            )
-        outputs[output.slug] = output
-    return Job(str(pk), tuple(inputs), outputs, _seconds(item))
+        socket, slug = _socket(entry, place, "outputs")
+        path = _text(socket.get("relative_path"), place, f"socket {slug}", "relative_path")
+        if slug in outputs:
+            raise FormFault(_duplicate("one output of a socket", f"{place}, socket {slug}"))
+        outputs[slug] = JobOutput(f"{pk}/output/{path}", entry.get("value"))
+    return Job(str(pk), inputs, outputs, _seconds(item))
 
 
 def _seconds(item: Mapping[str, Any]) -> float | None:
     """Return the duration of a job, as executed or invoked; an invalid duration counts as unknown."""
     for key in ("exec_duration", "invoke_duration"):
-        if item.get(key) is None:
-            continue
-        with contextlib.suppress(ValidationError):
-            seconds = _DURATION.validate_python(item.get(key)).total_seconds()
-            if seconds >= 0:
-                return seconds
+        found = item.get(key)
+        if isinstance(found, str) and (match := _DURATION.fullmatch(found)) is not None:
+            days, hours, minutes, seconds = map(float, match.groups("0"))
+            return round(((days * 24 + hours) * 60 + minutes) * 60 + seconds, 6)
     return None
 
 
 def _entries(item: Mapping[str, Any], key: str, place: str) -> list[Any]:
     entries = item.get(key)
     if not isinstance(entries, list):
-        raise FormFault(_malformed("a list", entries, f"{place}, {key}"))
+        raise _malformed("a list", entries, place, key)
     return entries
 
 
-def _input(entry: object, place: str) -> JobInput:
-    socket = _socket(entry, f"{place}, inputs")
-    assert isinstance(entry, dict)
-    slug = _text(socket.get("slug"), f"{place}, inputs, slug")
-    place = f"{place}, socket {slug}"
+def _input(entry: Any, place: str) -> JobInput:
+    _, slug = _socket(entry, place, "inputs")
     image, file = entry.get("image"), entry.get("file")
     if isinstance(image, dict):
         image = image.get("name")
+    place = f"{place}, socket {slug}"
     return JobInput(slug, _base_name(image, place), _base_name(file, place))
 
 
-def _output(entry: object, place: str, pk: str) -> JobOutput:
-    socket = _socket(entry, f"{place}, outputs")
-    assert isinstance(entry, dict)
-    slug = _text(socket.get("slug"), f"{place}, outputs, slug")
-    path = _text(socket.get("relative_path"), f"{place}, socket {slug}, relative_path")
-    return JobOutput(slug, f"{pk}/output/{path}", entry.get("value"))
-
-
-def _socket(entry: object, place: str) -> Mapping[str, Any]:
-    """Return the socket of an input or output; ``interface`` is its older name."""
+def _socket(entry: object, *place: str) -> tuple[Mapping[str, Any], str]:
+    """Return the socket of an input or output, and its slug; ``interface`` is the older name of a socket."""
     if not isinstance(entry, dict):
-        raise FormFault(_malformed("an object", entry, place))
+        raise _malformed("an object", entry, *place)
     socket = entry.get("socket") or entry.get("interface")
     if not isinstance(socket, dict):
-        raise FormFault(_malformed("a socket", socket, place))
-    return socket
+        raise _malformed("a socket", socket, *place)
+    return socket, _text(socket.get("slug"), *place, "slug")
 
 
-def _text(value: object, place: str) -> str:
+def _text(value: object, *place: str) -> str:
     if not isinstance(value, str) or not value:
-        raise FormFault(_malformed("a text", value, place))
+        raise _malformed("a text", value, *place)
     return value
 
 
@@ -181,5 +152,10 @@ def _base_name(value: object, place: str) -> str | None:
     return PurePosixPath(text).name
 
 
-def _malformed(expected: str, found: object, place: str | None = None) -> Fault:
-    return Fault(FaultKind.MALFORMED, FILE_NAME, expected, json_kind(found), field=place)
+def _malformed(expected: str, found: object, *place: str) -> FormFault:
+    field = ", ".join(place)
+    return FormFault(Fault(FaultKind.MALFORMED, FILE_NAME, expected, json_kind(found), field=field))
+
+
+def _duplicate(expected: str, place: str) -> Fault:
+    return Fault(FaultKind.DUPLICATE, FILE_NAME, expected, "a second one", field=place)

@@ -12,7 +12,8 @@ from scipy.special import bdtr
 
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
-from evaluation.metrics.intervals import Interval, bootstrap_weights, percentile_interval
+from evaluation.metrics.bootstrap import bootstrap_weights
+from evaluation.metrics.intervals import Interval, percentile_interval
 from evaluation.ranking.annotators import ReadColumns, curve_of, is_decision
 from evaluation.ranking.pair_tests import TestChoice
 from evaluation.ranking.resampling import TeamCases

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.resampling import Resampling, units_of
-from evaluation.metrics.intervals import bootstrap_weights
+from evaluation.metrics.bootstrap import bootstrap_weights
 
 _LARGEST_BAND = 20_000_000
 """Resamples times points above which a curve has no band."""

@@ -133,7 +133,7 @@ def solids(field: Field, case: CaseForm, predicted: Any, reference: Any) -> Iter
     whole = np.zeros((depth, height, width), dtype=np.bool_)
     for z, plane in enumerate(predicted):
         whole[z] = plane.in_image(height, width) > 0
-    true = np.stack([plane > 0 for plane in reference.planes()])
+    true = np.stack([plane.in_image(height, width) > 0 for plane in reference.planes()])
     spacing = geometry.spacing_mm
     yield Solid(field.title, whole, true, None if spacing is None else (spacing[2], spacing[1], spacing[0]))
 

@@ -96,30 +96,35 @@ class CaseReader:
         before, self.files.limit_bytes = self.files.bytes, self.files.bytes + limit_bytes
         self.files.before_read = before_read
         try:
-            found = {name: self._values_of(name, cases, sources) for name in self.fields}
+            values = self._values_of_all(cases, sources)
         except Exception:  # whatever it is, reading case by case tells whose fault it is
-            found = {"": None}
+            values = None
         finally:
             self.files.limit_bytes, self.files.before_read = math.inf, _nothing
-        whole = {name: values for name, values in found.items() if values is not None}
-        if len(whole) == len(found):
-            return whole
-        self.files.bytes = before
-        return None
+        if values is None:
+            self.files.bytes = before
+        return values
 
-    def _values_of(
-        self, name: str, cases: Sequence[CaseForm], sources: Sequence[Mapping[str, Source]]
-    ) -> dict[int, Any] | None:
-        present: dict[int, Source] = {}
+    def _values_of_all(
+        self, cases: Sequence[CaseForm], sources: Sequence[Mapping[str, Source]]
+    ) -> dict[str, dict[int, Any]] | None:
+        present: dict[str, dict[int, Source]] = {name: {} for name in self.fields}
+        # Case by case: the files of a case mostly lie in one folder, which is then opened only once.
         for position, of_case in enumerate(sources):
-            source = of_case.get(name)
-            if isinstance(source, StackSource | JsonFileSource):
-                source = self._json_values.value(name, source, cases[position])
-            if source is not None:
-                present[position] = source
-        chosen = [cases[position] for position in present]
-        values = self.fields[name].kind.read_all(list(present.values()), chosen, self.files)
-        return None if values is None else dict(zip(present, values, strict=True))
+            for name, found in of_case.items():
+                source: Source | None = found
+                if isinstance(found, StackSource | JsonFileSource):
+                    source = self._json_values.value(name, found, cases[position])
+                if source is not None:
+                    present[name][position] = source
+        read: dict[str, dict[int, Any]] = {}
+        for name, of_field in present.items():
+            chosen = [cases[position] for position in of_field]
+            values = self.fields[name].kind.read_all(list(of_field.values()), chosen, self.files)
+            if values is None:
+                return None
+            read[name] = dict(zip(of_field, values, strict=True))
+        return read
 
 
 def _nothing() -> None:

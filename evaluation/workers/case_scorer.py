@@ -8,6 +8,7 @@ from typing import Any
 
 from evaluation.core.challenge import Task, Values, references_of
 from evaluation.core.fault import FormFault, PhaseError
+from evaluation.core.field import Field, every_case
 from evaluation.core.outcome import CaseJob, Died, OrganiserFault, Outcome, Scored
 from evaluation.phase.reference import OpenReference, ReferenceFiles, ReferenceValues
 from evaluation.phase.run_time import RUN_SECONDS
@@ -23,6 +24,11 @@ class CaseScorer:
     def __init__(self, reference: ReferenceFiles, tasks: Sequence[Task]) -> None:
         self._tasks = tasks
         self._reference = OpenReference(reference, references_of(tasks))
+        # Mostly every case has all fields of a task: they are told once, not for each case.
+        self._fields_of_all = [
+            None if any(field.cases is not every_case for field in task.fields) else _names(task.fields)
+            for task in tasks
+        ]
 
     def known_of(self, jobs: Sequence[CaseJob]) -> list[dict[str, Any]]:
         """Return the reference values of several cases that can be read together."""
@@ -39,7 +45,9 @@ class CaseScorer:
         """
         try:
             predictions = read()
-            reference = ReferenceValues(self._reference, job.case, job.reference, known)
+            reference = known or {}
+            if len(reference) < len(self._reference.fields):
+                reference = ReferenceValues(self._reference, job.case, job.reference, known)
             if job.mode == "validate" and (problems := self._validate(job, reference)):
                 return OrganiserFault(problems)
             return self.score(job, predictions, reference)
@@ -56,7 +64,7 @@ class CaseScorer:
         except Exception:
             return OrganiserFault((f"case {job.case.name}: {traceback.format_exc(limit=-8)}",))
 
-    def _validate(self, job: CaseJob, reference: ReferenceValues) -> tuple[str, ...]:
+    def _validate(self, job: CaseJob, reference: Values) -> tuple[str, ...]:
         """Read every reference value of a case and return what is wrong with them."""
         problems: list[str] = []
         for field in references_of(self._tasks):
@@ -68,11 +76,11 @@ class CaseScorer:
                 problems += error.problems
         return tuple(problems)
 
-    def score(self, job: CaseJob, predictions: Values, reference: ReferenceValues) -> Scored:
+    def score(self, job: CaseJob, predictions: Values, reference: Values) -> Scored:
         """Return the rows of one case in every task; where a prediction is missing, the worst values."""
         rows = {}
         worst = []
-        for task in self._tasks:
+        for task, names in zip(self._tasks, self._fields_of_all, strict=True):
             if not task.fields:
                 if job.run_seconds is None:
                     worst.append(task.name)
@@ -80,14 +88,20 @@ class CaseScorer:
                 else:
                     rows[task.name] = task.score({RUN_SECONDS: job.run_seconds}, reference)
                 continue
-            fields = task.fields_for(job.case)
-            if not fields:
+            if names is None:
+                names = _names(task.fields_for(job.case))
+            if not names:
                 continue
-            submitted = [field.name in predictions for field in fields]
-            row = task.score(predictions, reference) if any(submitted) else {}
-            if not all(submitted):
-                worst_row = task.worst_row(job.case, reference)
-                row = {**worst_row, **row} if row else worst_row
-                worst.append(task.name)
+            if names <= predictions.keys():
+                rows[task.name] = task.score(predictions, reference)
+                continue
+            worst.append(task.name)
+            row = task.worst_row(job.case, reference)
+            if not names.isdisjoint(predictions):
+                row = {**row, **task.score(predictions, reference)}
             rows[task.name] = row
         return Scored(rows, tuple(worst))
+
+
+def _names(fields: Sequence[Field]) -> frozenset[str]:
+    return frozenset(field.name for field in fields)

@@ -22,7 +22,7 @@ from typing import Protocol
 from evaluation.core.fault import PhaseError
 from evaluation.core.outcome import Died
 from evaluation.workers.channel import MAX_ANSWER_BYTES, ChannelError, Message
-from evaluation.workers.processes import OUT_OF_TIME, Worker, cause_of_end, start_worker, stop
+from evaluation.workers.processes import OUT_OF_TIME, WORKERS_AHEAD, Worker, cause_of_end, start_worker, stop
 from evaluation.workers.worker import WorkerSetup
 
 _START_SECONDS = 30.0
@@ -64,12 +64,17 @@ class Jobs(Protocol):
     ) -> None: ...
 
     def run(
-        self, numbers: Iterable[int], job: Callable[[int], object], ahead: bool = False
+        self,
+        numbers: Iterable[int],
+        job: Callable[[int], object],
+        ahead: bool = False,
+        meanwhile: Callable[[], None] | None = None,
     ) -> Iterator[Answered]:
         """Yield the number and the answer of every job, as they come.
 
         Each number is taken, and ``job`` makes its job, when there is a worker for it and the answers so far
-        have been dealt with; ``ahead`` of that, where they make no difference.
+        have been dealt with; ``ahead`` of that, where they make no difference. ``meanwhile`` is called once,
+        when the first jobs have been given; then there are workers for further ones, too.
 
         Raises `DeadlineExceeded`, and `PhaseError` where no worker can do anything.
         """
@@ -114,13 +119,22 @@ class Pool:
             self._stop(slot)
 
     def run(
-        self, numbers: Iterable[int], job: Callable[[int], object], ahead: bool = False
+        self,
+        numbers: Iterable[int],
+        job: Callable[[int], object],
+        ahead: bool = False,
+        meanwhile: Callable[[], None] | None = None,
     ) -> Iterator[Answered]:
         """Yield the number and the answer of every job, as they come; see `Jobs`."""
         coming = iter(numbers)
         waiting: deque[int] = deque()
         while self._refill(waiting, coming) or self._busy():
             self._give_all(waiting, coming, job)
+            if meanwhile is not None:
+                while len(self._slots) < min(WORKERS_AHEAD, self._settings.workers):
+                    self._start()
+                meanwhile()
+                meanwhile = None
             answered = self._answered(waiting)
             if ahead:
                 self._give_all(waiting, coming, job)
@@ -161,8 +175,10 @@ class Pool:
         for slot in self._slots:
             if slot.job is None:
                 return slot
-        if len(self._slots) == self._settings.workers:
-            return None
+        return None if len(self._slots) == self._settings.workers else self._start()
+
+    def _start(self) -> _Slot:
+        """Return a new worker."""
         reader = None
         if self._reader is not None:
             reader = start_worker()
@@ -243,9 +259,15 @@ class _InThisProcess:
         """Leave everything as it is."""
 
     def run(
-        self, numbers: Iterable[int], job: Callable[[int], object], ahead: bool = False
+        self,
+        numbers: Iterable[int],
+        job: Callable[[int], object],
+        ahead: bool = False,
+        meanwhile: Callable[[], None] | None = None,
     ) -> Iterator[Answered]:
         """Yield the number and the answer of every job, in order."""
+        if meanwhile is not None:
+            meanwhile()
         for number in numbers:
             yield number, _joined(self._handle(job(number), _no_tick))
 

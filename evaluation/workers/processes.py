@@ -23,12 +23,14 @@ _PRELOAD = (
     "evaluation.workers.scorer",
 )
 # SimpleITK decodes most images; imported once here, it is not imported by every worker. It takes as long as
-# all the rest: the first worker, which lists the submission, does not wait for it.
+# all the rest: the first workers, of which one lists the submission, do not wait for it.
 _OF_IMAGES = "SimpleITK"
 # glibc would hand the pages of every decoded image back and fault fresh ones in for the next: kept, a PNG
 # mask of 1634 × 1634 is decoded in a quarter of the time. Read by glibc when a process starts.
 _KEEP_PAGES = {"MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC_TRIM_THRESHOLD_": str(1 << 30)}
 OUT_OF_TIME = "out of time"
+WORKERS_AHEAD = 2
+"""How many workers there are, where so many are wanted, before there is work for more than one."""
 _START_SECONDS = 30.0
 _CAUSE_SECONDS = 1.0
 _OBJECTS_BETWEEN_COLLECTIONS = 200_000
@@ -49,12 +51,12 @@ class Worker:
 class Server:
     """The process from which workers are forked."""
 
-    def __init__(self, images: bool, challenge: str | None) -> None:
+    def __init__(self, images: bool, challenge: str | None, first: int) -> None:
         """Start the server, whose imports then run beside those of this process. Raises `OSError`."""
         wanted = [] if challenge is None else [f"evaluation.challenges.{challenge}"]
         later = [_OF_IMAGES] if images else []
         self._control, theirs = socket.socketpair()
-        serve = f"serve({theirs.fileno()}, {_PRELOAD!r}, {wanted!r}, {later!r})"
+        serve = f"serve({theirs.fileno()}, {_PRELOAD!r}, {wanted!r}, {later!r}, {first})"
         program = (
             f"import sys; sys.path[:] = {sys.path!r}\nfrom evaluation.workers.server import serve; {serve}"
         )
@@ -127,15 +129,15 @@ class Server:
 _server: Server | None = None
 
 
-def warm_up(images: bool = True, challenge: str | None = None) -> None:
+def warm_up(images: bool = True, challenge: str | None = None, workers: int = 1) -> None:
     """Start the server, so that its imports run beside those of this process. Raises `OSError`.
 
-    It imports what every worker needs, the module of a ``challenge`` where it is known, and what decodes
-    ``images`` where there may be any.
+    It imports what every worker needs, the module of a ``challenge`` where it is known, and, once the first
+    of so many ``workers`` have started, what decodes ``images`` where there may be any.
     """
     global _server
     if _server is None:
-        _server = Server(images, challenge)
+        _server = Server(images, challenge, min(WORKERS_AHEAD, workers))
         atexit.register(_server.kill)
 
 

@@ -74,8 +74,11 @@ def read_submission(
     room_bytes: int | None,
     progress: Progress = no_progress,
     part: Slice = WHOLE,
+    meanwhile: Callable[[], None] | None = None,
 ) -> Submission:
     """Return what a submission holds, or its faults; of a slice, those of its cases alone.
+
+    ``meanwhile`` is called once, while the first reader is at work; what it raises ends the reading.
 
     Of the values at most ``room_bytes`` are kept; None: they are only checked. Raises `PhaseError` for what
     is not the submission's fault, and `DeadlineExceeded` where nothing is known to be wrong with it by then.
@@ -83,7 +86,8 @@ def read_submission(
     limits = limits_of(form.cases, fields_of(tasks_of_form(form)))
     for tried in (settings, replace(settings, workers=min(1, settings.workers))):
         with open_pool(setup, tried) as pool:
-            index = _index(pool, form, max(1, settings.workers) * part.count)
+            index = _index(pool, form, max(1, settings.workers) * part.count, meanwhile)
+            meanwhile = None
             if index is not None:
                 stage = _Stage(setup, settings, room_bytes, progress, index.faults, limits)
                 done, left = stage.run(part.of(index.batches), pool)
@@ -107,10 +111,10 @@ def read_batches(
     return Submission(stage.faults, batches=done, unread=left)
 
 
-def _index(pool: Jobs, form: Form, workers: int) -> IndexReport | None:
+def _index(pool: Jobs, form: Form, workers: int, meanwhile: Callable[[], None] | None) -> IndexReport | None:
     """Return what a submission holds, None where its reader died."""
     job = IndexJob(Columns.of(form.cases), workers)
-    for _, answer in pool.run([0], lambda _: job):
+    for _, answer in pool.run([0], lambda _: job, meanwhile=meanwhile):
         if not isinstance(answer, Died):
             with suppress(HandoverError):
                 return IndexReport.unpacked(answer, form.tasks, len(form.cases))

@@ -6,8 +6,9 @@ beside it, and what dies again takes the worst values.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from evaluation.core.challenge import fields_of
 from evaluation.core.fault import PhaseError
@@ -24,10 +25,14 @@ from evaluation.workers.scorer import ScoreJob, ScorerSetup, unportable
 
 @dataclass(frozen=True)
 class _Part:
-    """Some cases by their positions: their jobs by their numbers in a batch, and the batch."""
+    """Cases that are scored together: their positions by their numbers in a batch, and what was read of it.
 
-    positions: tuple[int, ...]
-    job: ScoreJob
+    ``mode`` replaces that of their jobs.
+    """
+
+    positions: Mapping[int, int]
+    read: ReadBatch | None = None
+    mode: Literal["worst"] | None = None
 
 
 def score_cases(
@@ -43,11 +48,7 @@ def score_cases(
     Cases that are in no batch were not read in time. Raises `DeadlineExceeded`, and `PhaseError` where the
     workers cannot do anything.
     """
-    parts = []
-    for batch in batches:
-        cases = {number: jobs[position] for number, position in batch.positions.items()}
-        job = ScoreJob(cases, batch.values, batch.content if batch.again else b"", batch.again)
-        parts.append(_Part(tuple(batch.positions.values()), job))
+    parts = [_Part(batch.positions, batch) for batch in batches]
     again = any(batch.again for batch in batches)
     stage = _Stage(jobs, setup, reader if again else None, settings, progress)
     return stage.run(parts)
@@ -60,7 +61,7 @@ def score_nothing(
     stage = _Stage(jobs, setup, None, settings, progress)
     cases = [job.case for job in jobs]
     parts = parts_of(cases, fields_of(tasks_of_form(setup.form)), settings.workers)
-    return stage.run([stage.part_of(positions) for positions in parts])
+    return stage.run([_Part(dict(enumerate(positions))) for positions in parts])
 
 
 class _Stage:
@@ -83,7 +84,10 @@ class _Stage:
         try:
             died = self._run(parts, self._settings)
             alone = [
-                _single(part, position) for part in parts for position in part.positions if position in died
+                replace(part, positions={number: position})
+                for part in parts
+                for number, position in part.positions.items()
+                if position in died
             ]
             causes = self._run(alone, replace(self._settings, workers=min(1, self._settings.workers)))
         except DeadlineExceeded:
@@ -94,10 +98,13 @@ class _Stage:
             self._fill(causes)
         return [self._outcomes[position] for position in range(len(self._jobs))]
 
-    def part_of(self, positions: Iterable[int]) -> _Part:
-        """Return a part of cases of which nothing was submitted, or is of interest."""
-        positions = tuple(positions)
-        return _Part(positions, ScoreJob({i: self._jobs[i] for i in positions}))
+    def _job(self, part: _Part) -> ScoreJob:
+        cases = {number: self._jobs[position] for number, position in part.positions.items()}
+        if part.mode is not None:
+            cases = {number: replace(job, mode=part.mode) for number, job in cases.items()}
+        if (batch := part.read) is None:
+            return ScoreJob(cases)
+        return ScoreJob(cases, batch.values, batch.content if batch.again else b"", batch.again)
 
     def _unfinished(self) -> list[int]:
         return [position for position in range(len(self._jobs)) if position not in self._outcomes]
@@ -106,9 +113,10 @@ class _Stage:
         """Keep the outcomes of parts and return the positions of the cases that died, with the causes."""
         died: dict[int, str] = {}
         with open_pool(self._setup, settings, self._reader) as pool:
-            for number, answer in pool.run(range(len(parts)), lambda number: parts[number].job, ahead=True):
-                part = parts[number]
-                for position, outcome in zip(part.positions, _outcomes(part, answer), strict=True):
+            for number, answer in pool.run(range(len(parts)), lambda i: self._job(parts[i]), ahead=True):
+                positions = parts[number].positions.values()
+                outcomes = self._outcomes_of(parts[number], answer)
+                for position, outcome in zip(positions, outcomes, strict=True):
                     if isinstance(outcome, Died):
                         died[position] = outcome.reason
                     else:
@@ -116,10 +124,20 @@ class _Stage:
                 self._progress(len(self._outcomes))
         return died
 
+    def _outcomes_of(self, part: _Part, answer: memoryview | Died) -> Sequence[Outcome]:
+        """Return the outcomes of a part; where they cannot be unpickled, each case is to be tried alone."""
+        if isinstance(answer, Died):
+            return [answer] * len(part.positions)
+        try:
+            return unpacked_outcomes(answer)
+        except Exception as error:
+            if len(part.positions) > 1:
+                return [Died("its result cannot leave the worker")] * len(part.positions)
+            return [unportable(self._jobs[position], error) for position in part.positions.values()]
+
     def _fill(self, causes: Mapping[int, str]) -> None:
         """Give the cases that failed their worst values, with the cause of each. Raises `PhaseError`."""
-        worst = {position: replace(self._jobs[position], mode="worst") for position in causes}
-        parts = [_Part((position,), ScoreJob({0: job})) for position, job in worst.items()]
+        parts = [_Part({0: position}, mode="worst") for position in causes]
         died = self._run(parts, replace(self._settings, deadline=None))
         for position, reason in died.items():
             name = self._jobs[position].case.name
@@ -128,20 +146,3 @@ class _Stage:
             outcome = self._outcomes[position]
             if isinstance(outcome, Scored):
                 self._outcomes[position] = replace(outcome, failure=cause)
-
-
-def _single(part: _Part, position: int) -> _Part:
-    number = list(part.job.cases)[part.positions.index(position)]
-    return _Part((position,), replace(part.job, cases={number: part.job.cases[number]}))
-
-
-def _outcomes(part: _Part, answer: memoryview | Died) -> Sequence[Outcome]:
-    """Return the outcomes of a part; where they cannot be unpickled, each case is to be tried alone."""
-    if isinstance(answer, Died):
-        return [answer] * len(part.positions)
-    try:
-        return unpacked_outcomes(answer)
-    except Exception as error:
-        if len(part.positions) == 1:
-            return [unportable(job, error) for job in part.job.cases.values()]
-        return [Died("its result cannot leave the worker")] * len(part.positions)

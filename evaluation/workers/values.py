@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from evaluation.core.field import ColumnKind, Field
+from evaluation.core.field import ColumnKind, Field, Kind
 from evaluation.core.form import CaseForm
 from evaluation.io.handover import HandoverError, Packed, array_of, decode, list_of
 
@@ -90,14 +90,16 @@ class PackedValues:
         packed = decode(document)
         if not isinstance(packed, dict) or not packed.keys() <= fields.keys():
             raise HandoverError("expected values by field")
-        self._fields = fields
         self._values: dict[str, dict[int, Any]] = {}
+        self._packed_one_by_one: dict[str, Kind] = {}
         for name, of_field in packed.items():
             numbers, values = list_of(of_field, 2)
             numbers = array_of(numbers, ["<i8"], 1).tolist()
             kind = fields[name].kind
             if isinstance(kind, ColumnKind):
                 values = kind.unpack_all(values, len(numbers))
+            else:
+                self._packed_one_by_one[name] = kind
             self._values[name] = dict(zip(numbers, list_of(values, len(numbers)), strict=True))
 
     def of_case(self, number: int, case: CaseForm) -> dict[str, Any]:
@@ -105,8 +107,10 @@ class PackedValues:
         found = {}
         for name, values in self._values.items():
             if number in values:
-                kind, value = self._fields[name].kind, values[number]
-                found[name] = value if isinstance(kind, ColumnKind) else kind.unpack(value, case)
+                value = values[number]
+                if name in self._packed_one_by_one:
+                    value = self._packed_one_by_one[name].unpack(value, case)
+                found[name] = value
         return found
 
 

@@ -16,7 +16,7 @@ from evaluation.charts.curve_points import (
     roc_curve,
     thinned,
 )
-from evaluation.metrics.intervals import bootstrap_weights
+from evaluation.metrics.bootstrap import bootstrap_weights
 from evaluation.metrics.roc import roc_table
 
 GENERATOR = np.random.default_rng(7)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from evaluation.cli.evaluate_command import _holds_images
 from evaluation.phase.manifest import scan, seal
 from test.repository import REPOSITORY
 from test.workers.sessions import session
@@ -105,6 +106,43 @@ def test_sigterm_to_the_group_at_any_moment_leaves_no_word_and_no_half_a_result(
         json.loads((tmp_path / "output" / "metrics.json").read_text())
     else:
         assert process.returncode != 0
+
+
+@pytest.mark.parametrize("submission", ["valid", "faulty"])
+def test_a_reference_that_differs_from_the_seal_is_told_before_anything_of_a_submission(
+    refuge, submission, tmp_path
+):
+    phase = Path(shutil.copytree(refuge, tmp_path / "phase"))
+    (phase / "masks" / "left.txt").write_text("after sealing")
+    given = REFUGE if submission == "valid" else tmp_path
+    done = evaluate(phase, given, tmp_path / "output")
+    assert done.returncode == 1
+    assert b"masks/left.txt: is not in the manifest" in done.stdout
+    assert done.stderr == (
+        b"The evaluation stopped because of a fault of the organisers' or of the platform, "
+        b"not of your submission.\n"
+    )
+    assert not (tmp_path / "output" / "metrics.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("files", "wanted"),
+    [
+        ({"masks/V1.png": True}, True),
+        ({"masks/V1.bmp": False}, False),
+        ({"boxes/E1.txt": False, "boxes/E2.txt": False, "cases.csv": False}, False),
+        ({"boxes/E1.txt": False, "masks/left/V1.png": True}, True),
+        ({"cases.csv": False, "empty/": False}, False),
+        ({"volumes/S1.nii.gz": True}, True),
+    ],
+)
+def test_what_decodes_images_is_imported_ahead_for_images_alone(files, wanted, tmp_path):
+    for path in files:
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        if not path.endswith("/"):
+            (tmp_path / path).write_bytes(b"")
+    assert _holds_images(tmp_path) is wanted
+    assert not _holds_images(tmp_path / "nowhere")
 
 
 def test_deadline_writes_nothing_and_names_what_was_not_finished(tmp_path):

@@ -11,7 +11,8 @@ from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Task
 from evaluation.core.metric import Aggregate, Metric, auc_of, f1_of_presence_of, mean_of, sum_of
 from evaluation.core.resampling import Resampling
-from evaluation.metrics.intervals import Interval, bootstrap_weights
+from evaluation.metrics.bootstrap import bootstrap_weights
+from evaluation.metrics.intervals import Interval
 
 AUC = Metric("auc", "AUC", auc_of("score", "label"), best=1, worst=0)
 DICE = Metric("dice", "Dice", mean_of("dice"), best=1, worst=0)

@@ -1,11 +1,13 @@
 """Which interval a metric gets, by default and by choice; several tables give what each gives alone."""
 
+import os
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from scipy.stats import binomtest
 
+from evaluation.core import interval_methods, side_by_side
 from evaluation.core.case_table import CaseTable
 from evaluation.core.interval_methods import default_method, intervals, possible_methods
 from evaluation.core.metric import (
@@ -18,8 +20,9 @@ from evaluation.core.metric import (
 )
 from evaluation.core.resampling import Resampling
 from evaluation.metrics.area_interval import area_interval
+from evaluation.metrics.bootstrap import bootstrap_weights
 from evaluation.metrics.delong import components
-from evaluation.metrics.intervals import bootstrap_weights, percentile_interval, wilson_bootstrap_interval
+from evaluation.metrics.intervals import percentile_interval, wilson_bootstrap_interval
 from evaluation.metrics.roc import roc_table, sensitivity_at_specificity
 
 TARGET = Fraction(85, 100)
@@ -110,6 +113,24 @@ def test_tables_together_have_the_intervals_that_each_has_alone(clusters):
             assert got.method == expected.method
             assert got.interval.lower == pytest.approx(expected.interval.lower, rel=1e-12)
             assert got.interval.upper == pytest.approx(expected.interval.upper, rel=1e-12)
+
+
+@pytest.mark.parametrize("clusters", [None, CLUSTERS])
+def test_two_processes_have_the_intervals_of_one(monkeypatch, clusters):
+    resampling = Resampling(3, 101, 5, clusters=clusters)
+    alone = intervals(METRICS, [table(1), table(2)], resampling)
+    forks = []
+    fork = os.fork
+    monkeypatch.setattr(os, "fork", lambda: forks.append(1) or fork())
+    monkeypatch.setattr(side_by_side, "_can_fork", lambda: True)
+    monkeypatch.setattr(interval_methods, "_MANY_DRAWS", 1)
+    together = intervals(METRICS, [table(1), table(2)], resampling)
+    assert forks == [1]
+    assert together.found.keys() == alone.found.keys()
+    for name, expected in alone.found.items():
+        for one, other in zip(together.found[name], expected, strict=True):
+            ends = (other.interval.lower, other.interval.upper)
+            assert (one.interval.lower, one.interval.upper) == pytest.approx(ends, rel=1e-12)
 
 
 def test_whatever_the_method_there_must_be_enough_cases():

@@ -47,8 +47,8 @@ def test_metrics_of_equal_strata_share_their_draws():
     dice = groups[1]
     assert dice.members.tolist() == [i for i in range(40) if i % 4]
     assert len(dice.entering(table(1))) == 30
-    (weights,) = dice.weights(Resampling(3, 50, 5))
-    assert weights.shape == (50, 30)
+    bootstrap = dice.bootstrap(Resampling(3, 50, 5))
+    assert (bootstrap.units, bootstrap.resamples) == (30, 50)
 
 
 @pytest.mark.parametrize(

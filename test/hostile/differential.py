@@ -356,7 +356,7 @@ def _volume(data: bytes, extension: str) -> Iterator[str]:
     volume = open_volume(_Stream(data), f"x.{extension}")
     if np.prod(volume.header.geometry.shape) > 1_000_000:
         return
-    here = np.stack([plane.copy() for plane in volume.planes()])
+    here = np.stack([plane.values.copy() for plane in volume.planes()])
     other = _by_itk(data, extension)
     if other is None:
         return

@@ -1,11 +1,12 @@
 import json
+import re
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluation.core.fault import FaultKind, ReadError
-from evaluation.io.json_files import parse_json
+from evaluation.io.json_files import parse_entries, parse_json
 
 DEEP = 64
 
@@ -68,3 +69,70 @@ VALUES = st.recursive(
 @given(VALUES, st.booleans())
 def test_reads_what_python_writes(value, ascii_only):
     assert parse_json(memoryview(json.dumps(value, ensure_ascii=ascii_only).encode())) == value
+
+
+# Entries of a list, one by one: what is refused is refused in the same words as the whole document is.
+
+
+def entries_of(text):
+    try:
+        return list(parse_entries(memoryview(text), "a list"))
+    except ReadError as error:
+        return str(error), error.kind, error.line
+
+
+def list_of(text):
+    try:
+        value = parse_json(memoryview(text))
+    except ReadError as error:
+        return str(error), error.kind, error.line
+    return value
+
+
+@settings(max_examples=200)
+@given(
+    st.lists(VALUES, max_size=4),
+    st.booleans(),
+    st.sampled_from([None, 1]),
+    st.sampled_from(
+        ["", ",", "]", "[", "}", '"', " ", "\\", "\n", "0", "1e999", "NaN", '"\\ud800"', "\0", "\ufeff"]
+    ),
+    st.floats(0, 1),
+)
+def test_entries_are_those_of_the_list(values, ascii_only, indent, inserted, where):
+    text = json.dumps(values, ensure_ascii=ascii_only, indent=indent)
+    cut = round(where * len(text))
+    spoilt = (text[:cut] + inserted + text[cut:]).encode()
+    assert entries_of(text.encode()) == values
+    expected = list_of(spoilt)
+    if isinstance(expected, list | tuple):
+        assert entries_of(spoilt) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"[]", b" [ ] ", b"\xef\xbb\xbf[1, 2]\n", b"[1,]", b"[1 2]", b"[1] 2", b"[1]]", b"[1", b"[", b"[,1]",
+        b"", b'[{"a": 1}, {"b": 1, "b": 2}]', b'["\\ud83d\\ude00", "\\ud83d"]', b'[1, "\xff"]',
+        b'["\\u00e9"]', b"[NaN, [}",
+    ],
+)  # fmt: skip
+def test_entries_of_every_form_of_list(text):
+    assert entries_of(text) == list_of(text)
+
+
+def test_entries_come_before_the_fault_behind_them():
+    entries = parse_entries(b'[1, {"a": 2}, 3 4]', "a list")
+    assert [next(entries), next(entries)] == [1, {"a": 2}]
+    with pytest.raises(ReadError, match="an error at column 17"):
+        next(entries)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"), [(b"{}", "an object"), (b"null", "null"), (b'"[1]"', "the text '[1]'")]
+)
+def test_entries_of_what_is_no_list(text, found):
+    with pytest.raises(ReadError, match=f"expected a list of jobs, found {re.escape(found)}"):
+        list(parse_entries(text, "a list of jobs"))
+    with pytest.raises(ReadError, match="at most 2 values"):
+        list(parse_entries(b"[1, 2, 3]", "a list", max_values=2))

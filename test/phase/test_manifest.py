@@ -5,7 +5,7 @@ import os
 import pytest
 
 from evaluation.core.fault import PhaseError
-from evaluation.phase.manifest import NONCE, list_phase, read_manifest, scan, seal, verify
+from evaluation.phase.manifest import NONCE, has_sealed_tables, list_phase, read_manifest, scan, seal, verify
 
 
 @pytest.fixture
@@ -76,6 +76,23 @@ def test_one_altered_byte_of_a_table(folder, name):
     path = folder / name
     path.write_bytes(path.read_bytes()[:-2] + b"\x02\n")
     assert problems_of(folder) == [f"{name}: differs from the sealed file"]
+
+
+@pytest.mark.parametrize("name", ["phase.toml", "cases.csv"])
+def test_whether_the_tables_are_those_of_the_seal(folder, name):
+    manifest = read_manifest(folder)
+    (folder / "masks" / "V1.png").write_bytes(b"others")
+    assert has_sealed_tables(folder, manifest)
+    data = (folder / name).read_bytes()
+    (folder / name).write_bytes(data[:-1] + b" ")
+    assert not has_sealed_tables(folder, manifest)
+    (folder / name).unlink()
+    assert not has_sealed_tables(folder, manifest)
+
+
+def test_a_table_that_came_after_sealing_is_not_of_the_seal(folder):
+    (folder / "leaderboard.csv").write_bytes(b"team\n")
+    assert not has_sealed_tables(folder, read_manifest(folder))
 
 
 def test_every_difference_is_listed(folder):

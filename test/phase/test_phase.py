@@ -4,7 +4,7 @@ import pytest
 
 from evaluation.core.fault import PhaseError
 from evaluation.phase.manifest import scan
-from evaluation.phase.phase import load_phase
+from evaluation.phase.phase import load_phase, load_phase_to_verify
 from test.phases import loaded_phase, refuge_phase, replace_in
 
 
@@ -206,3 +206,37 @@ def test_a_folder_is_needed(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(PhaseError, match=r"is not a folder"):
         load_phase(tmp_path / "file")
+
+
+def test_a_phase_of_which_the_seal_is_verified_later_is_the_same(tmp_path):
+    folder = refuge_phase(tmp_path / "phase")
+    phase, later = load_phase(folder), load_phase_to_verify(folder)
+    assert (later.form, later.rows, later.reference) == (phase.form, phase.rows, phase.reference)
+    assert (phase.seal_is_verified, later.seal_is_verified) == (True, False)
+    phase.verify_seal()
+    later.verify_seal()
+
+
+def _changed_mask(folder):
+    with next((folder / "masks").iterdir()).open("ab") as file:
+        file.write(b"more")
+
+
+def _changed_label(folder):
+    replace_in(folder / "cases.csv", ",1", ",0")
+
+
+def _changed_title(folder):
+    replace_in(folder / "phase.toml", "title = ", "subtitle = ")
+
+
+@pytest.mark.parametrize("change", [_changed_mask, _changed_label, _changed_title])
+def test_what_differs_from_the_seal_is_told_by_both_ways_alike(change, tmp_path):
+    folder = refuge_phase(tmp_path / "phase")
+    change(folder)
+    with pytest.raises(PhaseError) as at_once:
+        load_phase(folder)
+    with pytest.raises(PhaseError) as later:
+        load_phase_to_verify(folder).verify_seal()
+    assert later.value.problems == at_once.value.problems
+    assert len(later.value.problems) == 1

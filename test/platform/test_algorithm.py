@@ -15,6 +15,7 @@ from evaluation.organiser.settings import metrics_of_empty_submission, platform_
 from evaluation.phase.form_file import read_form, write_form
 from evaluation.phase.format_words import format_in_words
 from evaluation.phase.scores import case_records
+from evaluation.platform.algorithm import index_algorithm
 from evaluation.platform.result_file import render
 from evaluation.platform.submission_writer import AlgorithmWriter, InputImage
 from test.eyes import (
@@ -207,6 +208,21 @@ def test_jobs_with_different_sets_of_inputs(tmp_path):
     assert f"expected one input image or file of socket {INPUT}, found 0" in str(faults[0])
 
 
+def test_a_stack_whose_first_eye_lacks_a_field(tmp_path):
+    phase = justraigs_phase(tmp_path / "phase", EYES, keys={"missing": "reject"})
+    folder = justraigs_submission(tmp_path / "s", EYES)
+
+    def lacking(field):
+        return replace(field, cases=lambda case: case.name != "E0") if field.name == "features" else field
+
+    tasks = [replace(task, fields=tuple(map(lacking, task.fields))) for task in phase.tasks]
+    index = index_algorithm(folder, phase.form, tasks)
+    assert not index.faults
+    whole = index_algorithm(folder, phase.form, phase.tasks).sources
+    assert index.sources[0].keys() == whole[0].keys() - {"features"}
+    assert index.sources[1:] == whole[1:]
+
+
 # Run times.
 
 DURATIONS = {
@@ -218,6 +234,13 @@ DURATIONS = {
     "no field": ({}, None),
     "no duration": ({"exec_duration": "soon", "invoke_duration": []}, None),
     "negative": ({"exec_duration": "-P1DT00H00M00S"}, None),
+    "to the microsecond": ({"exec_duration": "P0DT00H22M17.123456S"}, 1337.123456),
+    "of nothing": ({"exec_duration": "PT", "invoke_duration": "P"}, None),
+    "of years": ({"exec_duration": "P1Y", "invoke_duration": "PT4S"}, 4),
+    "too long to be one": ({"exec_duration": "P99999DT00H00M00S"}, None),
+    "with a line end": ({"exec_duration": "PT3S\n"}, None),
+    "in other digits": ({"exec_duration": "PT٣S"}, None),
+    "a number": ({"exec_duration": 3}, None),
 }
 
 

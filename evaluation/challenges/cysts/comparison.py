@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -77,19 +78,16 @@ class VolumeComparison:
     def add(
         self,
         prediction: Crop,
-        level: NDArray[Any],
-        confidence: NDArray[Any],
-        annotators: Sequence[NDArray[Any]] = (),
+        level: Crop,
+        confidence: Crop,
+        annotators: Sequence[Crop] = (),
     ) -> None:
-        """Add a plane (y, x): the prediction in [0, 1], level 0 to 5, confidence, and each annotator's level.
+        """Add a plane: the prediction in [0, 1], level 0 to 5, confidence, and each annotator's level.
 
         Raises `ValueError` where a confidence is above 0 although the level is 0.
         """
-        reference_box = box_of_content(level).union(box_of_content(confidence))
-        box = reference_box.union(prediction.box)
-        for annotator in annotators:
-            box = box.union(box_of_content(annotator))
-        predicted, levels, true = prediction.within(box), level[box.slices], confidence[box.slices]
+        box = reduce(Box.union, (plane.box for plane in (prediction, level, confidence, *annotators)))
+        predicted, levels, true = prediction.within(box), level.within(box), confidence.within(box)
         marked, annotated = predicted >= self._marked_from, levels > 0
         if ((true > 0) & ~annotated).any():
             raise ValueError("expected confidence 0 where the level is 0, found a confidence above 0")
@@ -103,7 +101,7 @@ class VolumeComparison:
         self._predicted_planes.append(_cropped(marked, box))
         self._reference_planes.append(_cropped(annotated, box))
         if annotators:
-            annotator_overlaps = [annotator[box.slices] > 0 for annotator in annotators]
+            annotator_overlaps = [annotator.within(box) > 0 for annotator in annotators]
             for row, annotator_marks in enumerate(
                 [*annotator_overlaps, np.logical_and.reduce(annotator_overlaps)]
             ):

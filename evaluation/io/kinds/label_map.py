@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,9 @@ from evaluation.io.kinds.packed_crop import pack_volume, unpack_volume
 from evaluation.io.kinds.volume import Volume
 from evaluation.io.listed_labels import ListedLabels
 from evaluation.io.volumes.case_planes import Dimensions, case_geometry, case_planes, path_of
+from evaluation.io.volumes.plane import Plane
 from evaluation.io.volumes.reader import SLAB_BYTES, write_image
-from evaluation.metrics.crop import Crop, box_of_content, crop
+from evaluation.metrics.crop import Crop, crop
 from evaluation.metrics.volume_crop import VolumeCrop, stack_of
 
 Shape = tuple[int, int, int]
@@ -84,7 +85,7 @@ class LabelMap(Kind):
         planes = case_planes(path, case, files, self.dimensions, self.slab_bytes)
         return self._value(stack_of(self._crops(planes, path), np.uint8), case)
 
-    def _crops(self, planes: Iterator[NDArray[Any]], path: str) -> Iterator[Crop]:
+    def _crops(self, planes: Iterator[Plane], path: str) -> Iterator[Crop]:
         for z, plane in enumerate(planes, start=1):
             try:
                 yield self._cropped(plane)
@@ -93,14 +94,11 @@ class LabelMap(Kind):
                 found = ReadError(error.kind, error.expected, f"{error.found}{place}", hint=error.hint)
                 raise FormFault(found.fault(path)) from None
 
-    def _cropped(self, plane: NDArray[Any]) -> Crop:
+    def _cropped(self, plane: Plane) -> Crop:
         """Return the positions of a plane, a copy. Raises `ReadError`."""
-        top = left = 0
-        if self.background == 0:
-            box = box_of_content(plane)
-            plane, top, left = plane[box.slices], box.top, box.left
-        found = crop(self.listed.positions(plane), 0)
-        return Crop(found.values.copy(), top + found.top, left + found.left)
+        part = plane.crop if self.background == 0 else Crop(plane.values)
+        found = crop(self.listed.positions(part.values), 0)
+        return Crop(found.values.copy(), part.top + found.top, part.left + found.left)
 
     def _value(self, cropped: VolumeCrop, case: CaseForm) -> LabelMapValue:
         geometry = case_geometry(case, self.dimensions)

@@ -73,7 +73,7 @@ class MultilabelMask(Kind):
                 raise ReadError(
                     FaultKind.WRONG_VALUE, "8 bits per channel (MET_UCHAR)", str(volume.header.dtype)
                 )
-            return np.stack([plane.copy() for plane in volume.planes()])
+            return np.stack([plane.values.copy() for plane in volume.planes()])
 
     def rehearse(self, reference: tuple[Crop, ...], case: CaseForm, variant: Variant) -> tuple[Crop, ...]:
         """Return the classes: unchanged, each with one pixel more, none anywhere, or each inverted."""

@@ -127,14 +127,14 @@ def read_probabilities(
 
     def crops() -> Iterator[Crop]:
         for z, plane in enumerate(case_planes(path, case, files, dimensions, slab_bytes), start=1):
-            box = box_of_content(plane)
-            values = plane[box.slices]
+            part = plane.crop
+            values = part.values
             if not are_probabilities(values):
                 bad = values[~((values >= 0) & (values <= 1))].flat[0]
                 place = f" in plane {z}" if dimensions == 3 else ""
                 raise fault_at(FileSource(path), "values from 0 to 1", f"{float(bad):.6g}{place}")
             found = _cropped(values)  # what is above 0 may become 0 as float32
-            yield Crop(found.values, box.top + found.top, box.left + found.left)
+            yield Crop(found.values, part.top + found.top, part.left + found.left)
 
     return stack_of(crops(), np.float32)
 

@@ -47,7 +47,7 @@ class ConfidenceVolume(Kind):
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> tuple[Crop, ...]:
         """Return the B-scans of a volume, each cropped to its content. Raises `FormFault`."""
         stored = StoredVolume(path_of(source), case, files, 0.0, 1.0, False, self.slab_bytes)
-        return tuple(map(_cropped, stored.planes()))
+        return tuple(Crop(_compact(plane.values), plane.top, plane.left) for plane in stored.planes())
 
     def pack(self, value: tuple[Crop, ...]) -> Packed:
         """Return the corner and values of every B-scan."""
@@ -70,16 +70,17 @@ class ConfidenceVolume(Kind):
         """
         if variant is Variant.EMPTY:
             return (EMPTY,) * geometry_of(case).shape[0]
-        if variant is Variant.INVERTED:
-            return tuple(_cropped((plane == 0).view(np.uint8)) for plane in reference.planes())
         planes = []
-        grown = variant is Variant.PERFECT
+        grown = variant is not Variant.NEAR
         for plane in reference.planes():
-            if not grown and plane.any():
-                plane = plane.copy()
-                grow_by_a_pixel(plane, 0)
+            image = plane.in_image(case.height, case.width)
+            if variant is Variant.INVERTED:
+                image = (image == 0).view(np.uint8)
+            elif not grown and image.any():
+                image = image.copy()
+                grow_by_a_pixel(image, 0)
                 grown = True
-            planes.append(_cropped(plane))
+            planes.append(_cropped(image))
         return tuple(planes)
 
     def pixels(self, case: CaseForm) -> int:
@@ -136,23 +137,21 @@ class StoredVolume:
     whole: bool
     slab_bytes: int
 
-    def planes(self) -> Iterator[NDArray[Any]]:
-        """Yield the planes (y, x) in order, each valid until the next one is asked for.
+    def planes(self) -> Iterator[Crop]:
+        """Yield the planes in order, cropped to their content, each valid until the next one is asked for.
 
         The header is compared with the case's form before the first plane, and the values of every plane are
         checked. Raises `FormFault`.
         """
         planes = case_planes(self.path, self.case, self.files, 3, self.slab_bytes, planes="B-scans")
         for z, plane in enumerate(planes):
-            self._check_values(plane, z)
-            yield plane
+            cropped = plane.crop
+            if cropped.values.size:
+                self._check_values(cropped.values, z)
+            yield cropped
 
-    def _check_values(self, plane: NDArray[Any], z: int) -> None:
+    def _check_values(self, values: NDArray[Any], z: int) -> None:
         """Check that all values are allowed; NaN is not."""
-        box = box_of_content(plane)
-        if box.is_empty:
-            return
-        values = plane[box.slices]
         bad = None
         for extreme in (values.min(), values.max()):
             if not (0 <= extreme <= self.maximum):

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any, Literal
-
-from numpy.typing import NDArray
+from typing import Literal
 
 from evaluation.core.fault import FormFault, ReadError
 from evaluation.core.form import CaseForm
@@ -15,6 +13,7 @@ from evaluation.io.grey_images import read_numbers
 from evaluation.io.pixels import Size
 from evaluation.io.volumes.case_geometry import geometry_of, plane_geometry_of
 from evaluation.io.volumes.header import Geometry, check_geometry
+from evaluation.io.volumes.plane import Plane, whole_plane
 from evaluation.io.volumes.reader import SLAB_BYTES, open_volume
 
 Dimensions = Literal[2, 3]
@@ -42,8 +41,8 @@ def case_planes(
     dimensions: Dimensions,
     slab_bytes: int = SLAB_BYTES,
     planes: str = "planes",
-) -> Iterator[NDArray[Any]]:
-    """Yield the planes (y, x) of a case's image in order, each valid until the next one is asked for.
+) -> Iterator[Plane]:
+    """Yield the planes of a case's image in order, each valid until the next one is asked for.
 
     Values have any numeric type. ``planes`` is what messages call the planes of a volume. The size of an
     image of two dimensions is compared with the case's before its pixels are decoded; so are size, spacing,
@@ -53,7 +52,8 @@ def case_planes(
     limit_bytes = _BYTES_PER_VOXEL * math.prod(expected.shape) + _HEADER_ALLOWANCE
     try:
         if dimensions == 2:
-            yield read_numbers(files.read(path, limit_bytes), path, Size(case.width, case.height))
+            size = Size(case.width, case.height)
+            yield whole_plane(read_numbers(files.read(path, limit_bytes), path, size))
             return
         with files.open(path, limit_bytes) as stream:
             # As many pages as any axis is long: exchanged axes are still recognised.

@@ -18,7 +18,8 @@ from evaluation.io.tiff_pages import BLACK_IS_ZERO, IMAGE, PAGE_TAGS, SAMPLES, c
 from evaluation.io.volumes.header import MAX_VOXELS, UPRIGHT, Geometry, VolumeHeader, header_of
 from evaluation.io.volumes.meta_volume import open_metaimage
 from evaluation.io.volumes.nifti import open_nifti
-from evaluation.io.volumes.voxels import VoxelBytes
+from evaluation.io.volumes.plane import Plane, whole_plane
+from evaluation.io.volumes.voxels import Range, VoxelBytes
 
 EXTENSIONS = (".mha", ".nii.gz", ".nii", ".tif", ".tiff")
 SLAB_BYTES = 1 << 22
@@ -28,12 +29,12 @@ SLAB_BYTES = 1 << 22
 class OpenVolume:
     """A volume of which only the header has been read.
 
-    ``planes`` yields the planes (y, x) in order, each valid until the next one is asked for. It raises
-    `ReadError` for damaged voxels.
+    ``planes`` yields the planes in order, each valid until the next one is asked for. It raises `ReadError`
+    for damaged voxels.
     """
 
     header: VolumeHeader
-    planes: Callable[[], Iterator[NDArray[Any]]]
+    planes: Callable[[], Iterator[Plane]]
 
 
 def open_volume(
@@ -102,16 +103,32 @@ def _open_tiff_stack(stream: ByteStream, max_pages: int) -> OpenVolume:
         raise ReadError(FaultKind.WRONG_VALUE, "one grey channel", f"{first.one(SAMPLES, 1)} channels")
     header = header_of((first.size.width, first.size.height, depth), first.dtype, None, None, None, IMAGE)
     return OpenVolume(
-        header, lambda: (decode_page(data, tags)[..., 0] for tags in read_pages(data, PAGE_TAGS))
+        header, lambda: (whole_plane(decode_page(data, tags)[..., 0]) for tags in read_pages(data, PAGE_TAGS))
     )
 
 
-def _planes(header: VolumeHeader, voxels: VoxelBytes, slab_bytes: int) -> Iterator[NDArray[Any]]:
+def _planes(header: VolumeHeader, voxels: VoxelBytes, slab_bytes: int) -> Iterator[Plane]:
     depth, height, width = header.geometry.shape
-    per_slab = min(depth, max(1, slab_bytes // (height * width * header.dtype.itemsize)))
-    slab = np.empty((per_slab, height, width), dtype=header.dtype)
+    row_bytes = width * header.dtype.itemsize
+    per_slab = min(depth, max(1, slab_bytes // (height * row_bytes)))
+    slab = np.zeros((per_slab, height, width), dtype=header.dtype)
+    content = slab.view(np.uint8).reshape(-1)
+    ranges: list[Range] = []
     for start in range(0, depth, per_slab):
+        for first, last in ranges:
+            content[first:last] = 0
         part = slab[: min(per_slab, depth - start)]
-        voxels.fill(part.view(np.uint8).reshape(-1).data)
-        yield from part
+        ranges = voxels.fill(content[: part.nbytes].data)
+        for z, values in enumerate(part):
+            yield Plane(values, *_rows(ranges, z * height, height, row_bytes))
     voxels.finish()
+
+
+def _rows(ranges: list[Range], first_row: int, height: int, row_bytes: int) -> Range:
+    """Return which rows of a plane ranges of bytes touch, from the first to the last + 1 of them."""
+    begin, end = first_row * row_bytes, (first_row + height) * row_bytes
+    inside = [(first, last) for first, last in ranges if first < end and last > begin]
+    if not inside:
+        return 0, 0
+    top, bottom = inside[0][0] // row_bytes - first_row, -(-inside[-1][1] // row_bytes) - first_row
+    return max(top, 0), min(bottom, height)

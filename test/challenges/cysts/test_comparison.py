@@ -11,10 +11,14 @@ SHAPE = (6, 20, 30)
 def compared(prediction, level, confidence, annotators=(), across_planes=True):
     comparison = VolumeComparison(SHAPE[2], 0.01, across_planes, len(annotators))
     for z in range(SHAPE[0]):
-        box = box_of_content(prediction[z])
-        plane = Crop(prediction[z][box.slices], box.top, box.left)
-        comparison.add(plane, level[z], confidence[z], [annotator[z] for annotator in annotators])
+        planes = [cropped(volume[z]) for volume in (prediction, level, confidence, *annotators)]
+        comparison.add(*planes[:3], planes[3:])
     return comparison.result()
+
+
+def cropped(plane):
+    box = box_of_content(plane)
+    return Crop(plane[box.slices], box.top, box.left)
 
 
 def random_volumes(seed, share=0.1):

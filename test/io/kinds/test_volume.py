@@ -36,7 +36,7 @@ def read(tmp_path, array, kind=None, geometry=GEOMETRY, extension=".mha", case=C
     path = f"V1{extension}"
     (tmp_path / path).write_bytes(ConfidenceVolume().write_file(Volume(array, geometry), extension))
     value = kind.read(FileSource(path), case, SubmissionFiles(str(tmp_path)))
-    return list(value.planes()) if isinstance(kind, ReferenceVolume) else value
+    return [plane.copy() for plane in value.planes()] if isinstance(kind, ReferenceVolume) else value
 
 
 @pytest.mark.parametrize(

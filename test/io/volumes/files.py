@@ -22,7 +22,7 @@ class Bytes(io.BytesIO):
 
 def read(data, extension, slab_bytes=1 << 20):
     volume = open_volume(Bytes(data), f"V1{extension}", slab_bytes)
-    return volume.header, np.stack([plane.copy() for plane in volume.planes()])
+    return volume.header, np.stack([plane.values.copy() for plane in volume.planes()])
 
 
 def written_by_simpleitk(path, values, compress=True, geometry=GEOMETRY):

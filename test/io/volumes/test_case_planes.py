@@ -17,7 +17,8 @@ CASE = CaseForm("V1", 5, 4, geometry_columns(GEOMETRY, DEPTH))
 def planes(values, extension, dimensions, case=CASE, **options):
     data = write_image(values, GEOMETRY, extension, dimensions)
     path = f"V1{extension}"
-    return [plane.copy() for plane in case_planes(path, case, InMemory({path: data}), dimensions, **options)]
+    read = case_planes(path, case, InMemory({path: data}), dimensions, **options)
+    return [plane.values.copy() for plane in read]
 
 
 @pytest.mark.parametrize("extension", [".mha", ".nii.gz", ".nii", ".tif"])

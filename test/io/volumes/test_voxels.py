@@ -3,7 +3,7 @@ import zlib
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from evaluation.core.fault import ReadError
@@ -70,3 +70,58 @@ def test_little_of_a_file_is_read_for_the_first_voxels():
     stream = Counting(zlib.compress(np.random.default_rng(0).bytes(1 << 22)))
     VoxelBytes(stream, "a volume", ZLIB).fill(memoryview(bytearray(1000)))
     assert stream.handed_out <= 1 << 18
+
+
+ZEROS = st.integers(1, 1 << 20).map(bytes)
+SPARSE = st.lists(st.one_of(ZEROS, st.binary(max_size=50)), max_size=6).map(b"".join)
+
+
+@pytest.mark.parametrize("form", [ZLIB, GZIP])
+@given(data=SPARSE)
+@settings(max_examples=40, deadline=None)
+def test_zeros_are_left_as_they_are_and_all_else_is_named(form, data):
+    voxels = VoxelBytes(Bytes(zlib.compress(data) if form == ZLIB else gzip.compress(data)), "a volume", form)
+    found = bytearray(len(data))
+    ranges = voxels.fill(memoryview(found))
+    voxels.finish()  # the checksum of zlib is right
+    assert found == data
+    assert ranges == sorted(ranges)
+    for first, last in ranges:
+        assert any(data[first:last])
+        data = data[:first] + bytes(last - first) + data[last:]
+    assert not any(data)
+
+
+@pytest.mark.parametrize("position", range(4))
+def test_a_wrong_checksum_of_zeros_is_seen(position):
+    data = bytes(1 << 20)
+    compressed = bytearray(zlib.compress(data))
+    compressed[-4 + position] ^= 1
+    voxels = VoxelBytes(Bytes(bytes(compressed)), "a volume", ZLIB)
+    voxels.fill(memoryview(bytearray(data)))
+    with pytest.raises(ReadError, match="damaged or incomplete image data"):
+        voxels.finish()
+
+
+def test_a_checksum_that_is_cut_short_is_a_file_that_ends_early():
+    voxels = VoxelBytes(Bytes(FORMS[ZLIB][:-1]), "a volume", ZLIB)
+    with pytest.raises(ReadError, match="a file that ends before its voxels"):
+        read_all(voxels)
+
+
+@given(header=st.binary(min_size=2, max_size=2))
+@settings(max_examples=300)
+@example(header=bytes([0x78, 0xBB]))  # a dictionary
+@example(header=bytes([0x88, 0x1C]))  # a larger window than there is
+@example(header=bytes([0x79, 0x18]))  # another method
+@example(header=bytes([0x08, 0x1D]))  # the smallest window
+def test_headers_are_those_that_zlib_takes(header):
+    data = header + FORMS[ZLIB][2:]
+    try:
+        expected = zlib.decompress(data)
+    except zlib.error:
+        with pytest.raises(ReadError, match="damaged or incomplete image data"):
+            read_all(VoxelBytes(Bytes(data), "a volume", ZLIB))
+    else:
+        assert expected == DATA
+        read_all(VoxelBytes(Bytes(data), "a volume", ZLIB))

@@ -9,7 +9,7 @@ import pytest
 from evaluation.core.case_table import CaseTable
 from evaluation.core.metric import Metric, auc_of, mean_metric
 from evaluation.core.scheme import Method
-from evaluation.metrics.intervals import bootstrap_weights
+from evaluation.metrics.bootstrap import bootstrap_weights
 from evaluation.ranking.methods.team_scores import team_scores
 from evaluation.ranking.methods.tied_ranks import competition_ranks, shared_ranks
 

@@ -44,7 +44,7 @@ class Scan:
     def planes(self) -> Iterator[Plane]:
         """Yield the B-scans (y, x), each valid until the next one is requested. Raises `PhaseError`."""
         with self._opened() as volume:
-            yield from volume.planes()
+            yield from (plane.values for plane in volume.planes())
 
     def intensities(self) -> Range:
         """Return the smallest and the largest value of the volume. Raises `PhaseError`, also for NaN."""
