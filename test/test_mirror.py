@@ -96,6 +96,7 @@ PARTS = {
     "metrics/plain_cup_to_disc.py": "metrics/test_plain_segmentation.py",
     "core/class_aggregates.py": "challenges/declared/test_decisions.py",
     "core/group_intervals.py": "core/test_interval_methods.py",
+    "core/interval_choice.py": "core/test_interval_methods.py",
     "core/score_aggregates.py": "challenges/declared/test_scores.py",
     "core/value_aggregates.py": "challenges/declared/test_regression.py",
     "rescoring/cluster_worker.py": "rescoring/test_cluster.py",

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 Strata = NDArray[np.int64]
 IntervalMethod = Literal["logit-DeLong", "studentised", "Wilson", "Wilson-bootstrap", "percentile"]
-"""How a confidence interval is computed, see `core.interval_methods`."""
+"""How a confidence interval is computed, see `core.interval_choice`."""
 SensitivityAtSpecificity = Literal["step", "interpolated", "first_kept_point", "between_kept_points"]
 
 
