@@ -39,8 +39,9 @@ from evaluation.core.challenge import metrics_of
 from evaluation.core.resampling import Resampling
 from evaluation.core.scheme import Board, Rank, Scheme
 from evaluation.ranking.boards import place_teams
-from evaluation.ranking.comparisons import TestChoice, compare
+from evaluation.ranking.comparisons import compare
 from evaluation.ranking.leaderboard import rank_phase
+from evaluation.ranking.pair_tests import TestChoice
 from evaluation.ranking.rank_options import RankOptions
 from evaluation.ranking.resampling import TeamCases, draw_cases, resample_teams
 from evaluation.ranking.results_folder import read_results

@@ -22,6 +22,7 @@ from evaluation.core.field import (
 )
 from evaluation.core.form import STACK_INDEX, STACK_NAME, CaseForm
 from evaluation.core.keys import option
+from evaluation.core.labelled_cases import strata_of_labels
 from evaluation.core.metric import (
     Aggregate,
     Metric,
@@ -31,7 +32,6 @@ from evaluation.core.metric import (
     mean_of,
     proportion_of,
     sensitivity_at_specificity_of,
-    strata_of_labels,
     sum_of,
 )
 from evaluation.core.scheme import Board, Method, Place, Rank, Scheme, Score

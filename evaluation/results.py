@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evaluation.core.fault import Fault
+from evaluation.io.atomic_file import write_atomically
 from evaluation.phase.scores import restored_value
-from evaluation.platform.result_file import MetricsFile, render, write_atomically, write_metrics
+from evaluation.platform.result_file import MetricsFile, render, write_metrics
 
 if TYPE_CHECKING:
     import pandas

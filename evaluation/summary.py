@@ -7,6 +7,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy.random  # noqa: F401 - what is drawn from it comes later; this module is imported at idle
+
 from evaluation.core.aggregation import Estimates, Mask, Subset, estimates, subgroup_values
 from evaluation.core.challenge import metrics_of
 from evaluation.core.resampling import CLUSTER_COLUMN, Resampling

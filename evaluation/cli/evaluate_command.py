@@ -122,7 +122,8 @@ def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int
             streams.tell_organiser(messages.organiser_report(result.faults))
             streams.tell_participant(messages.participant_line(result.faults))
             return 1
-        from evaluation.platform.result_file import render, write_atomically, write_metrics
+        from evaluation.io.atomic_file import write_atomically
+        from evaluation.platform.result_file import render, write_metrics
 
         if arguments.cases:
             from evaluation.summary import organiser_records

@@ -15,10 +15,10 @@ from types import FrameType
 from evaluation.cli.each_arguments import Part, parts
 from evaluation.cli.each_progress import each_progress
 from evaluation.core.fault import PhaseError
+from evaluation.io.atomic_file import write_atomically
 from evaluation.phase.named import phase_folder
 from evaluation.phase.phase import Source, load_phase
 from evaluation.platform import machine
-from evaluation.platform.result_file import write_atomically
 from evaluation.platform.streams import Streams
 from evaluation.rescoring.addresses import fetch, is_address, local_path
 from evaluation.rescoring.environment import environment

@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 
 from evaluation.cli.arguments import add_phase
+from evaluation.io.atomic_file import write_atomically
 from evaluation.phase.form_file import write_form
 from evaluation.phase.format_words import format_in_words
 from evaluation.phase.named import named_phase
-from evaluation.platform.result_file import write_atomically
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -77,17 +77,18 @@ def subgroup_values(
 ) -> dict[str, float]:
     """Return the metrics of a subgroup that has enough cases of every class that enters."""
     found = {}
+    of_members = WeightedCases(table, subset.members[np.newaxis].astype(np.int64))
     for metric in metrics:
         strata = metric.aggregate.strata(table)
-        members = subset.members
+        members, cases = subset.members, of_members
         if subset.against_all_negatives:
             if not ((strata == 0).any() and (strata == 1).any()):
                 continue
             members = (members & (strata == 1)) | (strata == 0)
+            cases = WeightedCases(table, members[np.newaxis].astype(np.int64))
         present = np.bincount(strata[strata >= 0]) > 0
         counts = np.bincount(strata[members & (strata >= 0)], minlength=present.size)[present]
         if counts.min(initial=len(table)) >= min_cases and counts.size:
-            cases = WeightedCases(table, members[np.newaxis].astype(np.int64))
             value = float(metric.aggregate.values(cases)[0])
             if not math.isnan(value):
                 found[metric.name] = value

@@ -196,5 +196,4 @@ def _numbered(values: Integers) -> Integers:
     # Close together, as they usually are, they need not be sorted.
     occurs = np.zeros(highest - lowest + 1, dtype=np.bool_)
     occurs[values - lowest] = True
-    number: Integers = np.cumsum(occurs) - 1
-    return number[values - lowest]
+    return np.asarray((np.cumsum(occurs) - 1)[values - lowest])

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.metrics.grouped_order import order_in_groups
+
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -33,7 +35,9 @@ class BoxMatches:
 
     def found(self, thresholds: Floats) -> Bools:
         """Return which detections are true positives, shape (detections, thresholds)."""
-        return (self.claimed[:, None] < thresholds) & (thresholds <= self.iou[:, None])
+        # Computed threshold by threshold, in long rows.
+        by_threshold = (self.claimed < thresholds[:, None]) & (thresholds[:, None] <= self.iou)
+        return by_threshold.T
 
     def take(self, chosen: NDArray[Any]) -> BoxMatches:
         """Return the matches of some detections, by their positions or a mask."""
@@ -161,7 +165,7 @@ def _claimed_before(iou: Floats, best: Integers, confidence: Floats) -> Floats:
     """Return for every detection the largest IoU of the more confident ones with the same best box."""
     claimed = np.zeros(iou.size)
     overlapping = np.flatnonzero(iou > 0)
-    order = overlapping[np.lexsort((-confidence[overlapping], best[overlapping]))]
+    order = overlapping[order_in_groups(best[overlapping], confidence[overlapping])]
     box = best[order]
     highest = iou[order].copy()
     # Running maximum within each box, in steps of 1, 2, 4 … positions: exact, and few boxes have many claims.

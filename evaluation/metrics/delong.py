@@ -96,7 +96,7 @@ def area_variance(parts: Components) -> AreaVariance:
     of_negatives = _unit_sums(parts.lost, parts.negative_units, units)
     with_positive = distinct(parts.positive_units).size
     with_negative = distinct(parts.negative_units).size
-    with_any = np.union1d(parts.positive_units, parts.negative_units).size
+    with_any = distinct(np.concatenate((parts.positive_units, parts.negative_units))).size
     scale = 1 / (2 * positives * negatives) ** 2
     first = scale * with_positive / (with_positive - 1) * float(of_positives @ of_positives)
     second = scale * with_negative / (with_negative - 1) * float(of_negatives @ of_negatives)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from evaluation.metrics.box_matching import BoxMatches, Floats, Integers, ThresholdMatches
 from evaluation.metrics.froc import Candidates
+from evaluation.metrics.grouped_order import order_in_groups
 from evaluation.metrics.ratio import ratio_or_nan
 
 AveragePrecision = Literal["all_points", "101_points", "11_points"]
@@ -55,7 +57,7 @@ class DetectionTable:
         self.thresholds = np.asarray(thresholds, dtype=np.float64)
         self.reference_counts = reference_counts.astype(np.float64)
         self.shape = (reference_counts.shape[1], self.thresholds.size)
-        order = np.lexsort((-confidence, classes))
+        order = order_in_groups(classes, confidence)
         self._image, self._class, self.confidence = images[order], classes[order], confidence[order]
         self._matches = matches.take(order)
         size = reference_counts.size
@@ -86,10 +88,14 @@ class DetectionTable:
     @cached_property
     def true_positives(self) -> tuple[Integers, Integers]:
         """Positions of the true positives and their segment class · thresholds + threshold, by segment."""
-        position, threshold = np.nonzero(self._matches.found(self.thresholds))
-        segment = self._class[position] * self.thresholds.size + threshold
-        order = np.argsort(segment, kind="stable")
-        return position[order], segment[order]
+        by_threshold = self._matches.found(self.thresholds).T
+        classes, size = self.shape
+        # Detections are sorted by class, and so are the segments.
+        ends = np.searchsorted(self._class, np.arange(classes + 1)).tolist()
+        of_class = [np.nonzero(by_threshold[:, start:end]) for start, end in pairwise(ends)]
+        position = [found + start for (_, found), start in zip(of_class, ends, strict=False)]
+        segment = [threshold + number * size for number, (threshold, _) in enumerate(of_class)]
+        return np.concatenate(position), np.concatenate(segment)
 
     @cached_property
     def _sums_per_image(self) -> tuple[Floats, Floats]:

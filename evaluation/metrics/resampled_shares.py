@@ -22,15 +22,17 @@ def resampled_shares(samples: Sequence[tuple[Bootstrap, ArrayLike]], rows: range
     (columns, cases). All of their cases are drawn. Returns for each an array of shape (rows, columns).
     Raises ValueError for several groups or seeds.
     """
+    if not samples:
+        return []
     seeds = {bootstrap.seed for bootstrap, _ in samples}
     if len(seeds) > 1 or any(bootstrap.sizes.size > 1 for bootstrap, _ in samples):
         raise ValueError("samples: expected one seed, and one group in each bootstrap")
     drawn = [_Sums(bootstrap.units, _of_units(bootstrap, columns), rows) for bootstrap, columns in samples]
     # Equal seeds have equal random numbers: they are made once for all.
-    numbers = np.random.PCG64(seeds.pop() if seeds else 0)
+    numbers = np.random.PCG64(seeds.pop())
     generator = np.random.Generator(numbers)
     uniform = np.empty(_DRAWS_AT_ONCE)
-    for start in range(0, max((of_sample.end for of_sample in drawn), default=0), _DRAWS_AT_ONCE):
+    for start in range(0, max(of_sample.end for of_sample in drawn), _DRAWS_AT_ONCE):
         end = start + _DRAWS_AT_ONCE
         needed = [of_sample for of_sample in drawn if of_sample.start < end and start < of_sample.end]
         if needed:

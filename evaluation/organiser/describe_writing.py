@@ -6,12 +6,13 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
+from evaluation.io.atomic_file import write_atomically
 from evaluation.io.latex import tabular
 from evaluation.organiser.describe_quantities import Quantity
 from evaluation.organiser.describe_rows import Description
 from evaluation.organiser.describe_tables import tables_of
 from evaluation.platform.csv_file import csv_bytes
-from evaluation.platform.result_file import render, write_atomically
+from evaluation.platform.result_file import render
 
 NUMBERS, CLASSES, TESTS, VALUES = "numbers.csv", "classes.csv", "tests.csv", "values.csv"
 JSON, LATEX = "description.json", "description.tex"

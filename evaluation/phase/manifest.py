@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from evaluation.core.fault import PhaseError
+from evaluation.io.atomic_file import write_atomically
 from evaluation.io.stream import sha256_of, sha256_of_file
 from evaluation.phase import cases, config, leaderboard
-from evaluation.platform.result_file import write_atomically
 
 FILE_NAME = "manifest.json"
 NONCE = ".nonce"

@@ -10,7 +10,7 @@ from evaluation.core.challenge import (
     references_of,
 )
 from evaluation.core.field import CaseColumns
-from evaluation.core.interval_methods import possible_methods
+from evaluation.core.interval_choice import possible_methods
 from evaluation.core.resampling import CLUSTER_COLUMN
 from evaluation.phase.cases import FILE_NAME as CASES
 from evaluation.phase.cases import Cases

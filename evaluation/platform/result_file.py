@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import json
 import math
-import os
-import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evaluation.core.aggregation import Estimates
+from evaluation.io.atomic_file import write_atomically
 
 SIGNIFICANT_DIGITS = 12
 # Powers of ten that are exact floats, and the smallest number that one of them scales to a whole number.
@@ -89,7 +87,8 @@ class MetricsFile:
 def write_metrics(result: MetricsFile, folder: Path) -> Path:
     """Write `metrics.json` into a folder, atomically, and return its path. Raises `OSError`, `ValueError`."""
     path = folder / FILE_NAME
-    write_atomically(path, render(dataclasses.asdict(result)))
+    # If the machine fails, so does the job, and nobody reads the file.
+    write_atomically(path, render(dataclasses.asdict(result)), synced=False)
     return path
 
 
@@ -204,29 +203,3 @@ def as_written_values(values: ArrayLike) -> NDArray[np.float64]:
     for position in np.flatnonzero((~ordinary | unclear) & (magnitude > 0) & np.isfinite(given)):
         written.flat[position] = as_written(float(given.flat[position]))
     return written
-
-
-def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file completely or not at all; its folder is made if it is missing. Raises `OSError`.
-
-    The data go into a new file of an unpredictable name first. Whatever else has that name, a link for
-    example, is an error, so that several processes and hostile ones can write into the same folder.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
-    try:
-        file = temporary.open("xb")  # exclusive: never follows a link
-    except OSError as error:
-        error.filename = str(path)
-        raise
-    try:
-        with file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except BaseException:
-        # Keep the original error; clean-up may fail too.
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        raise

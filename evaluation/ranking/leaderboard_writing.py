@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from evaluation.io.atomic_file import write_atomically
 from evaluation.platform.csv_file import csv_bytes
-from evaluation.platform.result_file import render, write_atomically
+from evaluation.platform.result_file import render
 from evaluation.ranking.leaderboard import RankedPhase
 from evaluation.ranking.leaderboard_file import FinalTeam, Leaderboard, OrganiserPart, PhaseLeaderboard
 from evaluation.ranking.method_groups import MethodGroup

@@ -12,7 +12,7 @@ from typing import Any
 import vl_convert
 
 from evaluation.charts.chart import Chart, complete
-from evaluation.platform.result_file import write_atomically
+from evaluation.io.atomic_file import write_atomically
 
 WIDTH = 480
 """Width of a figure without a width of its own, in pixels."""

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any, get_args
 
 from evaluation.charts.published import file_of as chart_file
+from evaluation.io.atomic_file import write_atomically
 from evaluation.io.stream import sha256_of, sha256_of_file
 from evaluation.phase.config import ChartName
-from evaluation.platform.result_file import write_atomically
 from evaluation.ranking.results_folder import CASES, METRICS, REJECTED
 from evaluation.rescoring.environment import Environment
 from evaluation.rescoring.task import Answer

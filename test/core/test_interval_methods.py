@@ -9,7 +9,8 @@ from scipy.stats import binomtest
 
 from evaluation.core import interval_methods, side_by_side
 from evaluation.core.case_table import CaseTable
-from evaluation.core.interval_methods import default_method, intervals, possible_methods
+from evaluation.core.interval_choice import default_method, possible_methods
+from evaluation.core.interval_methods import intervals
 from evaluation.core.metric import (
     Metric,
     auc_of,

@@ -143,5 +143,5 @@ class DetectionFigures:
 
 def stacked(arrays: list[FloatArray]) -> tuple[FloatArray, Strata]:
     """Return the rows of all images in one array, and the image of each row."""
-    images = np.repeat(np.arange(len(arrays)), [len(array) for array in arrays])
+    images = np.repeat(np.arange(len(arrays)), np.fromiter(map(len, arrays), np.int64, len(arrays)))
     return np.concatenate([*arrays, np.zeros((0, 6))]), images

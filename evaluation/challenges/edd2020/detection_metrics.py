@@ -111,12 +111,16 @@ def _class_average_precision_of(rules: DetectionRules, position: int) -> Aggrega
     """Return one class's AP averaged over the thresholds, in strata of images with and without the class."""
 
     def values(cases: WeightedCases) -> FloatArray:
-        # No other metric has these strata, so only this class is computed under their resamples.
-        class_table = cases.table.derive(
-            ("class", rules, position), lambda table: rules.table(table).single_class(position)
-        )
-        precisions = class_table.average_precision(cases.weights, rules.curve)[:, 0, rules.averaged_positions]
-        mean: FloatArray = precisions.mean(axis=1)
+        if len(cases.weights) == 1:
+            # The value itself: other metrics need all classes under these weights.
+            precisions = DetectionFigures(rules, cases).average_precision[:, position]
+        else:
+            # No other metric has these strata, so only this class is computed under their resamples.
+            class_table = cases.table.derive(
+                ("class", rules, position), lambda table: rules.table(table).single_class(position)
+            )
+            precisions = class_table.average_precision(cases.weights, rules.curve)[:, 0]
+        mean: FloatArray = precisions[:, rules.averaged_positions].mean(axis=1)
         return mean
 
     def strata(table: CaseTable) -> Strata:

@@ -13,10 +13,10 @@ from typing import Any
 
 from evaluation.charts.chart import complete
 from evaluation.core.fault import PhaseError
+from evaluation.io.atomic_file import write_atomically
 from evaluation.library import AnyPath, evaluate
 from evaluation.phase.named import named_phase, phase_folder
 from evaluation.phase.phase import load_phase
-from evaluation.platform.result_file import write_atomically
 from evaluation.report.figure_files import WIDTH, write_figures
 from evaluation.report.page import Page
 from evaluation.report.render import render_page
