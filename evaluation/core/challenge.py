@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from evaluation.core.case_table import CaseTable, Row, ScoredCases
 from evaluation.core.field import AnyField, Field, HiddenField
 from evaluation.core.form import CaseForm
-from evaluation.core.keys import KeyTable
+from evaluation.core.keys import KeyTable, adapter_of
 from evaluation.core.metric import Metric
 from evaluation.core.plain import UnfitError, plain_values
 from evaluation.core.scheme import Scheme
@@ -39,9 +39,7 @@ class Options(KeyTable):
         try:
             return plain_values(self)
         except UnfitError:
-            from pydantic import TypeAdapter  # options of other types than the bundled challenges have
-
-            dumped: dict[str, Any] = TypeAdapter(type(self)).dump_python(self, mode="json")
+            dumped: dict[str, Any] = adapter_of(type(self)).dump_python(self, mode="json")
             return dumped
 
     def form_options(self) -> dict[str, object]:

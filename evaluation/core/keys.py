@@ -13,7 +13,11 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, TypeVar, dataclass_transform
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar, dataclass_transform
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 Item = TypeVar("Item")
 
@@ -114,3 +118,15 @@ class KeyTable:
         schema = inner(source)
         inner.resolve_ref_schema(schema)["strict"] = False
         return schema
+
+
+def adapter_of(table: type) -> TypeAdapter[Any]:
+    """Return what checks, describes and writes a table with pydantic, which is imported for the first."""
+    return _adapter(table)
+
+
+@cache
+def _adapter(table: type) -> TypeAdapter[Any]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(table)

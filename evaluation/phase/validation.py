@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from evaluation.core.keys import KeyTable
+from evaluation.core.keys import KeyTable, adapter_of
 from evaluation.core.plain import UnfitError, read_plain
 from evaluation.core.similar import most_similar
 
@@ -37,19 +37,18 @@ def read_table(table: type[Table], content: object) -> Table:
     try:
         return read_plain(table, content)
     except UnfitError:
-        from pydantic import TypeAdapter, ValidationError
+        from pydantic import ValidationError
 
         try:
-            return TypeAdapter(table).validate_python(content)
+            found: Table = adapter_of(table).validate_python(content)
+            return found
         except ValidationError as error:
             raise InvalidTableError(table, error) from None
 
 
 def schema_of_table(table: type, ref_template: str = "#/$defs/{model}") -> dict[str, Any]:
     """Return the JSON schema of a table."""
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(table).json_schema(ref_template=ref_template)
+    return adapter_of(table).json_schema(ref_template=ref_template)
 
 
 @dataclass(frozen=True)

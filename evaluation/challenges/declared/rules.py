@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
 from pydantic import Field as Key
-from pydantic import TypeAdapter, field_validator, model_validator
+from pydantic import field_validator, model_validator
 
 from evaluation.challenges.declared.catalogue import AnyFieldTable, AnyMetricTable, name_of
 from evaluation.challenges.declared.field_table import FieldTable
@@ -20,8 +20,8 @@ from evaluation.core.challenge import Challenge, Options, Task, Values, metrics_
 from evaluation.core.fault import PhaseError
 from evaluation.core.field import Field
 from evaluation.core.form import CaseForm
+from evaluation.core.keys import adapter_of, option
 from evaluation.core.keys import key as required
-from evaluation.core.keys import option
 from evaluation.core.scheme import Scheme
 from evaluation.phase.declaration import DECLARED
 from evaluation.phase.run_time import RUN_TIME
@@ -85,7 +85,7 @@ class DeclaredOptions(Options):
 
     def as_values(self) -> dict[str, Any]:
         """Return all of the declaration, without what is left out of it by default."""
-        values = TypeAdapter(DeclaredOptions).dump_python(self, mode="json", exclude_defaults=True)
+        values = adapter_of(DeclaredOptions).dump_python(self, mode="json", exclude_defaults=True)
         return {name: tables for name, tables in values.items() if tables}
 
     def form_options(self) -> dict[str, object]:
