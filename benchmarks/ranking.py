@@ -39,8 +39,9 @@ from evaluation.core.challenge import metrics_of
 from evaluation.core.resampling import Resampling
 from evaluation.core.scheme import Board, Rank, Scheme
 from evaluation.ranking.boards import place_teams
-from evaluation.ranking.comparisons import TestChoice, compare
+from evaluation.ranking.comparisons import compare
 from evaluation.ranking.leaderboard import rank_phase
+from evaluation.ranking.pair_tests import TestChoice
 from evaluation.ranking.rank_options import RankOptions
 from evaluation.ranking.resampling import TeamCases, draw_cases, resample_teams
 from evaluation.ranking.results_folder import read_results
@@ -179,7 +180,7 @@ def six_hundred(folder: Path, with_cases: bool) -> None:
             "challenge": "refuge",
             "name": "benchmark",
             "manifest": "m",
-            "options": RefugeOptions().model_dump(mode="json"),
+            "options": RefugeOptions().recorded(),
         }
         (place / "metrics.json").write_text(json.dumps({"phase": phase, "aggregates": aggregates}))
         if with_cases:

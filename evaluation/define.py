@@ -5,7 +5,7 @@ how they are used.
 """
 
 from evaluation.core.case_table import CaseTable, Row, WeightedCases
-from evaluation.core.challenge import Challenge, Composite, FormColumn, Options, Task, Values, option
+from evaluation.core.challenge import Challenge, Composite, FormColumn, Options, Task, Values
 from evaluation.core.class_aggregates import confusion_of, macro_auc_of
 from evaluation.core.classification import auc, binary_classification
 from evaluation.core.fault import Fault, FaultKind, FormFault
@@ -21,6 +21,8 @@ from evaluation.core.field import (
     TableRows,
 )
 from evaluation.core.form import STACK_INDEX, STACK_NAME, CaseForm
+from evaluation.core.keys import option
+from evaluation.core.labelled_cases import strata_of_labels
 from evaluation.core.metric import (
     Aggregate,
     Metric,
@@ -30,7 +32,6 @@ from evaluation.core.metric import (
     mean_of,
     proportion_of,
     sensitivity_at_specificity_of,
-    strata_of_labels,
     sum_of,
 )
 from evaluation.core.scheme import Board, Method, Place, Rank, Scheme, Score

@@ -184,7 +184,7 @@ def scorer_setup(phase: Phase, tasks: tuple[str, ...], workers: int) -> ScorerSe
     return ScorerSetup(
         form=replace(phase.form, cases=()),
         tasks=tasks,
-        options=phase.options.model_dump(mode="json"),
+        options=phase.options.as_values(),
         reference=phase.reference,
         memory_bytes=machine.worker_memory(workers, phase.config.limits.worker_memory_mb),
         home=home.file_of(phase.challenge.name),

@@ -1,4 +1,4 @@
-"""What the main process of `evaluate` imports: it decides how long a participant waits for the first case."""
+"""What `evaluate` imports, in its process and in that of the workers: a participant waits for it."""
 
 import shutil
 import subprocess
@@ -7,12 +7,13 @@ import sys
 import pytest
 
 from evaluation.phase.manifest import scan, seal
+from evaluation.workers.processes import _PRELOAD
 from test.repository import REPOSITORY
 
-MOST_MODULES = 495
+MOST_MODULES = 415
 # What only readers, scorers, other commands or a terminal need.
 OF_OTHERS = {
-    *("SimpleITK", "PIL", "scipy", "pandas", "sklearn", "rich", "asyncio", "numpy.ma"),
+    *("SimpleITK", "PIL", "scipy", "pandas", "sklearn", "rich", "asyncio", "pydantic", "numpy.ma"),
     *("evaluation.workers.submission_reader", "evaluation.platform.submission", "evaluation.organiser"),
 }
 SCRIPT = """
@@ -37,3 +38,12 @@ def test_evaluate_imports_only_what_it_needs(name, tmp_path):
     imported = set(modules.read_text().split())
     assert len(imported) <= MOST_MODULES
     assert not OF_OTHERS & imported
+
+
+@pytest.mark.parametrize("challenge", ["adam", "cysts", "edd2020", "justraigs", "refuge"])
+def test_workers_import_only_what_they_need(challenge):
+    modules = ", ".join(("sys", *_PRELOAD, f"evaluation.challenges.{challenge}"))
+    program = f"import {modules}; print(*sys.modules)"
+    command = [sys.executable, "-c", program]
+    found = subprocess.run(command, check=True, capture_output=True, text=True, cwd=REPOSITORY)
+    assert not {"pydantic", "pandas", "sklearn", "scipy", "rich", "asyncio"} & set(found.stdout.split())

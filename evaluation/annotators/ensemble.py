@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from evaluation.annotators.agreement_tables import write_agreement_table, write_disagreement_table
 from evaluation.annotators.combine import combine, is_combinable, normalised
-from evaluation.annotators.comparison import FieldAgreement
 from evaluation.annotators.disagreement import Disagreements
+from evaluation.annotators.field_agreement import FieldAgreement
 from evaluation.annotators.masks import Rules
 from evaluation.annotators.submissions import OpenSubmission, open_submissions
 from evaluation.core.challenge import Task, fields_of
@@ -23,7 +24,7 @@ from evaluation.core.form import STACK_NAME, Form
 from evaluation.core.source import FileSource
 from evaluation.io.kinds.number import Number
 from evaluation.metrics.agreement import Agreement
-from evaluation.phase.output import whole_folder, write_rows
+from evaluation.phase.output import whole_folder
 from evaluation.platform.submission_writer import AlgorithmWriter, ArchiveWriter, InputImage
 from evaluation.workers.reading import Progress, no_progress
 
@@ -108,22 +109,8 @@ def write_ensemble(
 
 def write_agreement(folder: Path, written: Ensemble) -> None:
     """Write how far the members agree: `agreement.csv`, and by case `disagreement.csv`. No label is read."""
-    write_rows(
-        folder / "agreement.csv",
-        ("field", "measure", "submission_1", "submission_2", "cases", "value", "lower", "upper"),
-        (
-            (a.field, a.measure, a.first, a.second, a.cases, a.value, a.lower, a.upper)
-            for a in written.agreement
-        ),
-    )
-    write_rows(
-        folder / "disagreement.csv",
-        ("field", "measure", "case", "submissions", "mean", "largest", "farthest"),
-        (
-            (d.field, d.measure, d.case, d.values, d.mean, d.largest, d.farthest)
-            for d in written.disagreement.ordered()
-        ),
-    )
+    write_agreement_table(folder / "agreement.csv", "submission", written.agreement)
+    write_disagreement_table(folder / "disagreement.csv", "submission", written.disagreement.ordered())
 
 
 def _not_combinable(tasks: Sequence[Task]) -> list[str]:

@@ -21,9 +21,10 @@ from evaluation.core.resampling import CLUSTER_COLUMN
 from evaluation.evaluate import Rejection, evaluate
 from evaluation.phase.output import write_rows
 from evaluation.phase.phase import Phase
-from evaluation.ranking.comparisons import TestChoice, compare
+from evaluation.ranking.comparisons import compare
 from evaluation.ranking.difficulty import measure_per_case, value_per_case
 from evaluation.ranking.methods.tied_ranks import mid_ranks
+from evaluation.ranking.pair_tests import TestChoice
 from evaluation.ranking.resampling import TeamCases
 from evaluation.ranking.statistics.pairwise import holm
 

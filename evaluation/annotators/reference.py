@@ -12,10 +12,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from evaluation.annotators.agreement_tables import write_agreement_table, write_disagreement_table
 from evaluation.annotators.annotations import AnnotatorsFolder
 from evaluation.annotators.combine import combine, combine_without, region_names
-from evaluation.annotators.comparison import FieldAgreement, LeftOut
+from evaluation.annotators.comparison import LeftOut
 from evaluation.annotators.disagreement import CaseDisagreement, Disagreements
+from evaluation.annotators.field_agreement import FieldAgreement
 from evaluation.annotators.masks import Rules
 from evaluation.annotators.scoring import AnnotatorScore, score_annotators
 from evaluation.core.fault import PhaseError
@@ -156,22 +158,8 @@ def write_reference_report(folder: Path, fused: FusedReference, rules: Rules) ->
             },
         },
     )
-    write_rows(
-        folder / "agreement.csv",
-        ("field", "measure", "annotator_1", "annotator_2", "cases", "value", "lower", "upper"),
-        (
-            (a.field, a.measure, a.first, a.second, a.cases, a.value, a.lower, a.upper)
-            for a in fused.agreement
-        ),
-    )
-    write_rows(
-        folder / "adjudication.csv",
-        ("field", "measure", "case", "annotators", "mean", "largest", "farthest", "votes"),
-        (
-            (d.field, d.measure, d.case, d.values, d.mean, d.largest, d.farthest, d.votes)
-            for d in fused.disagreement
-        ),
-    )
+    write_agreement_table(folder / "agreement.csv", "annotator", fused.agreement)
+    write_disagreement_table(folder / "adjudication.csv", "annotator", fused.disagreement, with_votes=True)
     write_rows(
         folder / "annotators.csv",
         ("annotator", "task", "metric", "cases", "value"),

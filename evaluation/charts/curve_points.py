@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from evaluation.charts.precision_recall import PrecisionBand, PrecisionRecallCurve
 from evaluation.charts.roc import Band, Curve, OperatingPoint
+from evaluation.metrics.probabilities import found_at_thresholds
 from evaluation.metrics.roc import RocTable, roc_points, sensitivity_at_specificity, weighted_counts
 
 Floats = NDArray[np.float64]
@@ -102,12 +103,7 @@ def thinned(x: Floats, y: Floats, steps: int = _STEPS) -> NDArray[np.intp]:
 
 def recall_and_precision(table: RocTable, weights: Floats) -> tuple[Floats, Floats]:
     """Return recall and precision at each distinct score, descending; both of shape (rows, scores)."""
-    found = ~(table.positive & np.isneginf(table.score))
-    order = np.flatnonzero(found)[np.argsort(-table.score[found], kind="stable")]
-    score = table.score[order]
-    ends = np.flatnonzero(np.append(score[1:] != score[:-1], np.ones(min(1, score.size), dtype=np.bool_)))
-    right = np.cumsum(weights[:, order] * table.positive[order], axis=1)[:, ends]
-    made = np.cumsum(weights[:, order], axis=1)[:, ends]
+    right, made = found_at_thresholds(table, weights)
     positives = weights[:, table.positive].sum(axis=1, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
         return right / positives, np.where(made > 0, right / made, np.nan)

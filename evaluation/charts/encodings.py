@@ -6,6 +6,8 @@ from typing import Any
 
 from evaluation.charts.chart import Record
 
+_LINE_HEIGHT = 13
+
 
 def quantity(
     field: str, title: str, domain: tuple[float, float] | None = None, **more: Any
@@ -29,7 +31,10 @@ def names_down(field: str) -> dict[str, Any]:
     """Return the encoding of names down the left side, in the order of the data; long ones are wrapped."""
     # A line break takes the place of the first space after 20 characters.
     lines = "split(replace(datum.label, regexp('(.{20,}?) ', 'g'), '$1\\n'), '\\n')"
-    return category(field, axis={"title": None, "labelExpr": lines, "labelLimit": 190, "labelLineHeight": 13})
+    # Vega puts the first line on the tick and the others below it; this puts all in the middle of the row.
+    upwards = {"expr": f"-{_LINE_HEIGHT / 2} * (length({lines}) - 1)"}
+    axis = {"title": None, "labelExpr": lines, "labelLimit": 190, "labelLineHeight": _LINE_HEIGHT}
+    return category(field, axis={**axis, "labelOffset": upwards})
 
 
 def tooltip(*names: str, numbers: tuple[str, ...] = (), digits: int = 3) -> list[Record]:

@@ -121,7 +121,7 @@ def _write_gain(
     """Score and compare, write and print the gains. Raises `PhaseError`."""
     from evaluation.annotators.ensemble_gain import ensemble_gain, write_gain
     from evaluation.phase.phase import load_phase
-    from evaluation.ranking.comparisons import TestChoice
+    from evaluation.ranking.pair_tests import TestChoice
 
     phase = load_phase(arguments.ground_truth)
     phase = replace(phase, tasks=tuple(tasks))

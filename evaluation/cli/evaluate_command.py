@@ -6,7 +6,6 @@ import argparse
 import os
 import re
 import time
-import traceback
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -88,6 +87,8 @@ def run(arguments: argparse.Namespace) -> int:
     except EXPECTED as error:
         streams.tell_organiser(problems_of(error))
     except Exception:
+        import traceback
+
         streams.tell_organiser(["Fault of the evaluation itself:", traceback.format_exc()])
     streams.tell_participant(_ORGANISERS)
     return 1

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, isinf, nan
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-import pydantic
-from pydantic import BaseModel, ConfigDict
-from pydantic.config import JsonDict
-
 from evaluation.core.case_table import CaseTable, Row, ScoredCases
 from evaluation.core.field import AnyField, Field, HiddenField
 from evaluation.core.form import CaseForm
+from evaluation.core.keys import KeyTable
 from evaluation.core.metric import Metric
+from evaluation.core.plain import UnfitError, plain_values
 from evaluation.core.scheme import Scheme
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ Values = Mapping[str, Any]
 _FARTHEST = {1: -inf, 0: inf}
 
 
-class Options(BaseModel):
+class Options(KeyTable):
     """Typed options of a challenge, the table ``[options]`` of a phase; unknown keys are errors.
 
     ``key_prefix`` precedes a key of the options where a message names it as a key of `phase.toml`.
@@ -33,29 +32,30 @@ class Options(BaseModel):
 
     key_prefix: ClassVar[str] = "options."
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    __pydantic_config__: ClassVar = {"extra": "forbid"}
+
+    def as_values(self) -> dict[str, Any]:
+        """Return the options as values of JSON, from which they are read again."""
+        try:
+            return plain_values(self)
+        except UnfitError:
+            from pydantic import TypeAdapter  # options of other types than the bundled challenges have
+
+            dumped: dict[str, Any] = TypeAdapter(type(self)).dump_python(self, mode="json")
+            return dumped
 
     def form_options(self) -> dict[str, object]:
         """Return the options that decide what a submission looks like; only these enter the form."""
-        dumped: dict[str, object] = self.model_dump(mode="json")
+        values = self.as_values()
         return {
-            name: dumped[name]
-            for name, field in type(self).model_fields.items()
-            if isinstance(field.json_schema_extra, dict) and field.json_schema_extra.get("in_form")
+            field.name: values[field.name]
+            for field in dataclasses.fields(self)
+            if field.metadata.get("in_form")
         }
 
     def recorded(self) -> dict[str, Any]:
-        """Return the options as `metrics.json` holds them; validation reads them back."""
-        return self.model_dump(mode="json")
-
-
-def option(default: Any, description: str, in_form: bool = False) -> Any:
-    """Declare an option of `Options`, with the description that `docs/phase.md` shows.
-
-    ``in_form``: whether the form of a submission depends on it.
-    """
-    extra: JsonDict | None = {"in_form": True} if in_form else None
-    return pydantic.Field(default=default, description=description, json_schema_extra=extra)
+        """Return the options as `metrics.json` holds them, from which they are read again."""
+        return self.as_values()
 
 
 @dataclass(frozen=True)

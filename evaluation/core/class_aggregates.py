@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from evaluation.core.case_table import FloatArray, WeightedCases
-from evaluation.core.metric import Aggregate, strata_of_labels
+from evaluation.core.labelled_cases import strata_of_labels
+from evaluation.core.metric import Aggregate
 from evaluation.metrics.confusion import Confusion, confusion
 from evaluation.metrics.multiclass_roc import macro_auc
 

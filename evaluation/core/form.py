@@ -112,9 +112,11 @@ class Form:
                     f"case {case.name}: expected a {STACK_INDEX} of its own, found that of {other}"
                 )
             stack[index] = position
+        stacks = {}
         for name, stack in members.items():
-            wanted = [str(index) for index in range(len(stack))]
-            if not name or not all(index in stack for index in wanted):
+            wanted = list(map(str, range(len(stack))))
+            stacks[name] = tuple([stack[index] for index in wanted if index in stack])
+            if not name or len(stacks[name]) < len(stack):
                 found = ", ".join(sorted(set(stack) - set(wanted))[:3])
                 problems.append(
                     f"stack {name!r} of {len(stack)} cases: expected {STACK_INDEX} 0 to {len(stack) - 1} "
@@ -122,9 +124,7 @@ class Form:
                 )
         if problems:
             raise PhaseError(*problems)
-        return {
-            name: tuple(stack[str(index)] for index in range(len(stack))) for name, stack in members.items()
-        }
+        return stacks
 
 
 def name_key(name: str) -> str:

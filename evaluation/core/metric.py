@@ -11,12 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.case_table import CaseTable, FloatArray, WeightedCases
+from evaluation.core.labelled_cases import (
+    Resolution,
+    labelled_weights,
+    resolution_of,
+    roc_counts_of,
+    roc_table_of,
+    strata_of_labels,
+)
 from evaluation.metrics import roc
-from evaluation.metrics.averages import weighted_deviation, weighted_mean
-from evaluation.metrics.bootstrap import UnitWeights
+from evaluation.metrics.averages import weighted_mean
 from evaluation.metrics.decisions import f1_of_presence, values_of_f1
 from evaluation.metrics.intervals import Interval, wilson_interval
-from evaluation.metrics.kept_roc import sensitivity_at_first_kept_point, sensitivity_between_kept_points
 
 if TYPE_CHECKING:
     from evaluation.metrics.detection import DetectionTable
@@ -73,15 +79,6 @@ class DetectionCurves:
     hit: str
     matched: Callable[[CaseTable], DetectionTable] | None = None
     classes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Resolution:
-    """The number of values that a figure of 0/1 labels can take (None: too many to count)."""
-
-    positives: int
-    negatives: int
-    values: int | None
 
 
 @dataclass(frozen=True)
@@ -170,17 +167,6 @@ def proportion_of(column: str) -> Aggregate:
     return replace(mean_of(column), spread_column=None, share_column=column)
 
 
-def mean_deviation_of(columns: tuple[str, ...]) -> Aggregate:
-    """Return the mean of the standard deviations of several columns over the cases (ddof = 0)."""
-
-    def values(cases: WeightedCases) -> FloatArray:
-        deviations = [weighted_deviation(cases.table[column], cases.weights) for column in columns]
-        mean: FloatArray = np.mean(deviations, axis=0)
-        return mean
-
-    return Aggregate(values, strata=lambda table: np.zeros(len(table), dtype=np.int64))
-
-
 def wilson_at_threshold(sensitivity: Aggregate, label: str) -> Callable[[CaseTable], dict[str, Interval]]:
     """Return the Wilson interval of a sensitivity as if its threshold were given, not found on the cases."""
 
@@ -202,7 +188,7 @@ def auc_of(score: str, label: str) -> Aggregate:
         strata=lambda table: strata_of_labels(table, label),
         curve=Curve(score, label, is_area=True),
         # Halves of a pair: 0, ½, 1, … of positives × negatives.
-        resolution=_resolution(label, lambda positives, negatives: 2 * positives * negatives + 1),
+        resolution=resolution_of(label, lambda positives, negatives: 2 * positives * negatives + 1),
     )
 
 
@@ -217,10 +203,14 @@ def sensitivity_at_specificity_of(
 
     def values(cases: WeightedCases) -> FloatArray:
         table = roc_table_of(cases.table, score, label)
-        if definition == "first_kept_point":
-            return sensitivity_at_first_kept_point(table, labelled_weights(cases, label), target)
-        if definition == "between_kept_points":
-            return sensitivity_between_kept_points(table, labelled_weights(cases, label), target)
+        if definition in {"first_kept_point", "between_kept_points"}:
+            from evaluation.metrics import kept_roc  # few phases follow a public script
+
+            of_points = {
+                "first_kept_point": kept_roc.sensitivity_at_first_kept_point,
+                "between_kept_points": kept_roc.sensitivity_between_kept_points,
+            }[definition]
+            return of_points(table, labelled_weights(cases, label), target)
         of_curve = {
             "step": roc.sensitivity_at_specificity,
             "interpolated": roc.sensitivity_at_specificity_interpolated,
@@ -231,7 +221,7 @@ def sensitivity_at_specificity_of(
         values=values,
         strata=lambda table: strata_of_labels(table, label),
         curve=Curve(score, label, is_area=False, specificity=target if definition == "step" else None),
-        resolution=_resolution(
+        resolution=resolution_of(
             label,
             lambda positives, negatives: (
                 positives + 1 if definition in {"step", "first_kept_point"} else None
@@ -248,51 +238,5 @@ def f1_of_presence_of(predicted: str, present: str) -> Aggregate:
         ),
         strata=lambda table: np.zeros(len(table), dtype=np.int64),
         decision=Decision(predicted, present),
-        resolution=_resolution(present, values_of_f1),
+        resolution=resolution_of(present, values_of_f1),
     )
-
-
-def strata_of_labels(table: CaseTable, label: str) -> Strata:
-    """Return one stratum for each class of a 0/1 label column, −1 where it is NaN."""
-    labels = table[label]
-    return np.where(np.isnan(labels), -1, labels).astype(np.int64)
-
-
-def _resolution(label: str, values: Callable[[int, int], int | None]) -> Callable[[CaseTable], Resolution]:
-    """Return the resolution of a figure whose number of values follows from those of the two classes."""
-
-    def resolution_of_table(table: CaseTable) -> Resolution:
-        labels = table[label]
-        positives, negatives = (int(np.count_nonzero(labels == value)) for value in (1, 0))
-        return Resolution(positives, negatives, values(positives, negatives))
-
-    return resolution_of_table
-
-
-def roc_table_of(table: CaseTable, score: str, label: str) -> roc.RocTable:
-    """Return the sorted cases that have a label, made once for a table."""
-
-    def build(table: CaseTable) -> roc.RocTable:
-        labelled = ~np.isnan(table[label])
-        return roc.roc_table(table[score][labelled], table[label][labelled] > 0)
-
-    return table.derive(("roc", score, label), build)
-
-
-def labelled_weights(cases: WeightedCases, label: str) -> NDArray[np.number]:
-    """Return the weights of the cases that have a label."""
-    labelled = ~np.isnan(cases.table[label])
-    return cases.weights if labelled.all() else cases.weights[:, labelled]
-
-
-def roc_counts_of(cases: WeightedCases, score: str, label: str) -> roc.WeightedCounts:
-    """Return the sums of weights that every figure of a ROC curve needs, made once for a table."""
-
-    def count(cases: WeightedCases) -> roc.WeightedCounts:
-        table = roc_table_of(cases.table, score, label)
-        if not isinstance(cases.given, UnitWeights):
-            return roc.weighted_counts(table, labelled_weights(cases, label))
-        labelled = ~np.isnan(cases.table[label])
-        return roc.weighted_counts(table, cases.given if labelled.all() else cases.given.among(labelled))
-
-    return cases.derive(("roc", score, label), count)

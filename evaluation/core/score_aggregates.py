@@ -10,13 +10,8 @@ from fractions import Fraction
 import numpy as np
 
 from evaluation.core.case_table import FloatArray, WeightedCases
-from evaluation.core.metric import (
-    Aggregate,
-    labelled_weights,
-    roc_counts_of,
-    roc_table_of,
-    strata_of_labels,
-)
+from evaluation.core.labelled_cases import labelled_weights, roc_counts_of, roc_table_of, strata_of_labels
+from evaluation.core.metric import Aggregate
 from evaluation.metrics.partial_roc import partial_auc
 from evaluation.metrics.probabilities import average_precision, expected_calibration_error
 

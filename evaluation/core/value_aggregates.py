@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from evaluation.core.case_table import CaseTable, FloatArray, WeightedCases
-from evaluation.core.metric import Aggregate, Strata, strata_of_labels
+from evaluation.core.labelled_cases import strata_of_labels
+from evaluation.core.metric import Aggregate, Strata
 from evaluation.metrics.averages import weighted_deviation, weighted_mean
 from evaluation.metrics.ratio import ratio_or_nan
 from evaluation.metrics.survival import concordance_index

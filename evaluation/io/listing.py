@@ -59,12 +59,10 @@ def list_files(root: str | os.PathLike[str]) -> Listing:
             inner = []
             for entry in entries:
                 path = f"{folder}/{entry.name}" if folder else entry.name
-                if entry.is_symlink():
-                    faults.append(_forbidden(path, entry))
+                if entry.is_file(follow_symlinks=False):
+                    files.append(path)
                 elif entry.is_dir(follow_symlinks=False):
                     inner.append(path)
-                elif entry.is_file(follow_symlinks=False):
-                    files.append(path)
                 else:
                     faults.append(_forbidden(path, entry))
             if inner and inner[0].count("/") >= MAX_FOLDER_DEPTH:

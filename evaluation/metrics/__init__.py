@@ -12,17 +12,12 @@ if TYPE_CHECKING:
     from evaluation.metrics.agreement import cohen_kappa, fleiss_kappa
     from evaluation.metrics.distance import euclidean_distance
     from evaluation.metrics.intervals import wilson_interval
+    from evaluation.metrics.plain_average_precision import box_average_precision, mean_average_precision
     from evaluation.metrics.plain_box_fusion import non_maximum_suppression, weighted_boxes_fusion
-    from evaluation.metrics.plain_boxes import (
-        box_average_precision,
-        box_iou,
-        mean_average_precision,
-        mean_detection_iou,
-    )
+    from evaluation.metrics.plain_boxes import box_iou, mean_detection_iou
     from evaluation.metrics.plain_classes import (
         accuracy,
         balanced_accuracy,
-        confusion_matrix,
         matthews_correlation,
         mean_f1,
     )
@@ -40,6 +35,7 @@ if TYPE_CHECKING:
         panoptic_quality,
     )
     from evaluation.metrics.plain_confidence import weighted_dice
+    from evaluation.metrics.plain_confusion import confusion_matrix
     from evaluation.metrics.plain_correlations import (
         intraclass_correlation,
         pearson_correlation,
@@ -144,14 +140,16 @@ _MODULES = {
     "agreement": "cohen_kappa fleiss_kappa",
     "distance": "euclidean_distance",
     "intervals": "wilson_interval",
+    "plain_average_precision": "box_average_precision mean_average_precision",
     "plain_box_fusion": "non_maximum_suppression weighted_boxes_fusion",
-    "plain_boxes": "box_average_precision box_iou mean_average_precision mean_detection_iou",
-    "plain_classes": "accuracy balanced_accuracy confusion_matrix matthews_correlation mean_f1",
+    "plain_boxes": "box_iou mean_detection_iou",
+    "plain_classes": "accuracy balanced_accuracy matthews_correlation mean_f1",
     "plain_classification": "auc average_precision roc_curve sensitivity_at_specificity",
     "plain_components": (
         "false_negative_volume false_positive_volume lesion_difference lesion_f1 panoptic_quality"
     ),
     "plain_confidence": "weighted_dice",
+    "plain_confusion": "confusion_matrix",
     "plain_correlations": "intraclass_correlation pearson_correlation spearman_correlation",
     "plain_cup_to_disc": "cup_to_disc_ratio",
     "plain_decisions": "f1_score hamming_distance sensitivity specificity",

@@ -8,7 +8,6 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.metrics.kept_roc import first_kept_point
 from evaluation.metrics.roc import RocTable, roc_points, sensitivity_at_specificity
 
 
@@ -79,6 +78,8 @@ def threshold_of_first_kept_point(table: RocTable, specificity: Fraction) -> flo
 
     Its specificity is at most ``specificity``. NaN where a class is empty.
     """
+    from evaluation.metrics.kept_roc import first_kept_point  # few phases follow a public script
+
     false_positive_rate, sensitivity = first_kept_point(table, specificity)
     if np.isnan(sensitivity):
         return float("nan")

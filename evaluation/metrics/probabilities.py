@@ -70,14 +70,24 @@ def average_precision(table: RocTable, weights: ArrayLike) -> Floats:
     no positive has weight. As scikit-learn's `average_precision_score`.
     """
     matrix = np.asarray(weights, dtype=np.float64)
-    found = ~(table.positive & np.isneginf(table.score))
-    order = np.flatnonzero(found)[np.argsort(-table.score[found], kind="stable")]
-    score = table.score[order]
-    ends = np.flatnonzero(np.append(score[1:] != score[:-1], np.ones(min(1, score.size), dtype=np.bool_)))
-    right = np.cumsum(matrix[:, order] * table.positive[order], axis=1)[:, ends]
-    made = np.cumsum(matrix[:, order], axis=1)[:, ends]
+    right, made = found_at_thresholds(table, matrix)
     precision = np.divide(right, made, out=np.zeros_like(right), where=made > 0)
     gained = np.diff(right, axis=1, prepend=0.0)
     positives = matrix[:, table.positive].sum(axis=1)
     total = (precision * gained).sum(axis=1)
     return ratio_or_nan(total, positives)
+
+
+def found_at_thresholds(table: RocTable, weights: Floats) -> tuple[Floats, Floats]:
+    """Return the weights of the true positives and of all cases that are called positive, by threshold.
+
+    Thresholds are the distinct scores, descending. weights: shape (rows, cases); both returned arrays have
+    the shape (rows, scores). A missing positive (−inf) is found at none of them.
+    """
+    found = ~(table.positive & np.isneginf(table.score))
+    order = np.flatnonzero(found)[np.argsort(-table.score[found], kind="stable")]
+    score = table.score[order]
+    ends = np.flatnonzero(np.append(score[1:] != score[:-1], np.ones(min(1, score.size), dtype=np.bool_)))
+    right = np.cumsum(weights[:, order] * table.positive[order], axis=1)[:, ends]
+    made = np.cumsum(weights[:, order], axis=1)[:, ends]
+    return right, made

@@ -40,7 +40,7 @@ def describe(
     by: further columns of `cases.csv` to group by. against: the group with which each other one of its
     grouping is compared, else all pairs are. Numbers of cases are tested; numbers of objects are not, since
     the objects of one case belong together. Raises `PhaseError` for phases of different challenges, for an
-    unknown column or group, and for a reference that cannot be read.
+    unknown column or group, and with every fault of the references.
     """
     challenges = {phase.challenge.name for phase in phases}
     if len(challenges) > 1:

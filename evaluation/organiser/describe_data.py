@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from evaluation.core.challenge import fields_of, references_of
+from evaluation.core.fault import FormFault, PhaseError
 from evaluation.core.field import AnyField, CaseColumns
+from evaluation.core.form import CaseForm
 from evaluation.io.kinds.boxes_in_space import BoxesInSpace
 from evaluation.io.kinds.flags import FlagSet
 from evaluation.metrics.cup_to_disc import VerticalDiameter
@@ -40,19 +43,24 @@ class Data:
 
 
 def data_of(phases: Sequence[Phase], progress: Progress = no_progress) -> Data:
-    """Return the data of phases in their order; the whole reference is read. Raises `PhaseError`.
+    """Return the data of phases in their order; the whole reference is read.
 
-    ``progress`` is called with the number of cases that have been read.
+    ``progress`` is called with the number of cases that have been read. Raises `PhaseError` with every fault
+    of the references, each below the name of its phase where there are several.
     """
     forms = [form for phase in phases for form in phase.cases.forms]
     columns = columns_of(phases)
     codes = {column for phase in phases for column in _columns_of_codes(phase)}
     numbers, classes = of_case_table(columns, forms, codes)
     measured = _Measured(len(forms))
+    problems: list[str] = []
     start = 0
     for phase in phases:
-        _measure(phase, start, measured, progress)
+        place = f"{phase.config.name}: " if len(phases) > 1 else ""
+        problems += (f"{place}{problem}" for problem in _measure(phase, start, measured, progress))
         start += len(phase.cases.forms)
+    if problems:
+        raise PhaseError(*problems)
     return Data(
         tuple(form.name for form in forms),
         tuple(phase.config.name for phase in phases for _ in phase.cases.forms),
@@ -120,32 +128,43 @@ def _key(quantity: Quantity) -> tuple[str, str, str]:
     return quantity.name, quantity.unit, quantity.per
 
 
-def _measure(phase: Phase, start: int, measured: _Measured, progress: Progress) -> None:
+def _measure(phase: Phase, start: int, measured: _Measured, progress: Progress) -> Iterable[str]:
+    """Measure the references of a phase, and return what is wrong with them, each fault once."""
     references = [field for field in references_of(phase.tasks) if _is_derived(field)]
     reference = OpenReference(phase.reference, references)
     submitted = {field.name: kind_submitted(field) for field in fields_of(phase.tasks)}
     diameter: VerticalDiameter = getattr(phase.options, "vertical_diameter", "column_count")
     inclusive = bool(getattr(phase.options, "inclusive_corners", False))
-    for position, (case, row) in enumerate(zip(phase.cases.forms, phase.rows, strict=True)):
+
+    def measure(at: int, field: AnyField, case: CaseForm, value: Any) -> None:
+        kind = field.reference.kind
+        flags = flags_of(submitted.get(field.name), value)
+        for name, word in (flags or {}).items():
+            measured.add_flag(at, Quantity(name, "", field.name), word)
+        found = [
+            *measured_structures(field.name, kind, submitted.get(field.name), value, case, diameter),
+            *measured_objects(field.name, kind, value, inclusive),
+        ]
+        for measurement in found:
+            measured.add(at, measurement)
+        if not found and not flags and not is_measured(kind, value):
+            measured.notices[f"{field.name}: a {type(kind).__name__} is not measured"] = None
+
+    problems: dict[str, None] = {}
+    for at, (case, row) in enumerate(zip(phase.cases.forms, phase.rows, strict=True), start):
         for field in references:
             if not field.cases(case):
                 continue
-            value = reference.value(field, case, row)
-            kind = field.reference.kind
-            if value is None:
-                continue
-            flags = flags_of(submitted.get(field.name), value)
-            for name, word in (flags or {}).items():
-                measured.add_flag(start + position, Quantity(name, "", field.name), word)
-            found = [
-                *measured_structures(field.name, kind, submitted.get(field.name), value, case, diameter),
-                *measured_objects(field.name, kind, value, inclusive),
-            ]
-            for measurement in found:
-                measured.add(start + position, measurement)
-            if not found and not flags and not is_measured(kind, value):
-                measured.notices[f"{field.name}: a {type(kind).__name__} is not measured"] = None
-        progress(start + position + 1)
+            try:
+                value = reference.value(field, case, row)
+                if value is not None:
+                    measure(at, field, case, value)
+            except PhaseError as error:
+                problems |= dict.fromkeys(error.problems)
+            except FormFault as fault:  # of a volume, which is read while it is measured
+                problems |= dict.fromkeys(map(str, fault.faults))
+        progress(at + 1)
+    return problems
 
 
 def _is_derived(field: AnyField) -> bool:

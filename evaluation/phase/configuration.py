@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from evaluation.core.challenge import Challenge, Options, Task
 from evaluation.core.fault import PhaseError
 from evaluation.phase.config import FILE_NAME, PhaseConfig, read_config
 from evaluation.phase.registry import Rules, challenge_named, load_home, rules_of
-from evaluation.phase.validation import describe_validation
+from evaluation.phase.validation import InvalidTableError
 
 
 @dataclass(frozen=True)
@@ -42,8 +40,9 @@ def chosen_rules(config: PhaseConfig, folder: Path, file: str = FILE_NAME) -> Ru
     load_home(folder, config.challenge, file)
     try:
         return rules_of(config.challenge, config.options)
-    except ValidationError as error:
-        options = challenge_named(config.challenge).options
-        raise PhaseError(*describe_validation(file, error, options.key_prefix, options)) from None
+    except InvalidTableError as error:
+        raise PhaseError(
+            *error.problems(file, challenge_named(config.challenge).options.key_prefix)
+        ) from None
     except PhaseError as error:
         raise PhaseError(*(f"{file}: {problem}" for problem in error.problems)) from None

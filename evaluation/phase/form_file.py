@@ -15,8 +15,8 @@ from evaluation.core.fault import PhaseError, ReadError, printable
 from evaluation.core.form import Form, name_key
 from evaluation.core.limits import Limits, limits_of
 from evaluation.io.json_files import parse_json
-from evaluation.phase.registry import challenge_named, tasks_of_form
-from evaluation.phase.validation import describe_validation
+from evaluation.phase.registry import tasks_of_form
+from evaluation.phase.validation import InvalidTableError, describe_validation
 
 FORMAT = 1
 
@@ -79,8 +79,8 @@ def _problems(form: Form) -> list[str]:
         tasks_of_form(form)
     except PhaseError as error:
         problems += error.problems
-    except ValidationError as error:
-        problems += describe_validation("options", error, model=challenge_named(form.challenge).options)
+    except InvalidTableError as error:
+        problems += error.problems("options")
     for key, count in Counter(name_key(case.name) for case in form.cases).items():
         if count > 1:
             problems.append(f"duplicate case {printable(key)!r} ({count} entries)")

@@ -9,8 +9,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from pydantic import ValidationError
-
 from evaluation.core.challenge import (
     Challenge,
     FormColumn,
@@ -38,6 +36,7 @@ from evaluation.phase.phase_checks import (
 from evaluation.phase.reference import ReferenceFiles
 from evaluation.phase.reference_pairing import pair_files
 from evaluation.phase.registry import rules_of
+from evaluation.phase.validation import InvalidTableError
 
 Source = Literal["image", "tarball", "folder"]
 
@@ -139,7 +138,7 @@ def _load(folder: Path, manifest: Manifest, source: Source) -> Phase:
         try:
             # With the options' defaults, the faults elsewhere are found at the same time.
             rules = rules_of(config.challenge, {})
-        except (PhaseError, ValidationError):
+        except (PhaseError, InvalidTableError):
             raise PhaseError(*problems, *_faults_of_cases(folder)) from None
     challenge, options = rules.challenge, rules.options
     try:

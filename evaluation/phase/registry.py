@@ -17,6 +17,7 @@ from evaluation.core.fault import PhaseError
 from evaluation.core.form import Form, RunTime
 from evaluation.phase import home
 from evaluation.phase.run_time import RUN_TIME, run_time_task
+from evaluation.phase.validation import read_table
 
 _ROOMS = "evaluation.challenges"
 
@@ -70,11 +71,11 @@ class Rules:
 def rules_of(name: str, options: Mapping[str, Any]) -> Rules:
     """Return the rules of the challenge of that name, or of the one that the options declare.
 
-    Raises `PhaseError` for an unknown name and a faulty declaration, pydantic's `ValidationError` for options
-    that do not fit.
+    Raises `PhaseError` for an unknown name and a faulty declaration, `InvalidTableError` for options that
+    do not fit.
     """
     challenge = challenge_named(name)
-    chosen = challenge.options.model_validate(options)
+    chosen = read_table(challenge.options, options)
     return Rules(challenge.declare(chosen) if challenge.declare else challenge, chosen)
 
 

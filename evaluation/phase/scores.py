@@ -18,6 +18,7 @@ from evaluation.core.resampling import CLUSTER_COLUMN, Resampling
 from evaluation.phase.config_tables import Subgroup
 from evaluation.phase.phase import Phase
 from evaluation.phase.subgroups import group_labels, group_values
+from evaluation.phase.validation import read_table
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ def case_records(scores: Scores) -> dict[str, Any]:
         },
         **({"analyses": dict(analyses)} if analyses else {}),
         "subgroups": [
-            subgroup.model_dump(mode="json", include={"column", "bins", "compare"})
+            {"column": subgroup.column, "bins": list(subgroup.bins), "compare": subgroup.compare}
             for subgroup in phase.config.subgroups
         ],
         "cases": [
@@ -149,7 +150,7 @@ def read_case_records(content: Any, tasks: Sequence[Task]) -> RecordedCases:
         **content["resampling"],
         clusters=None if clusters is None else dict(zip(names, clusters, strict=True)),
     )
-    subgroups = {given["column"]: Subgroup.model_validate(given) for given in content.get("subgroups", ())}
+    subgroups = {given["column"]: read_table(Subgroup, given) for given in content.get("subgroups", ())}
     return RecordedCases(tables, RecordedColumns(names, columns, subgroups), resampling)
 
 

@@ -1,16 +1,55 @@
-"""What pydantic found wrong with a file, in the words of this package: key, expected and found."""
+"""Reads tables, and says what is wrong with one in the words of this package: key, expected and found.
+
+pydantic finds what is wrong; it is imported where something is.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from pydantic import BaseModel, ValidationError
-
+from evaluation.core.keys import KeyTable
+from evaluation.core.plain import UnfitError, read_plain
 from evaluation.core.similar import most_similar
 
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+
 Schema = Mapping[str, Any]
+Table = TypeVar("Table", bound=KeyTable)
+
+
+class InvalidTableError(ValueError):
+    """Raised for content that is not a table of its type."""
+
+    def __init__(self, table: type[KeyTable], error: ValidationError) -> None:
+        super().__init__(str(error))
+        self._table, self._error = table, error
+
+    def problems(self, file: str, prefix: str = "") -> list[str]:
+        """Return one line for every fault, see `describe_validation`."""
+        return describe_validation(file, self._error, prefix, self._table)
+
+
+def read_table(table: type[Table], content: object) -> Table:
+    """Return the table of that type with the content of a file. Raises `InvalidTableError`."""
+    try:
+        return read_plain(table, content)
+    except UnfitError:
+        from pydantic import TypeAdapter, ValidationError
+
+        try:
+            return TypeAdapter(table).validate_python(content)
+        except ValidationError as error:
+            raise InvalidTableError(table, error) from None
+
+
+def schema_of_table(table: type, ref_template: str = "#/$defs/{model}") -> dict[str, Any]:
+    """Return the JSON schema of a table."""
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(table).json_schema(ref_template=ref_template)
 
 
 @dataclass(frozen=True)
@@ -22,13 +61,13 @@ class _Place:
 
 
 def describe_validation(
-    file: str, error: ValidationError, prefix: str = "", model: type[BaseModel] | None = None
+    file: str, error: ValidationError, prefix: str = "", model: type | None = None
 ) -> list[str]:
     """Return one line for every fault that pydantic found: file, key, what was expected and found.
 
     ``model`` is what was validated; with it, an unknown key is answered with those that exist.
     """
-    schema = {} if model is None else model.model_json_schema()
+    schema = {} if model is None else schema_of_table(model)
     problems = []
     for fault in error.errors():
         place = _place(fault["loc"], schema)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from evaluation.core.fault import Fault, FaultKind, FormFault, ReadError
@@ -21,8 +21,7 @@ _DURATION = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class JobInput:
+class JobInput(NamedTuple):
     """One input of a job; ``image`` and ``file`` are names without folders."""
 
     slug: str
@@ -30,16 +29,14 @@ class JobInput:
     file: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class JobOutput:
+class JobOutput(NamedTuple):
     """One output of a job: its inline value, or None and the path of its file."""
 
     path: str
     value: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(NamedTuple):
     """One run of the algorithm; ``pk`` is the platform's key and the name of the job's folder.
 
     ``outputs`` are by the slugs of their sockets. ``seconds`` is how long it ran, None if the platform does

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
 from evaluation.core.scheme import Scheme
 from evaluation.metrics.intervals import Interval
@@ -14,12 +13,7 @@ from evaluation.ranking.annotators import AnnotatorsSection, annotators_section
 from evaluation.ranking.boards import BoardPlaces, Leaderboards, place_teams
 from evaluation.ranking.case_figures import figures_of_cases, tests_of
 from evaluation.ranking.certainty import rank_sets, superiorities
-from evaluation.ranking.comparisons import (
-    SIGNIFICANT,
-    Comparison,
-    Comparisons,
-    compare,
-)
+from evaluation.ranking.comparisons import SIGNIFICANT, Comparison, Comparisons, compare
 from evaluation.ranking.difficulty import SubgroupTest, subgroup_tests
 from evaluation.ranking.leaderboard_file import OrganiserPart
 from evaluation.ranking.rank_options import RankOptions
@@ -32,6 +26,7 @@ from evaluation.ranking.resampling import (
     with_composites,
 )
 from evaluation.ranking.results import PhaseResults, RankingError, Submission
+from evaluation.ranking.scheme_metrics import SchemeMetrics
 from evaluation.ranking.scheme_scores import SchemeScores
 from evaluation.ranking.stability import PlaceDistribution, influences, place_distributions
 from evaluation.ranking.unranked import chosen_opponents, compare_unranked
@@ -61,6 +56,7 @@ class Analysis:
             TeamCases(tuple(s.team for s in group), tuple(s.tables for s in group), given.clusters)
             for group in (ranked, chosen)
         )
+        self._metrics = SchemeMetrics(results, scheme, ranked, self._cases)
         self._choice = replace(
             given,
             resamples=given.resamples if choices.resamples is None else choices.resamples,
@@ -68,8 +64,8 @@ class Analysis:
             if choices.interval_minimum is None
             else choices.interval_minimum,
         )
-        self.intervals = intervals_of_teams(self._metrics_with_intervals(), self._all, self._choice)
-        self._draws = draw_cases(self._metrics_of_ranked_teams(), self._all, self._choice)
+        self.intervals = intervals_of_teams(self._metrics.with_intervals(), self._all, self._choice)
+        self._draws = draw_cases(self._metrics.of_ranked_teams(), self._all, self._choice)
         self.resampled = self._resample()
         self.resampled_standings = self._place_resampled()
         self.rank_sets = self._rank_sets()
@@ -109,13 +105,13 @@ class Analysis:
             influences(
                 self._scheme,
                 self._standings,
-                self._metrics_of_scheme(),
+                self._metrics.of_scheme(),
                 results.challenge.composites,
                 self._cases,
                 results.cases.names,
                 self._scores,
             )
-            if self._choices.influence and self._complete(self._scheme.metrics)
+            if self._choices.influence and self._metrics.are_complete(self._scheme.metrics)
             else []
         )
         few = not self.too_many_to_compare
@@ -140,46 +136,11 @@ class Analysis:
             choices.annotators, choices.classifiers or {}, self._results.metrics, self._all.tables
         )
 
-    def _metrics_of_scheme(self) -> dict[str, Metric]:
-        """Return the metrics that the scheme ranks, including those of its composites."""
-        metrics = self._results.metrics
-        return {name: metrics[name] for name in self._single(self._scheme.metrics)}
-
-    def _single(self, names: Sequence[str]) -> tuple[str, ...]:
-        """Return names with each composite replaced by its metrics."""
-        parts = {composite.name: composite.metrics for composite in self._results.challenge.composites}
-        return tuple(dict.fromkeys(single for name in names for single in parts.get(name, (name,))))
-
-    def _complete(self, names: Sequence[str]) -> bool:
-        """Return whether all ranked teams with these metrics also have them per case."""
-        for name in self._single(names):
-            tables = self._cases.task_tables(name.partition(".")[0])
-            if any(
-                name in submission.values and position not in tables
-                for position, submission in enumerate(self._ranked)
-            ):
-                return False
-        return True
-
-    def _metrics_with_intervals(self) -> dict[str, Metric]:
-        return {
-            name: metric
-            for name, metric in self._results.metrics.items()
-            if metric.resampled and any(name in submission.values for submission in self._ranked)
-        }
-
-    def _metrics_of_ranked_teams(self) -> dict[str, Metric]:
-        return {
-            name: metric
-            for name, metric in self._metrics_of_scheme().items()
-            if any(name in submission.values for submission in self._ranked)
-        }
-
     def _resample(self) -> Resampled:
         without = [s.team for s in self._ranked if s.values and s.tables is None]
         if without:
             self.notices.append(f"no results per case, and so no uncertainty: {', '.join(without)}")
-        found = resample_teams(self._metrics_of_ranked_teams(), self._all, self._draws)
+        found = resample_teams(self._metrics.of_ranked_teams(), self._all, self._draws)
         if self._choice.resamples:
             self.notices += [
                 f"{name}: not resampled: {reason}"
@@ -194,7 +155,7 @@ class Analysis:
         values = {
             name: as_written_values(self.resampled.values[name][:, ranked])
             for name in self._scheme.metrics
-            if name in self.resampled.values and self._complete([name])
+            if name in self.resampled.values and self._metrics.are_complete([name])
         }
         for name in self._scores.by_method:
             values.pop(name, None)
@@ -219,7 +180,7 @@ class Analysis:
                 self._results.figures[name].better,
             )
             for name in self._scheme.metrics
-            if name in self.resampled.values and self._complete([name])
+            if name in self.resampled.values and self._metrics.are_complete([name])
         }
 
     def _compare_unranked(self) -> dict[str, tuple[Comparison, ...]]:
@@ -237,7 +198,7 @@ class Analysis:
                 choice,
                 against,
             )
-            for name, metric in self._metrics_of_scheme().items()
+            for name, metric in self._metrics.of_scheme().items()
         }
 
     def _compare(self) -> dict[str, Comparisons]:
@@ -252,7 +213,7 @@ class Analysis:
         choice = tests_of(self._choices, self._choice)
         ranked = [self._all.teams.index(team) for team in self._cases.teams]
         found = {}
-        for name, metric in self._metrics_of_scheme().items():
+        for name, metric in self._metrics.of_scheme().items():
             values = {s.team: s.values[name] for s in self._ranked if name in s.values}
             resampled = self.resampled.values.get(name)
             found[name] = compare(

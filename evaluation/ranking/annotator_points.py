@@ -15,7 +15,7 @@ from evaluation.core.resampling import Resampling
 from evaluation.metrics.bootstrap import bootstrap_weights
 from evaluation.metrics.intervals import Interval, percentile_interval
 from evaluation.ranking.annotators import ReadColumns, curve_of, is_decision
-from evaluation.ranking.comparisons import TestChoice
+from evaluation.ranking.pair_tests import TestChoice
 from evaluation.ranking.resampling import TeamCases
 from evaluation.ranking.statistics.means import mean_tests
 from evaluation.ranking.statistics.pairwise import PairTest, holm_of_families, sign

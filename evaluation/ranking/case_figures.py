@@ -6,10 +6,10 @@ from evaluation.core.resampling import Resampling
 from evaluation.ranking.annotator_points import annotator_points
 from evaluation.ranking.case_report import case_values, curves, free_response_curves
 from evaluation.ranking.classifiers import classifiers_of_teams
-from evaluation.ranking.comparisons import TestChoice
 from evaluation.ranking.difficulty import case_difficulties, group_difficulties
 from evaluation.ranking.leaderboard_file import OrganiserPart
 from evaluation.ranking.operating_points import operating_points
+from evaluation.ranking.pair_tests import TestChoice
 from evaluation.ranking.rank_options import RankOptions
 from evaluation.ranking.resampling import TeamCases
 from evaluation.ranking.results import PhaseResults

@@ -17,7 +17,8 @@ from evaluation.core.metric import Curve, Metric
 from evaluation.core.resampling import Resampling
 from evaluation.metrics.roc import roc_points, roc_table
 from evaluation.ranking.annotators import curve_of
-from evaluation.ranking.comparisons import TestChoice, compare
+from evaluation.ranking.comparisons import compare
+from evaluation.ranking.pair_tests import TestChoice
 from evaluation.ranking.resampling import TeamCases, intervals_of_teams
 from evaluation.ranking.statistics.pairwise import holm_of_families
 

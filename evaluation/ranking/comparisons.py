@@ -5,32 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evaluation.core.case_table import CaseTable
-from evaluation.core.metric import Curve, Metric
-from evaluation.metrics.delong import components
-from evaluation.ranking.randomised import randomised
+from evaluation.core.metric import Metric
+from evaluation.ranking.pair_tests import TestChoice, tests_of_pairs
+from evaluation.ranking.randomised import Pair
 from evaluation.ranking.resampling import FloatArray, TeamCases
 from evaluation.ranking.statistics.decimals import published_difference
-from evaluation.ranking.statistics.delong import clustered_test, delong_table
-from evaluation.ranking.statistics.exchanges import PERMUTATIONS
-from evaluation.ranking.statistics.means import mean_tests
-from evaluation.ranking.statistics.pairwise import (
-    PairTest,
-    detectable_difference,
-    holm,
-    significance_tiers,
-)
-from evaluation.ranking.statistics.ranks import rank_sum_test, signed_rank_tests
+from evaluation.ranking.statistics.pairwise import detectable_difference, holm, significance_tiers
 
 SIGNIFICANT = 0.05
-_MIN_OF_CLASS = 10
-Pair = tuple[int, int]
-TestOfMeans = Literal["permutation", "signed-rank", "rank-sum"]
 
 
 @dataclass(frozen=True)
@@ -79,21 +65,6 @@ class Comparisons:
     tiers: tuple[tuple[str, ...], ...] | None
 
 
-@dataclass(frozen=True)
-class TestChoice:
-    """The seed and number of random exchanges, and the test of means over cases.
-
-    Means are tested by the paired permutation of the mean, which is what orders the teams, or on request by
-    a test of ranks: Wilcoxon's signed-rank test, or the unpaired rank-sum test as in ADAM's paper.
-    """
-
-    __test__ = False
-
-    seed: int
-    permutations: int = PERMUTATIONS
-    means: TestOfMeans = "permutation"
-
-
 def compare(
     name: str,
     metric: Metric,
@@ -105,16 +76,10 @@ def compare(
     """Return the tests between all teams that have the metric and results per case, corrected by Holm.
 
     values: the metric by team. resampled: its paired bootstrap values, shape (resamples, teams).
-    The area under a curve: DeLong, with Obuchowski's variance where cases cluster; where likelihoods were
-    filled in or a class has fewer than ten units, randomisation. Means over cases: as chosen; the signed-rank
-    test only where cases do not cluster. All others: randomisation, points of a curve on mid-ranks in the
-    team. The test of a pair does not depend on the other teams; its correction for many pairs does.
+    The test of a pair, see `tests_of_pairs`, does not depend on the other teams; its correction for many
+    pairs does.
     """
-    tables = {
-        position: table
-        for position, table in cases.task_tables(name.partition(".")[0]).items()
-        if cases.teams[position] in values
-    }
+    tables = tables_of_metric(name, values, cases)
     upwards = 1 if metric.better == "higher" else -1
     order = sorted(tables, key=lambda team: (-upwards * values[cases.teams[team]], cases.teams[team]))
     comparisons = compare_pairs(
@@ -125,6 +90,15 @@ def compare(
         tuple(comparisons.values()),
         None if tiers is None else tuple(tuple(cases.teams[team] for team in tier) for tier in tiers),
     )
+
+
+def tables_of_metric(name: str, values: Mapping[str, float], cases: TeamCases) -> dict[int, CaseTable]:
+    """Return the results per case in a metric's task, by the position of each team that has the metric."""
+    return {
+        position: table
+        for position, table in cases.task_tables(name.partition(".")[0]).items()
+        if cases.teams[position] in values
+    }
 
 
 def compare_pairs(
@@ -142,7 +116,7 @@ def compare_pairs(
     """
     upwards = 1 if metric.better == "higher" else -1
     units = cases.units(next(iter(tables.values()))) if tables else None
-    tests = _tests(metric, tables, pairs, units, resampled, choice)
+    tests = tests_of_pairs(metric, tables, pairs, units, resampled, choice)
     adjusted = holm([test.p_value for test in tests])
     differences = published_difference(
         *([values[cases.teams[pair[side]]] for pair in pairs] for side in (0, 1))
@@ -177,96 +151,9 @@ def _contradiction(pair: Comparison) -> str:
     return f"the test favours {pair.favours or 'neither'}, but {order}: no break between tiers"
 
 
-def _tests(
-    metric: Metric,
-    tables: Mapping[int, CaseTable],
-    pairs: Sequence[Pair],
-    units: NDArray[np.int64] | None,
-    resampled: FloatArray | None,
-    choice: TestChoice,
-) -> list[PairTest]:
-    aggregate = metric.aggregate
-    if aggregate.spread_column:
-        return _tests_of_means(aggregate.spread_column, tables, pairs, units, choice)
-    errors = _standard_errors(resampled, pairs)
-    if aggregate.curve and aggregate.curve.is_area:
-        found = _tests_of_areas(aggregate.curve, tables, pairs, units)
-    else:
-        found = {}
-    others = [pair for pair in pairs if pair not in found]
-    found |= randomised(metric, tables, others, units, errors, choice.seed, choice.permutations)
-    return [found[pair] for pair in pairs]
-
-
-def _tests_of_means(
-    column: str,
-    tables: Mapping[int, CaseTable],
-    pairs: Sequence[Pair],
-    units: NDArray[np.int64] | None,
-    choice: TestChoice,
-) -> list[PairTest]:
-    if not pairs:
-        return []
-    rows = {team: row for row, team in enumerate(tables)}
-    columns = np.stack([table[column] for table in tables.values()])
-    indices = [(rows[first], rows[second]) for first, second in pairs]
-    if choice.means == "signed-rank" and units is None:
-        return signed_rank_tests(columns, indices)
-    paired = mean_tests(columns, indices, units, choice.seed, choice.permutations)
-    if choice.means != "rank-sum":
-        return paired
-    found = []
-    for (first, second), of_means in zip(indices, paired, strict=True):
-        test = rank_sum_test(columns[first], columns[second])
-        found.append(PairTest("Mann–Whitney U", test.p_value, of_means.standard_error, test.direction))
-    return found
-
-
 def _cases_of_mean(metric: Metric, tables: Mapping[int, CaseTable]) -> int | None:
     """Return how many cases enter a mean over cases, which the reference decides for all teams alike."""
     column = metric.aggregate.spread_column
     if column is None or not tables:
         return None
     return int(np.count_nonzero(~np.isnan(next(iter(tables.values()))[column])))
-
-
-def _tests_of_areas(
-    curve: Curve,
-    tables: Mapping[int, CaseTable],
-    pairs: Sequence[Pair],
-    units: NDArray[np.int64] | None,
-) -> dict[Pair, PairTest]:
-    """Return DeLong's tests of those pairs for which they hold."""
-    if not tables:
-        return {}
-    label = next(iter(tables.values()))[curve.label]
-    labelled = ~np.isnan(label)
-    positive = label[labelled] > 0
-    unit_of_case = np.arange(len(label)) if units is None else units
-    unit_of_case = unit_of_case[labelled]
-    if min(np.unique(unit_of_case[chosen]).size for chosen in (positive, ~positive)) < _MIN_OF_CLASS:
-        return {}
-    scores = {team: table[curve.score][labelled] for team, table in tables.items()}
-    finite = [team for team, score in scores.items() if np.isfinite(score).all()]
-    testable = [pair for pair in pairs if pair[0] in finite and pair[1] in finite]
-    if not testable:
-        return {}
-    at = {team: row for row, team in enumerate(finite)}
-    stacked = np.stack([scores[team] for team in finite])
-    if units is None:
-        table = delong_table(stacked, positive)
-        return {(a, b): table.test(at[a], at[b]) for a, b in testable}
-    parts = components(stacked, positive, unit_of_case)
-    return {(a, b): clustered_test(parts.of(at[a]), parts.of(at[b])) for a, b in testable}
-
-
-def _standard_errors(resampled: FloatArray | None, pairs: Sequence[Pair]) -> dict[Pair, float | None]:
-    if resampled is None:
-        return dict.fromkeys(pairs)
-    # var(a − b) = var(a) + var(b) − 2 cov(a, b), for all pairs at once.
-    used = sorted({team for pair in pairs for team in pair})
-    covariance = np.atleast_2d(np.cov(resampled[:, used], rowvar=False)) if used else np.empty((0, 0))
-    at = {team: position for position, team in enumerate(used)}
-    own = np.diag(covariance)
-    variance = np.maximum(own[:, np.newaxis] + own - 2 * covariance, 0.0)
-    return {(a, b): float(np.sqrt(variance[at[a], at[b]])) for a, b in pairs}

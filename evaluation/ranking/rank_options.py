@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from evaluation.ranking.annotator_scores import Scores
 from evaluation.ranking.annotators import ReadColumns
-from evaluation.ranking.comparisons import TestOfMeans
+from evaluation.ranking.pair_tests import TestOfMeans
 from evaluation.ranking.selection import Which
 
 

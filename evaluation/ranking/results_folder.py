@@ -15,13 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from evaluation.core.challenge import Challenge, Options, Task, metrics_of
 from evaluation.core.fault import PhaseError
 from evaluation.core.resampling import Resampling
 from evaluation.phase.registry import rules_of
 from evaluation.phase.scores import RecordedCases, RecordedColumns, read_case_records
+from evaluation.phase.validation import InvalidTableError
 from evaluation.ranking.results import PhaseResults, RankingError, Submission
 from evaluation.ranking.team_roles import read_roles
 
@@ -171,8 +170,10 @@ def _require_same(expected: _Identity, identities: Mapping[Path, _Identity], pro
 def _rules(identity: _Identity) -> tuple[Challenge, Options, tuple[Task, ...]]:
     try:
         rules = rules_of(identity.challenge, json.loads(identity.options))
-    except (PhaseError, ValidationError) as error:
+    except PhaseError as error:
         raise RankingError(f"{METRICS}: phase: {error}") from None
+    except InvalidTableError as error:
+        raise RankingError(*error.problems(METRICS, "phase.options.")) from None
     return rules.challenge, rules.options, rules.challenge.tasks(rules.options)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from evaluation.core.metric import Metric
-from evaluation.ranking.comparisons import Comparison, TestChoice, compare_pairs
+from evaluation.ranking.comparisons import Comparison, compare_pairs, tables_of_metric
+from evaluation.ranking.pair_tests import TestChoice
 from evaluation.ranking.resampling import FloatArray, TeamCases
 from evaluation.ranking.results import PhaseResults, RankingError
 
@@ -29,19 +30,15 @@ def compare_unranked(
     A team without the metric, or without results per case, is not tested.
     Source: Orlando et al. 2020, Med. Image Anal. 59:101570 (REFUGE), section 4.1: ensembles and members.
     """
-    at = {cases.teams[position]: position for position in cases.task_tables(name.partition(".")[0])}
-    tables = {
-        position: table
-        for position, table in cases.task_tables(name.partition(".")[0]).items()
-        if cases.teams[position] in values
-    }
+    tables = tables_of_metric(name, values, cases)
+    at = {cases.teams[position]: position for position in tables}
     upwards = 1 if metric.better == "higher" else -1
     found: list[Comparison] = []
     for team, others in against.items():
         pairs = [
             sorted((at[team], at[other]), key=lambda one: (-upwards * values[cases.teams[one]], one))
             for other in others
-            if {team, other} <= values.keys() and {team, other} <= at.keys()
+            if {team, other} <= at.keys()
         ]
         ordered = [(first, second) for first, second in pairs]
         found += compare_pairs(metric, values, cases, tables, ordered, resampled, choice).values()

@@ -129,10 +129,10 @@ def _groups(sources: Sequence[Mapping[str, Source]]) -> Iterable[list[int]]:
     """Return the positions of all cases, those together whose values lie in one file."""
     groups: dict[str, list[int]] = {}
     for position, of_case in enumerate(sources):
-        stacked = (
-            source.path
-            for source in of_case.values()
-            if isinstance(source, JsonFileSource) and source.entries is not None
-        )
-        groups.setdefault(next(stacked, f"\0{position}"), []).append(position)
+        place = f"\0{position}"
+        for source in of_case.values():
+            if isinstance(source, JsonFileSource) and source.entries is not None:
+                place = source.path
+                break
+        groups.setdefault(place, []).append(position)
     return groups.values()

@@ -1,10 +1,11 @@
-"""Many instances of a dataclass as columns, which are pickled several times as fast as the instances."""
+"""Many instances of a dataclass or named tuple as columns, pickled several times as fast as the instances."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, Generic, TypeVar
 
 Instance = TypeVar("Instance")
@@ -22,9 +23,9 @@ class Columns(Generic[Instance]):
         """Return the columns of some instances."""
         kind = type(instances[0]) if instances else None
         names = _fields_of(kind)
-        if not names or any(type(instance) is not kind for instance in instances):
+        if not names or set(map(type, instances)) != {kind}:
             return cls(None, (list(instances),))
-        return cls(kind, tuple([getattr(instance, name) for instance in instances] for name in names))
+        return cls(kind, tuple(list(map(attrgetter(name), instances)) for name in names))
 
     def instances(self) -> list[Instance]:
         """Return the instances."""
@@ -32,7 +33,7 @@ class Columns(Generic[Instance]):
 
 
 def _fields_of(kind: type | None) -> list[str]:
-    """Return the names of the fields of a dataclass; none for another class."""
+    """Return the names of the fields of a dataclass or named tuple; none for another class."""
     if kind is None or not dataclasses.is_dataclass(kind):
-        return []
+        return list(getattr(kind, "_fields", ()))
     return [field.name for field in dataclasses.fields(kind)]

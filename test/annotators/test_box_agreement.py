@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evaluation.annotators.comparison import FieldAgreement
+from evaluation.annotators.field_agreement import FieldAgreement
 from evaluation.io.kinds.boxes import Boxes, BoxList
 from evaluation.io.kinds.boxes_in_space import BoxesInSpace
 from evaluation.io.kinds.objects import Attributes

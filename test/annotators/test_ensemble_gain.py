@@ -16,7 +16,7 @@ from evaluation.annotators.masks import Rules
 from evaluation.core.fault import PhaseError
 from evaluation.io.grey_images import read_grey
 from evaluation.phase.phase import Phase
-from evaluation.ranking.comparisons import TestChoice
+from evaluation.ranking.pair_tests import TestChoice
 from test.phases import loaded_phase, refuge_submission
 
 CASES = 24

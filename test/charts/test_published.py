@@ -17,6 +17,7 @@ from evaluation.organiser.audit import audit
 from evaluation.phase.config import PhaseConfig
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import load_phase
+from evaluation.phase.validation import read_table
 from test.charts.vega_lite import validator
 from test.repository import REPOSITORY
 
@@ -144,7 +145,7 @@ def test_the_command_writes_them_beside_the_metrics(scored, tmp_path):
 
 def test_each_chart_is_named_once_and_known():
     keys = {"challenge": "refuge", "name": "a", "title": "A", "submission": "archive"}
-    assert PhaseConfig(**keys).charts == ()
+    assert read_table(PhaseConfig, keys).charts == ()
     for charts in (["roc", "roc"], ["violin"]):
         with pytest.raises(ValueError, match="charts"):
-            PhaseConfig(**keys, charts=charts)
+            read_table(PhaseConfig, {**keys, "charts": charts})

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from evaluation.charts.chart import layered
+from evaluation.charts.metric_intervals import MetricInterval, metric_intervals_chart
 from test.charts.board_examples import board_examples
 from test.charts.drawing import drawn
 from test.charts.examples import examples
@@ -75,6 +76,23 @@ def rows(name, table):
 def test_a_metric_stands_between_its_worst_and_its_best():
     positions = [(row["metric"], row["position"]) for row in rows("metric-intervals", "metrics")]
     assert positions == [("AUC", 0.75), ("Error", 0.75)]  # an error of 1 between 4 (worst) and 0
+
+
+def test_the_lines_of_a_long_name_are_in_the_middle_of_its_row():
+    titles = (
+        "AUC",
+        "Error rate: appearance neuroretinal",
+        "Absolute error of the vertical cup-to-disc ratio",
+    )
+    metrics = [MetricInterval(title, 0.5, 0.4, 0.6, best=1, worst=0) for title in titles]
+    svg = drawn(metric_intervals_chart("three", "Three", metrics))
+    labels = re.findall(r'translate\(-7,([\d.]+)\)"[^>]*>((?:<tspan.*?</tspan>)+|AUC)', svg)
+    middles = []
+    for y, text in labels:
+        further = [float(step) for step in re.findall(r'dy="(\d+)"', text)]
+        middles.append(float(y) + sum(further) / 2)
+        assert len(further) == len(middles) - 1  # one line, two lines, three lines
+    assert middles == [middles[0], middles[0] + 40, middles[0] + 80]  # rows are 40 pixels high
 
 
 def test_counts_of_a_confusion_matrix_are_shares_of_the_true_class():

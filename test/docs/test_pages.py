@@ -13,6 +13,7 @@ from evaluation.challenges.declared.rules import DeclaredOptions
 from evaluation.cli.main import COMMANDS
 from evaluation.phase.config import PhaseConfig
 from evaluation.phase.declaration import moved_declaration
+from evaluation.phase.validation import read_table
 from evaluation.ranking.tables.definition import TableDefinition
 
 from .pages import (
@@ -113,8 +114,8 @@ def test_configuration_that_is_shown_is_valid(block):
         fields = {"fields": {"likelihood": {"kind": "number"}}}
         del base["challenge"]
         content = moved_declaration({**base, **fields, **content}, "phase.toml")
-        assert DeclaredOptions.model_validate(content["options"])
-    assert PhaseConfig.model_validate({**base, **content})
+        assert read_table(DeclaredOptions, content["options"])
+    assert read_table(PhaseConfig, {**base, **content})
 
 
 def test_every_command_of_an_organiser_or_participant_is_shown():

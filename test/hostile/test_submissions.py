@@ -139,6 +139,16 @@ def few_cases(folder: Path, name: str, cases: list[str]) -> tuple[tuple[Path, Pa
     return (phases[0], phases[1]), submission
 
 
+def scored_phases(
+    forks: Forks, phases: tuple[Path, Path], good: Path, folder: Path
+) -> tuple[tuple[Path, Path], Path, dict[object, bytes]]:
+    """Return the sealed pair, the good submission and its scores, which are others against the second one."""
+    done, other = forks(phases, good, folder)
+    assert done.metrics is not None, done
+    assert done.metrics != other.metrics
+    return phases, good, {AS_BEFORE: done.metrics}
+
+
 FEW = {
     "cysts": (volumes.ROWS, ["V01", "V02"]),
     "edd2020": (boxes.ROWS, ["E00001", "E00002", "E00009", "E00040", "E00041"]),
@@ -151,10 +161,7 @@ def few(tmp_path_factory, forks) -> dict[str, tuple[tuple[Path, Path], Path, dic
     found = {}
     for name, (_, cases) in FEW.items():
         phases, good = few_cases(tmp_path_factory.mktemp(name), name, cases)
-        done, other = forks(phases, good, tmp_path_factory.mktemp("scores"))
-        assert done.metrics is not None, done
-        assert done.metrics != other.metrics
-        found[name] = (phases, good, {AS_BEFORE: done.metrics})
+        found[name] = scored_phases(forks, phases, good, tmp_path_factory.mktemp("scores"))
     return found
 
 
@@ -196,10 +203,7 @@ def lists(tmp_path_factory, forks) -> dict[str, tuple[tuple[Path, Path], Path, d
     found = {}
     for name, (_, reference) in LISTS.items():
         phases, good = sample_pair(tmp_path_factory.mktemp(name), name, reference)
-        done, other = forks(phases, good, tmp_path_factory.mktemp("scores"))
-        assert done.metrics is not None, done
-        assert done.metrics != other.metrics
-        found[name] = (phases, good, {AS_BEFORE: done.metrics})
+        found[name] = scored_phases(forks, phases, good, tmp_path_factory.mktemp("scores"))
     return found
 
 

@@ -5,10 +5,11 @@ import io
 
 import numpy as np
 import pytest
+from hypothesis import strategies as st
 from PIL import Image
 
-from evaluation.core.fault import ReadError
-from evaluation.io.grey_images import read_grey
+from evaluation.core.fault import FaultKind, ReadError
+from evaluation.io.grey_images import read_grey, write_grey
 from evaluation.io.pixels import Size
 
 RANDOM = np.random.default_rng(20180916)
@@ -53,6 +54,11 @@ def damaged_in_the_middle(data, start, stop):
     return data[:start] + b"\xa5" * (stop - start) + data[stop:]
 
 
+# The bytes of a file that are changed, and the share of it that is kept.
+CHANGES = st.lists(st.tuples(st.integers(0, 399), st.integers(0, 255)), min_size=1, max_size=4)
+KEPT = st.floats(0.5, 1)
+
+
 def check_read(data, expected):
     found = read_grey(memoryview(data), "x", Size(expected.shape[1], expected.shape[0]))
     assert found.dtype == np.uint8
@@ -69,6 +75,15 @@ def check_refused(data, kind, found, capfd):
         read_grey(memoryview(data), "x", None)
     assert (caught.value.kind, caught.value.found) == (kind, found)
     assert capfd.readouterr() == ("", "")
+
+
+def check_size_comes_first(extension, header_bytes=None):
+    """Check that a wrong size is told as the phase says it, from the header alone if that is all there is."""
+    data = write_grey(np.zeros((1634, 1633), dtype=np.uint8), extension)
+    with pytest.raises(ReadError) as caught:
+        read_grey(memoryview(data[:header_bytes]), "x", Size(1634, 1634))
+    assert caught.value.kind == FaultKind.WRONG_SIZE
+    assert str(caught.value) == "expected 1634 × 1634 pixels, found 1633 × 1634 pixels"
 
 
 def check_damaged(data, expected, changes, kept):

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from evaluation.core.case_table import CaseTable, WeightedCases
-from evaluation.core.metric import Resolution, auc_of, f1_of_presence_of, sensitivity_at_specificity_of
+from evaluation.core.labelled_cases import Resolution
+from evaluation.core.metric import auc_of, f1_of_presence_of, sensitivity_at_specificity_of
 from evaluation.evaluate import evaluate
 from evaluation.metrics.decisions import values_of_f1
 from evaluation.organiser.audit import Figure, HiddenLabels, Size, audit, bits_of

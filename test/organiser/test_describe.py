@@ -1,12 +1,19 @@
 """The description of phases: their columns, groups and rows."""
 
+import shutil
+from pathlib import Path
+
 import numpy as np
 import pytest
+import SimpleITK
 
 from evaluation.core.fault import PhaseError
+from evaluation.io.kinds.label_mask import LabelMask
 from evaluation.organiser.describe import describe
 from evaluation.phase.named import named_phase
-from test.phases import loaded_phase, tiny_cases
+from test.challenges.declared.phases import declared_phase, write_table
+from test.phases import loaded_phase, refuge_phase, tiny_cases
+from test.repository import REPOSITORY
 
 AGES = [30, 41, 42, 43, 44, 45, 46, 47, 48, 49, 70, 81]
 BINS = '[[subgroups]]\ncolumn = "age"\nbins = [40, 60]\n'
@@ -184,3 +191,85 @@ def test_agreed_features_of_justraigs():
     assert sum(classes(description, "disc hemorrhages")[("", word)][0] for word in ("yes", "no", "undecided"))
     cases, _ = classes(description, "final_label")[("", "RG")]
     assert {of for _, of in classes(description, "disc hemorrhages").values()} == {cases}
+
+
+def problems_of(*folders):
+    with pytest.raises(PhaseError) as caught:
+        describe([named_phase(folder) for folder in folders])
+    return list(caught.value.problems)
+
+
+def spoilt(folder, **arguments):
+    """Return a phase whose second, third and fourth mask cannot be read."""
+    refuge_phase(folder, 4, sealed=False, **arguments)
+    kind = LabelMask({0: "cup", 128: "disc"}, 255)
+    pixels = np.full((12, 16), 255, np.uint8)
+    (folder / "masks" / "V0004.png").write_bytes(kind.write_file(pixels[:, :10], ".png"))
+    pixels[3, 4] = 77
+    (folder / "masks" / "V0002.png").write_bytes(kind.write_file(pixels, ".png"))
+    (folder / "masks" / "V0003.png").write_bytes(b"no image")
+    return folder
+
+
+FAULTS = [
+    "masks/V0002.png: expected values 0 or 128 or 255 only, found 77",
+    "masks/V0003.png: expected a PNG image, found other content",
+    "masks/V0004.png: expected 16 × 12 pixels, found 10 × 12 pixels",
+]
+
+
+def test_every_fault_of_a_reference_at_once(tmp_path):
+    assert problems_of(spoilt(tmp_path / "phase")) == FAULTS
+
+
+def test_faults_of_several_phases_name_their_phase(tmp_path):
+    folders = [spoilt(tmp_path / name, keys={"name": name}) for name in ("train", "test")]
+    assert problems_of(*folders) == [f"{name}: {fault}" for name in ("train", "test") for fault in FAULTS]
+
+
+CELLS = """\
+[fields.cells]
+kind = "points"
+axes = 2
+unit = "pixels"
+classes = ["mitotic figure", "other"]
+
+[tasks.cells.metrics]
+point_f1 = { radius = 5 }
+"""
+
+
+def points_phase(folder, **columns):
+    """Return a declared phase of two cases whose reference is a table of points."""
+    declared_phase(folder, CELLS, {"name": ["a", "b"], "width": [100] * 2, "height": [50] * 2})
+    write_table(folder / "cells.csv", columns)
+    return folder
+
+
+def test_faults_of_a_table_of_objects(tmp_path):
+    folder = points_phase(
+        tmp_path / "rows", case=["a", "b", "b"], x=[150, 1, 2], y=[5, 5, "up"], **{"class": ["other"] * 3}
+    )
+    assert problems_of(folder) == [
+        "cells.csv, line 2, x, y, class: expected x from 0 to 100, found x = 150",
+        'cells.csv, line 4, y: expected a finite number, found "up"',
+    ]
+    # The whole table is at fault for every case, and told once.
+    assert problems_of(points_phase(tmp_path / "whole", case=["a", "b"], x=[1, 2], y=[3, 4])) == [
+        "cells.csv: column 'class' is missing"
+    ]
+
+
+def test_faults_of_volumes_which_are_read_while_they_are_measured(tmp_path):
+    folder = Path(shutil.copytree(REPOSITORY / "ground-truth" / "cysts", tmp_path / "cysts"))
+    for name in ("V02", "V05"):
+        path = folder / "level" / f"{name}.mha"
+        image = SimpleITK.ReadImage(path)
+        levels = SimpleITK.GetArrayFromImage(image)
+        levels[3, 1, 2] = 77
+        changed = SimpleITK.GetImageFromArray(levels)
+        changed.CopyInformation(image)
+        SimpleITK.WriteImage(changed, path)
+    found = problems_of(folder)
+    assert [problem.partition(":")[0] for problem in found] == ["level/V02.mha", "level/V05.mha"]
+    assert all(problem.endswith("found 77 in B-scan 4") for problem in found)

@@ -1,13 +1,16 @@
-"""The schema of phase.toml against the models it is made of, with jsonschema as a judge of its own."""
+"""The schema of phase.toml against the tables it is made of, with jsonschema as a judge of its own."""
 
 import copy
 import json
 import tomllib
+from dataclasses import fields
+from typing import get_args, get_type_hints
 
 import jsonschema
 import pytest
 from pydantic import BaseModel
 
+from evaluation.core.keys import KeyTable
 from evaluation.phase.config import PhaseConfig
 from evaluation.phase.config_schema import phase_schema
 from evaluation.phase.declaration import TABLES
@@ -37,14 +40,21 @@ INVALID = {
 }
 
 
-def models_of(model: type[BaseModel]) -> list[type[BaseModel]]:
-    """Return a model and those of its fields, however deep, that are models too."""
-    found = [model]
-    for field in model.model_fields.values():
-        inner = [field.annotation, *getattr(field.annotation, "__args__", ())]
-        for kind in inner:
-            if isinstance(kind, type) and issubclass(kind, BaseModel):
-                found += models_of(kind)
+def keys_of(table):
+    """Return the type and the description of every key of a table: one of ours, or a model of pydantic."""
+    if issubclass(table, BaseModel):
+        return {name: (field.annotation, field.description) for name, field in table.model_fields.items()}
+    hints = get_type_hints(table)
+    return {field.name: (hints[field.name], field.metadata["description"]) for field in fields(table)}
+
+
+def tables_of(table):
+    """Return a table and those of its keys, however deep, that are tables too."""
+    found = [table]
+    for annotation, _ in keys_of(table).values():
+        for kind in (annotation, *get_args(annotation)):
+            if isinstance(kind, type) and issubclass(kind, KeyTable | BaseModel):
+                found += tables_of(kind)
     return found
 
 
@@ -56,7 +66,7 @@ def test_the_published_schema_is_the_one_that_is_made():
 def test_the_schema_is_one():
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     jsonschema.validate(VALID, SCHEMA)
-    assert set(SCHEMA["properties"]) == {*PhaseConfig.model_fields, *TABLES}
+    assert set(SCHEMA["properties"]) == {*keys_of(PhaseConfig), *TABLES}
     assert '"null"' not in json.dumps(SCHEMA)
 
 
@@ -79,15 +89,15 @@ def test_keys_without_a_default_are_required(key):
 
 
 @pytest.mark.parametrize(
-    "model",
+    "table",
     [
-        model
+        table
         for root in (PhaseConfig, *(challenge_named(name).options for name in known_challenges()))
-        for model in models_of(root)
+        for table in tables_of(root)
     ],
-    ids=lambda model: model.__name__,
+    ids=lambda table: table.__name__,
 )
-def test_every_key_is_described_in_sentences(model):
-    for name, field in model.model_fields.items():
-        assert (field.description or "").endswith("."), f"{model.__name__}.{name}"
-        assert field.description[0] == "`" or field.description[0].isupper(), f"{model.__name__}.{name}"
+def test_every_key_is_described_in_sentences(table):
+    for name, (_, description) in keys_of(table).items():
+        assert (description or "").endswith("."), f"{table.__name__}.{name}"
+        assert description[0] == "`" or description[0].isupper(), f"{table.__name__}.{name}"

@@ -40,7 +40,7 @@ def test_tasks_missing_and_options_come_from_the_configuration(tmp_path):
     assert phase.form.tasks == ("segmentation",)
     assert phase.missing == "worst"
     assert phase.form.options == {"unlisted_labels": "disc"}
-    assert phase.options.model_dump()["vertical_diameter"] == "extent"
+    assert phase.options.as_values()["vertical_diameter"] == "extent"
     assert set(phase.reference_paths) == {"segmentation"}
 
 

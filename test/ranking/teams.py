@@ -73,7 +73,7 @@ def write_team(
             "challenge": "refuge",
             "name": phase,
             "manifest": f"digest of {phase}",
-            "options": RefugeOptions().model_dump(mode="json"),
+            "options": RefugeOptions().recorded(),
         },
         "aggregates": aggregates,
     }

@@ -13,7 +13,7 @@ from evaluation.core.case_table import CaseTable
 from evaluation.core.metric import Metric, auc_of
 from evaluation.core.resampling import Resampling
 from evaluation.ranking.annotator_points import AnnotatorPoint, _Compared, annotator_points, mcnemar_p
-from evaluation.ranking.comparisons import TestChoice
+from evaluation.ranking.pair_tests import TestChoice
 from evaluation.ranking.resampling import TeamCases
 
 METRICS = {"classification.auc": Metric("auc", "AUC", auc_of("likelihood", "glaucoma"), best=1, worst=0)}

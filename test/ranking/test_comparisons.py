@@ -13,7 +13,8 @@ from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable
 from evaluation.core.metric import Metric, auc_of, f1_of_presence_of, mean_of, sensitivity_at_specificity_of
 from evaluation.core.resampling import Resampling
-from evaluation.ranking.comparisons import Comparisons, TestChoice, compare
+from evaluation.ranking.comparisons import Comparisons, compare
+from evaluation.ranking.pair_tests import TestChoice
 from evaluation.ranking.resampling import TeamCases, draw_cases, resample_teams
 from evaluation.ranking.results import RankingError
 

@@ -9,6 +9,7 @@ from evaluation.challenges.declared.rules import DeclaredOptions, declare
 from evaluation.core.fault import PhaseError
 from evaluation.phase.config import PhaseConfig
 from evaluation.phase.declaration import moved_declaration
+from evaluation.phase.validation import read_table
 from evaluation.starter.forge import write_from_pack
 
 
@@ -54,10 +55,10 @@ def test_sockets_become_fields(tmp_path):
     folder, content = written(tmp_path, pack({"inputs": [AGE, CT], "outputs": outputs}))
     assert folder.name == "final-test"
     assert (folder / "Dockerfile").is_file()
-    config = PhaseConfig.model_validate(content)
+    config = read_table(PhaseConfig, content)
     assert config.submission == "algorithm"
     assert config.input_sockets == ("thorax-ct",)
-    challenge = declare(DeclaredOptions.model_validate(config.options))
+    challenge = declare(read_table(DeclaredOptions, config.options))
     (task,) = challenge.tasks(None)
     assert {field.name: (field.socket.slug, field.socket.file_name) for field in task.fields} == {
         "risk": ("risk", "risk.json"),
@@ -69,7 +70,7 @@ def test_interfaces_of_one_phase_have_inputs_of_their_own(tmp_path):
     _, content = written(
         tmp_path, pack({"inputs": [CT], "outputs": [RISK]}, {"inputs": [FUNDUS, AGE], "outputs": [RISK]})
     )
-    assert PhaseConfig.model_validate(content).input_sockets == ("thorax-ct", "fundus")
+    assert read_table(PhaseConfig, content).input_sockets == ("thorax-ct", "fundus")
     assert list(content["options"]["fields"]) == ["risk"]
 
 
@@ -80,7 +81,7 @@ def test_interfaces_of_one_phase_have_inputs_of_their_own(tmp_path):
 )  # fmt: skip
 def test_every_kind_of_socket_gives_a_valid_declaration(tmp_path, kind):
     _, content = written(tmp_path, pack({"inputs": [CT], "outputs": [socket("out", kind)]}))
-    challenge = declare(DeclaredOptions.model_validate(content["options"]))
+    challenge = declare(read_table(DeclaredOptions, content["options"]))
     assert challenge.components
 
 

@@ -12,14 +12,12 @@ from functools import partial
 from math import inf, nan
 from typing import Annotated, Literal, get_args
 
-import pydantic
-from pydantic import field_validator, model_validator
-
 from evaluation.core.case_table import Row
-from evaluation.core.challenge import Challenge, Options, Task, Values, option
+from evaluation.core.challenge import Challenge, Options, Task, Values
 from evaluation.core.classification import LIKELIHOOD, binary_classification
 from evaluation.core.field import CaseColumns, Field, Files, Reference, Socket, TableColumns
 from evaluation.core.form import CaseForm
+from evaluation.core.keys import Check, option, texts
 from evaluation.core.metric import Metric, f1_of_presence_of, mean_metric
 from evaluation.core.operating_rule import OperatingRule
 from evaluation.core.scheme import Board, Place, Rank, Scheme, Score
@@ -44,14 +42,24 @@ TITLES: Mapping[Structure, str] = {
 LESIONS: tuple[Structure, ...] = tuple(name for name in get_args(Structure) if name != "disc")
 _FOLDERS = {name: name if name == "disc" else f"lesions/{name}" for name in TITLES}
 
-_Folder = Annotated[str, pydantic.Field(pattern=r"^[^/\\.][^/\\]*(/[^/\\.][^/\\]*)*$")]
-_Table = Annotated[str, pydantic.Field(pattern=r"^([^/\\.][^/\\]*/)*[^/\\.][^/\\]*\.csv$")]
+_Folder = Annotated[str, texts(r"[^/\\.][^/\\]*(/[^/\\.][^/\\]*)*")]
+_Table = Annotated[str, texts(r"([^/\\.][^/\\]*/)*[^/\\.][^/\\]*\.csv")]
 
 
 # Section 3.1 reads the curves at a false-positive rate of 0.2.
 AT_FALSE_POSITIVE_RATE = OperatingRule(LIKELIHOOD, "amd", specificity=1 - Fraction("0.2"))
 
 _distance = partial(mean_metric, best=0, worst=inf)
+
+
+def _complete(given: Mapping[Structure, str]) -> Mapping[Structure, str]:
+    """Return the folders of all structures. Raises ValueError if one lies in another."""
+    folders = {**_FOLDERS, **given}
+    for name, folder in folders.items():
+        for other, outer in folders.items():
+            if name != other and f"{folder}/".casefold().startswith(f"{outer}/".casefold()):
+                raise ValueError(f"the folder of {name}, {folder!r}, lies in that of {other}, {outer!r}")
+    return folders
 
 
 class AdamOptions(Options):
@@ -63,28 +71,16 @@ class AdamOptions(Options):
     fovea_file: _Table = option(
         "fovea_location_results.csv", "Table of the fovea locations in a submission.", in_form=True
     )
-    folders: Mapping[Structure, _Folder] = option(
+    folders: Annotated[Mapping[Structure, _Folder], Check(_complete)] = option(
         _FOLDERS,
         "Folders of the masks in a submission, by structure. A structure that is not named keeps its "
         "default.",
         in_form=True,
     )
 
-    @field_validator("folders")
-    @classmethod
-    def _complete(cls, given: Mapping[Structure, str]) -> Mapping[Structure, str]:
-        folders = {**_FOLDERS, **given}
-        for name, folder in folders.items():
-            for other, outer in folders.items():
-                if name != other and f"{folder}/".casefold().startswith(f"{outer}/".casefold()):
-                    raise ValueError(f"the folder of {name}, {folder!r}, lies in that of {other}, {outer!r}")
-        return folders
-
-    @model_validator(mode="after")
-    def _distinct(self) -> AdamOptions:
+    def __post_init__(self) -> None:
         if self.classification_file.casefold() == self.fovea_file.casefold():
             raise ValueError(f"classification_file and fovea_file are both {self.fovea_file!r}")
-        return self
 
 
 def _tasks(options: AdamOptions) -> tuple[Task, ...]:

@@ -9,13 +9,14 @@ annotators and with their intersection follows the OPTIMA cyst segmentation chal
 from __future__ import annotations
 
 from math import inf
+from typing import Annotated
 
 import numpy as np
-from pydantic import field_validator, model_validator
 
 from evaluation.challenges.cysts.scoring import LEVELS, OVERLAPS, VolumeScoring, annotator_field
-from evaluation.core.challenge import Challenge, FormColumn, Options, Task, option
+from evaluation.core.challenge import Challenge, FormColumn, Options, Task
 from evaluation.core.field import Field, Files, HiddenField, Reference, Socket
+from evaluation.core.keys import Check, option
 from evaluation.core.metric import Aggregate, Metric, mean_metric
 from evaluation.core.scheme import Board, Rank, Scheme
 from evaluation.io.kinds.volume import ConfidenceVolume, ReferenceVolume
@@ -28,10 +29,25 @@ _VOLUMES = (".mha", ".nii.gz", ".tif", ".tiff")
 _WHOLE_LEVELS = ReferenceVolume(0, LEVELS[-1], whole=True)
 
 
+def _above_zero(value: float) -> float:
+    if not 0 < value <= 1:
+        raise ValueError("must be above 0 and at most 1")
+    return value
+
+
+def _plain_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    for name in names:
+        if not (name.isascii() and name.isidentifier() and name.islower()) or name == "intersection":
+            raise ValueError(f"{name!r} is not a name of lower-case letters, digits and underscores")
+    if len(set(names)) < len(names):
+        raise ValueError("must differ from each other")
+    return names
+
+
 class CystsOptions(Options):
     """Options that the paper and the challenge leave open."""
 
-    marked_from: float = option(
+    marked_from: Annotated[float, Check(_above_zero)] = option(
         0.01,
         "Confidence from which on a voxel counts as marked, above 0 and at most 1. The default is the lowest "
         "confidence of the reference.",
@@ -39,7 +55,7 @@ class CystsOptions(Options):
     continuity_mm: float = option(
         0.06, "Distance in mm below which neighbouring B-scans are connected (Section 2.2)."
     )
-    readers: tuple[str, ...] = option(
+    readers: Annotated[tuple[str, ...], Check(_plain_names)] = option(
         (), "Names of the annotators whose volumes are in `readers/<name>/`. A volume need not have all."
     )
     surface_distances: bool = option(
@@ -63,27 +79,8 @@ class CystsOptions(Options):
         "larger of their figures. `pooled`: the figure of all distances together.",
     )
 
-    @field_validator("marked_from")
-    @classmethod
-    def _above_zero(cls, value: float) -> float:
-        if not 0 < value <= 1:
-            raise ValueError("must be above 0 and at most 1")
-        return value
-
-    @model_validator(mode="after")
-    def _one_convention(self) -> CystsOptions:
+    def __post_init__(self) -> None:
         self.convention()
-        return self
-
-    @field_validator("readers")
-    @classmethod
-    def _plain_names(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        for name in names:
-            if not (name.isascii() and name.isidentifier() and name.islower()) or name == "intersection":
-                raise ValueError(f"{name!r} is not a name of lower-case letters, digits and underscores")
-        if len(set(names)) < len(names):
-            raise ValueError("must differ from each other")
-        return names
 
     def convention(self) -> SurfaceConvention:
         """Return how surfaces are compared. Raises ValueError for choices that exclude each other."""

@@ -9,20 +9,11 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.challenges.declared.detections import (
-    RATES,
-    Detections,
-    Hits,
-    Rate,
-    Share,
-    Verdicts,
-    froc_measure,
-    share_measure,
-    verdicts_of,
-)
+from evaluation.challenges.declared.detections import Detections, Hits, Verdicts, verdicts_of
 from evaluation.challenges.declared.field_table import FieldTable
 from evaluation.challenges.declared.list_field import ObjectFieldTable, SpaceTable, single_field
 from evaluation.challenges.declared.measure import Comparison, Measure, MetricTable
+from evaluation.challenges.declared.object_metrics import FrocOfObjects, ObjectMetric, ShareOfObjects
 from evaluation.challenges.declared.table import key
 from evaluation.core.case_table import FloatArray, Row
 from evaluation.core.challenge import Values
@@ -59,7 +50,7 @@ class BoxesField(ObjectFieldTable):
         return BoxesInSpace(self.space, self.attributes(submitted=False))
 
 
-class BoxMetric(MetricTable):
+class BoxMetric(ObjectMetric):
     """A metric of boxes, with the rule that tells hits from false predictions."""
 
     hit: Literal["iou", "centre"] = key(
@@ -130,17 +121,7 @@ class BoxMetric(MetricTable):
         return match_pairs(distance, near, self.matching, found[:, 1])
 
 
-class _ShareOfBoxes(BoxMetric):
-    """F1, precision or recall of the sums."""
-
-    share: ClassVar[Share]
-
-    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the figure over all classes, and of each."""
-        return share_measure(name, self.title_of(name), self.share, self.detections(field_name, table))
-
-
-class BoxF1(_ShareOfBoxes):
+class BoxF1(ShareOfObjects, BoxMetric):
     """F1 of detected boxes: hits, false predictions and missed objects summed over all cases.
 
     From 0 to 1, higher is better; 2 hits / (2 hits + false + missed). With several classes, boxes hit
@@ -155,7 +136,7 @@ class BoxF1(_ShareOfBoxes):
     share = "f1"
 
 
-class BoxPrecision(_ShareOfBoxes):
+class BoxPrecision(ShareOfObjects, BoxMetric):
     """Precision of detected boxes: the share of hits among the predictions of all cases.
 
     From 0 to 1, higher is better; 0 where nothing is predicted. Everything else is as in `box_f1`.
@@ -167,7 +148,7 @@ class BoxPrecision(_ShareOfBoxes):
     share = "precision"
 
 
-class BoxRecall(_ShareOfBoxes):
+class BoxRecall(ShareOfObjects, BoxMetric):
     """Recall of detected boxes: the share of the objects of all cases that are hit.
 
     From 0 to 1, higher is better. Everything else is as in `box_f1`.
@@ -179,7 +160,7 @@ class BoxRecall(_ShareOfBoxes):
     share = "recall"
 
 
-class BoxFroc(BoxMetric):
+class BoxFroc(FrocOfObjects, BoxMetric):
     """Free-response ROC of boxes: mean sensitivity at given numbers of false positives per case.
 
     From 0 to 1, higher is better; everything else is as in `froc`, which is that of points.
@@ -188,17 +169,6 @@ class BoxFroc(BoxMetric):
     """
 
     metric: Literal["box_froc"]
-    false_positives_per_case: list[Rate] = key(
-        "At which numbers of false positives per case the sensitivity is read.", RATES, min_length=1
-    )
-
-    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the mean and the sensitivity at each rate. Raises ValueError without probabilities."""
-        assert isinstance(table, BoxesField)
-        if not table.probability:
-            raise ValueError(f"expected probability = true in field {field_name!r}")
-        detections = self.detections(field_name, table)
-        return froc_measure(name, self.title or "FROC score", self.false_positives_per_case, detections)
 
 
 class BoxField(SpaceTable):

@@ -8,20 +8,11 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from evaluation.challenges.declared.detections import (
-    RATES,
-    Detections,
-    Hits,
-    Rate,
-    Share,
-    Verdicts,
-    froc_measure,
-    share_measure,
-    verdicts_of,
-)
+from evaluation.challenges.declared.detections import Detections, Hits, Verdicts, verdicts_of
 from evaluation.challenges.declared.field_table import FieldTable
 from evaluation.challenges.declared.list_field import ObjectFieldTable
-from evaluation.challenges.declared.measure import Comparison, Measure, MetricTable
+from evaluation.challenges.declared.measure import Comparison
+from evaluation.challenges.declared.object_metrics import FrocOfObjects, ObjectMetric, ShareOfObjects
 from evaluation.challenges.declared.table import key
 from evaluation.core.case_table import FloatArray
 from evaluation.core.challenge import Values
@@ -73,7 +64,7 @@ def _ignored(name: str) -> str:
     return f"{name}_ignored"
 
 
-class PointMetric(MetricTable):
+class PointMetric(ObjectMetric):
     """A metric of points, with the rule that tells hits from false predictions."""
 
     radius: float | None = key(
@@ -163,17 +154,7 @@ class PointMetric(MetricTable):
         return points.diameters / 2 if self.radius is None else self.radius
 
 
-class _ShareOfPoints(PointMetric):
-    """F1, precision or recall of the sums."""
-
-    share: ClassVar[Share]
-
-    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the figure over all classes, and of each."""
-        return share_measure(name, self.title_of(name), self.share, self.detections(field_name, table))
-
-
-class PointF1(_ShareOfPoints):
+class PointF1(ShareOfObjects, PointMetric):
     """F1 of detected points: hits, false predictions and missed objects summed over all cases.
 
     From 0 to 1, higher is better; 2 hits / (2 hits + false + missed). With several classes, points hit
@@ -189,7 +170,7 @@ class PointF1(_ShareOfPoints):
     share = "f1"
 
 
-class PointPrecision(_ShareOfPoints):
+class PointPrecision(ShareOfObjects, PointMetric):
     """Precision of detected points: the share of hits among the predictions of all cases.
 
     From 0 to 1, higher is better; 0 where nothing is predicted. Everything else is as in `point_f1`.
@@ -201,7 +182,7 @@ class PointPrecision(_ShareOfPoints):
     share = "precision"
 
 
-class PointRecall(_ShareOfPoints):
+class PointRecall(ShareOfObjects, PointMetric):
     """Recall of detected points: the share of the objects of all cases that are hit.
 
     From 0 to 1, higher is better. Everything else is as in `point_f1`.
@@ -213,7 +194,7 @@ class PointRecall(_ShareOfPoints):
     share = "recall"
 
 
-class Froc(PointMetric):
+class Froc(FrocOfObjects, PointMetric):
     """Free-response ROC: mean sensitivity at given numbers of false positives per case.
 
     From 0 to 1, higher is better; sensitivity is linear between the points of the curve, and there is a
@@ -227,17 +208,6 @@ class Froc(PointMetric):
 
     metric: Literal["froc"]
     matching: MatchingRule = key(PointMetric.model_fields["matching"].description or "", "any")
-    false_positives_per_case: list[Rate] = key(
-        "At which numbers of false positives per case the sensitivity is read.", RATES, min_length=1
-    )
-
-    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the mean and the sensitivity at each rate. Raises ValueError without probabilities."""
-        assert isinstance(table, PointsField)
-        if not table.probability:
-            raise ValueError(f"expected probability = true in field {field_name!r}")
-        detections = self.detections(field_name, table)
-        return froc_measure(name, self.title or "FROC score", self.false_positives_per_case, detections)
 
 
 def _numbers(points: PointSet, classes: int) -> list[int]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
 from pydantic import Field as Key
-from pydantic import field_validator, model_validator
+from pydantic import TypeAdapter, field_validator, model_validator
 
 from evaluation.challenges.declared.catalogue import AnyFieldTable, AnyMetricTable, name_of
 from evaluation.challenges.declared.field_table import FieldTable
@@ -20,6 +20,8 @@ from evaluation.core.challenge import Challenge, Options, Task, Values, metrics_
 from evaluation.core.fault import PhaseError
 from evaluation.core.field import Field
 from evaluation.core.form import CaseForm
+from evaluation.core.keys import key as required
+from evaluation.core.keys import option
 from evaluation.core.scheme import Scheme
 from evaluation.phase.declaration import DECLARED
 from evaluation.phase.run_time import RUN_TIME
@@ -62,13 +64,15 @@ class DeclaredOptions(Options):
 
     key_prefix: ClassVar[str] = ""
 
-    fields: dict[Name, AnyFieldTable] = key(
-        "What is submitted for each case: a table `[fields.<name>]` for each value.", min_length=1
+    fields: Annotated[dict[Name, AnyFieldTable], Key(min_length=1)] = required(
+        "What is submitted for each case: a table `[fields.<name>]` for each value."
     )
-    tasks: dict[Name, TaskTable] = key("The tasks: a table `[tasks.<name>]` for each.", min_length=1)
-    ranking: RankingTable = key("How teams are ranked.", RankingTable())
-    composites: dict[Name, CompositeTable] = key(
-        "Figures made of several metrics: a table `[composites.<name>]` for each.", {}
+    tasks: Annotated[dict[Name, TaskTable], Key(min_length=1)] = required(
+        "The tasks: a table `[tasks.<name>]` for each."
+    )
+    ranking: RankingTable = option(RankingTable(), "How teams are ranked.")
+    composites: dict[Name, CompositeTable] = option(
+        {}, "Figures made of several metrics: a table `[composites.<name>]` for each."
     )
 
     @model_validator(mode="before")
@@ -79,14 +83,18 @@ class DeclaredOptions(Options):
             return json.loads(options[_RECORD])
         return options
 
+    def as_values(self) -> dict[str, Any]:
+        """Return all of the declaration, without what is left out of it by default."""
+        values = TypeAdapter(DeclaredOptions).dump_python(self, mode="json", exclude_defaults=True)
+        return {name: tables for name, tables in values.items() if tables}
+
     def form_options(self) -> dict[str, object]:
         """Return all of the declaration, from which the form of a submission follows."""
-        dumped: dict[str, object] = self.model_dump(mode="json", exclude_defaults=True)
-        return dumped
+        return self.as_values()
 
     def recorded(self) -> dict[str, Any]:
         """Return the declaration as one text: its keys, such as names of metrics, are no keys of a result."""
-        return {_RECORD: json.dumps(self.form_options())}
+        return {_RECORD: json.dumps(self.as_values())}
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf, nan
 
-from evaluation.core.metric import Metric, mean_deviation_of, mean_metric, mean_of, sum_of
+import numpy as np
+
+from evaluation.core.case_table import FloatArray, WeightedCases
+from evaluation.core.metric import Aggregate, Metric, mean_metric, mean_of, sum_of
+from evaluation.metrics.averages import weighted_deviation
 from evaluation.metrics.crop import Crop
 from evaluation.metrics.overlap import OverlapCounts, f_beta, overlap_of, precision, recall
 
@@ -54,7 +58,7 @@ def multilabel_metrics(classes: Sequence[str]) -> tuple[Metric, ...]:
         Metric(
             "sigma_score_s",
             "Mean of their standard deviations over the images",
-            mean_deviation_of(tuple(OVERLAPS)),
+            _mean_deviation(),
             best=0,
             worst=0.5,
             ordered=False,
@@ -76,6 +80,17 @@ def multilabel_metrics(classes: Sequence[str]) -> tuple[Metric, ...]:
             for of in classes
         ),
     )
+
+
+def _mean_deviation() -> Aggregate:
+    """Return the mean of the standard deviations of the overlap metrics over the images (ddof = 0)."""
+
+    def values(cases: WeightedCases) -> FloatArray:
+        deviations = [weighted_deviation(cases.table[column], cases.weights) for column in OVERLAPS]
+        mean: FloatArray = np.mean(deviations, axis=0)
+        return mean
+
+    return Aggregate(values, strata=lambda table: np.zeros(len(table), dtype=np.int64))
 
 
 def _overlaps(counts: OverlapCounts[int]) -> dict[str, float]:

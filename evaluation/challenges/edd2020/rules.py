@@ -7,11 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
-import pydantic
-from pydantic import AfterValidator, model_validator
 
 from evaluation.challenges.edd2020.detection import DetectionRules
 from evaluation.challenges.edd2020.detection_metrics import detection_details, detection_metrics
@@ -22,9 +20,10 @@ from evaluation.challenges.edd2020.overlap import (
 )
 from evaluation.challenges.edd2020.sets import TwoSets
 from evaluation.core.case_table import Row
-from evaluation.core.challenge import Challenge, FormColumn, Options, Task, Values, option
+from evaluation.core.challenge import Challenge, FormColumn, Options, Task, Values
 from evaluation.core.field import Field, Files, Reference, Socket
 from evaluation.core.form import CaseForm
+from evaluation.core.keys import Check, numbers, option, texts
 from evaluation.core.scheme import Board, Rank, Scheme
 from evaluation.io.box_lines import Outside
 from evaluation.io.kinds.boxes import BoxLayout, BoxList, box_columns
@@ -40,9 +39,9 @@ def _distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
     return values
 
 
-ClassName = Annotated[str, pydantic.Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$", max_length=40)]
-Threshold = Annotated[float, pydantic.Field(gt=0, le=1)]
-StatedNumber = Annotated[int, pydantic.Field(ge=0)]
+ClassName = Annotated[str, texts(r"[A-Za-z][A-Za-z0-9_-]*", longest=40)]
+Threshold = Annotated[float, numbers(above=0, at_most=1)]
+StatedNumber = Annotated[int, numbers(at_least=0)]
 SetName = Literal["in-sample", "out-of-sample"]
 GeneralisationRanks = Literal["map_g_and_dev_g", "map_d_map_g_and_dev_g"]
 
@@ -52,7 +51,7 @@ SET = FormColumn("set", get_args(SetName))
 class Edd2020Options(Options):
     """The paper's values, and choices for which the paper and its public evaluator differ."""
 
-    classes: Annotated[tuple[ClassName, ...], AfterValidator(_distinct)] = option(
+    classes: Annotated[tuple[ClassName, ...], Check(_distinct)] = option(
         ("BE", "suspicious", "HGD", "cancer", "polyp"),
         "Names of the classes. Their order is that of the channels of a mask.",
         in_form=True,
@@ -75,7 +74,7 @@ class Edd2020Options(Options):
         "the reference differs. No metric depends on it.",
     )
     # Hundredths as the nearest float: a correctly rounded IoU of that value is equal to it.
-    iou_thresholds: Annotated[tuple[Threshold, ...], AfterValidator(_distinct)] = option(
+    iou_thresholds: Annotated[tuple[Threshold, ...], Check(_distinct)] = option(
         tuple(hundredths / 100 for hundredths in range(25, 80, 5)),
         "IoU thresholds over which the mean average precision is averaged.",
     )
@@ -99,12 +98,10 @@ class Edd2020Options(Options):
         "sample and the gap. `map_d_map_g_and_dev_g`: also the mAP in sample. No metric depends on it.",
     )
 
-    @model_validator(mode="after")
-    def _state_known_classes(self) -> Self:
+    def __post_init__(self) -> None:
         named = {name for classes in self.stated_boxes.values() for name in classes}
         if unknown := sorted(named - set(self.classes)):
             raise ValueError(f"stated_boxes: expected classes of this phase, found {', '.join(unknown)}")
-        return self
 
     def recorded(self) -> dict[str, Any]:
         """Return the options as `metrics.json` holds them, without those on which no figure depends.

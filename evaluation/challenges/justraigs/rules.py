@@ -24,11 +24,12 @@ from evaluation.challenges.justraigs.kinds import (
 )
 from evaluation.challenges.justraigs.label_counts import AGREED, PREDICTED, label_counts, marks_of
 from evaluation.core.case_table import Row, ScoredCases
-from evaluation.core.challenge import Challenge, Composite, FormColumn, Options, Task, option
+from evaluation.core.challenge import Challenge, Composite, FormColumn, Options, Task
 from evaluation.core.classification import LIKELIHOOD as LIKELIHOOD_COLUMN
 from evaluation.core.classification import auc, binary_classification
 from evaluation.core.field import CaseColumns, Field, Reference, Socket, TableColumns
 from evaluation.core.form import STACK_INDEX, STACK_NAME
+from evaluation.core.keys import option
 from evaluation.core.metric import (
     Metric,
     mean_of,

@@ -5,25 +5,16 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.challenges.justraigs.agreed_labels import agreed_labels, counting_graders
 from evaluation.challenges.justraigs.assignment import assign_pairs
+from evaluation.challenges.justraigs.eyes import Eyes, draw_eyes, predicted_features
 from evaluation.challenges.justraigs.graders import ABBREVIATIONS, GRADERS, MAIN_LABELS, write_case_table
-from evaluation.challenges.justraigs.rules import (
-    CHALLENGE,
-    FEATURES,
-    NOT_REFERABLE,
-    REFERABLE,
-    UNGRADABLE,
-    JustraigsOptions,
-)
+from evaluation.challenges.justraigs.rules import CHALLENGE, REFERABLE, JustraigsOptions
 from evaluation.core.challenge import fields_of
-from evaluation.io.kinds.flags import Flags
 from evaluation.io.tables import write_csv
 from evaluation.platform.submission_writer import AlgorithmWriter, InputImage
 from evaluation.synthesis.fundus import Quality
@@ -32,33 +23,10 @@ from evaluation.synthesis.likelihoods import likelihoods_by_quality
 INPUT_SOCKET = "stacked-color-fundus-images"
 MAPPING = "archive_item_to_content_mapping.json"
 _FEATURE_ERROR = {Quality.PERFECT: 0.0, Quality.GOOD: 0.15, Quality.POOR: 0.3, Quality.RANDOM: 0.5}
-# How often a grader chooses RG, NRG and U for an eye, by its true label.
-_CONFUSION = {REFERABLE: (0.85, 0.14, 0.01), NOT_REFERABLE: (0.04, 0.95, 0.01), UNGRADABLE: (0.03, 0.17, 0.8)}
 _SUBMISSIONS = {"phase1": 10, "phase2": 1}
-_PREVALENCE = (0.7, 0.75, 0.3, 0.4, 0.25, 0.3, 0.3, 0.1, 0.35, 0.6)
-_GRADER_FEATURE_ERROR = 0.2
-_SHARE_OF_FELLOWS = 0.8
 _SHARE_OF_PHASE_1 = 0.1
 _PERFECT_THRESHOLD = 0.5
 _MOST_GRADERS = 99
-
-
-@dataclass(frozen=True)
-class _Eyes:
-    """All eyes of a sample; arrays are (eyes,), (eyes, grader) and (eyes, grader, feature)."""
-
-    names: tuple[str, ...]
-    fellows: tuple[str, ...]
-    ages: NDArray[np.int64]
-    final: NDArray[np.str_]
-    labels: NDArray[np.str_]
-    true_features: NDArray[np.bool_]
-    graded_features: NDArray[np.bool_]
-
-    def agreed(self, position: int) -> Flags:
-        """Return the agreed features of a referable eye."""
-        counting = counting_graders(self.labels[position].tolist())
-        return agreed_labels([self.graded_features[position, grader].tolist() for grader in counting])
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -84,11 +52,11 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
     if arguments.graders not in (0, *range(2, _MOST_GRADERS + 1)):
         raise ValueError(f"graders: expected 0 or 2 to {_MOST_GRADERS}, found {arguments.graders}")
     rng = np.random.Generator(np.random.PCG64(arguments.seed))
-    eyes = _draw(arguments, rng)
+    eyes = draw_eyes(arguments.cases, arguments.referable, arguments.ungradable, rng)
     graders = arguments.output / "organisers" / "graders.csv"
     _write_graders(graders, eyes, arguments)
     likelihoods = likelihoods_by_quality(eyes.final == REFERABLE, rng)
-    features = {quality: _features(eyes, error, rng) for quality, error in _FEATURE_ERROR.items()}
+    features = {quality: predicted_features(eyes, error, rng) for quality, error in _FEATURE_ERROR.items()}
     everyone = np.arange(arguments.cases)
     phases = {"phase1": _part(eyes, rng), "phase2": everyone}
     folders = []
@@ -118,45 +86,7 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
     return folders
 
 
-def _draw(arguments: argparse.Namespace, rng: np.random.Generator) -> _Eyes:
-    """Draw the eyes: first the final labels, then graders' labels that lead to them."""
-    count = arguments.cases
-    referable, ungradable = round(arguments.referable * count), round(arguments.ungradable * count)
-    if not 0 < referable <= count - ungradable - 1 or ungradable < 0:
-        raise ValueError(f"referable and ungradable: expected eyes of both classes among {count}")
-    rest = count - referable - ungradable
-    final = rng.permutation(np.repeat([REFERABLE, UNGRADABLE, NOT_REFERABLE], [referable, ungradable, rest]))
-    labels = np.full((count, 3), "", dtype="<U3")
-    for label, shares in _CONFUSION.items():
-        members = np.flatnonzero(final == label)
-        labels[members, :2] = rng.choice(MAIN_LABELS, p=shares, size=(members.size, 2))
-    both_wrong = (labels[:, 0] == labels[:, 1]) & (labels[:, 0] != final)
-    labels[both_wrong, 1] = final[both_wrong]
-    disagree = labels[:, 0] != labels[:, 1]
-    labels[disagree, 2] = final[disagree]
-    true_features = rng.random((count, len(FEATURES))) < _PREVALENCE
-    wrong = rng.random((count, 3, len(FEATURES))) < _GRADER_FEATURE_ERROR
-    return _Eyes(
-        names := tuple(f"J{number:05d}" for number in rng.permutation(np.arange(1, count + 1)).tolist()),
-        _fellows(names, rng),
-        rng.integers(35, 90, count),
-        final,
-        labels,
-        true_features,
-        true_features[:, np.newaxis] ^ wrong,
-    )
-
-
-def _fellows(names: tuple[str, ...], rng: np.random.Generator) -> tuple[str, ...]:
-    """Return the fellow eye of every eye, empty where there is none."""
-    fellows = [""] * len(names)
-    order = rng.permutation(len(names))[: round(_SHARE_OF_FELLOWS * len(names)) // 2 * 2].tolist()
-    for left, right in zip(order[::2], order[1::2], strict=True):
-        fellows[left], fellows[right] = names[right], names[left]
-    return tuple(fellows)
-
-
-def _part(eyes: _Eyes, rng: np.random.Generator) -> NDArray[np.intp]:
+def _part(eyes: Eyes, rng: np.random.Generator) -> NDArray[np.intp]:
     """Return the eyes of phase 1: a tenth of those with each final label."""
     chosen = []
     for label in MAIN_LABELS:
@@ -165,7 +95,7 @@ def _part(eyes: _Eyes, rng: np.random.Generator) -> NDArray[np.intp]:
     return np.sort(np.concatenate(chosen))
 
 
-def _stacks(eyes: _Eyes, order: NDArray[np.intp], size: int) -> tuple[InputImage, ...]:
+def _stacks(eyes: Eyes, order: NDArray[np.intp], size: int) -> tuple[InputImage, ...]:
     parts = [order[start : start + size].tolist() for start in range(0, order.size, size)]
     return tuple(
         InputImage(f"stack_{number:04d}.tiff", tuple(eyes.names[position] for position in part))
@@ -173,30 +103,14 @@ def _stacks(eyes: _Eyes, order: NDArray[np.intp], size: int) -> tuple[InputImage
     )
 
 
-def _features(eyes: _Eyes, error: float, rng: np.random.Generator) -> list[Flags]:
-    """Return features that differ from the agreed ones (or the true ones, if not agreed) at a given rate."""
-    wrong = rng.random(eyes.true_features.shape) < error
-    flags: list[Flags] = []
-    for position, eye_errors in enumerate(wrong):
-        agreed = eyes.agreed(position)
-        true = eyes.true_features[position].tolist()
-        flags.append(
-            tuple(
-                bool((fallback if label is None else label) ^ flip)
-                for label, fallback, flip in zip(agreed, true, eye_errors.tolist(), strict=True)
-            )
-        )
-    return flags
-
-
-def _threshold(eyes: _Eyes, likelihoods: NDArray[np.float64], quality: Quality) -> float:
+def _threshold(eyes: Eyes, likelihoods: NDArray[np.float64], quality: Quality) -> float:
     """Return the threshold of the decisions: the lowest positive for perfect, else 0.5."""
     if quality is Quality.PERFECT:
         return float(likelihoods[eyes.final == REFERABLE].min())
     return _PERFECT_THRESHOLD
 
 
-def _write_graders(path: Path, eyes: _Eyes, arguments: argparse.Namespace) -> None:
+def _write_graders(path: Path, eyes: Eyes, arguments: argparse.Namespace) -> None:
     header = [
         "Eye ID",
         "Final Label",

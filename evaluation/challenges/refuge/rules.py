@@ -12,9 +12,6 @@ from fractions import Fraction
 from math import inf
 from typing import Annotated, Literal
 
-import pydantic
-from pydantic import BaseModel, ConfigDict
-
 from evaluation.challenges.refuge.nerve_head import (
     PREDICTED,
     REFERENCE,
@@ -24,9 +21,10 @@ from evaluation.challenges.refuge.nerve_head import (
     measured,
 )
 from evaluation.core.case_table import Row
-from evaluation.core.challenge import Challenge, Options, Task, Values, option
+from evaluation.core.challenge import Challenge, Options, Task, Values
 from evaluation.core.classification import auc, binary_classification
 from evaluation.core.field import CaseColumns, Field, Files, Reference, Socket, TableColumns
+from evaluation.core.keys import CONVERTED, KeyTable, numbers, option
 from evaluation.core.metric import Metric, mean_metric, sensitivity_at_specificity_of
 from evaluation.core.scheme import Board, Place, Rank, Scheme
 from evaluation.io.kinds.label_mask import LabelMask
@@ -40,16 +38,14 @@ from evaluation.metrics.overlap import dice, overlap_of, region_of
 CUP, DISC, ELSEWHERE = 0, 128, 255
 _IMAGES = (".bmp", ".png", ".tif")
 
-Weight = Annotated[Decimal, pydantic.Field(ge=0)]
+Weight = Annotated[Decimal, CONVERTED, numbers(at_least=0)]
 
 
-class RefugeWeights(BaseModel):
+class RefugeWeights(KeyTable):
     """Weights of the ranking: ranks of metrics (Eq. 3), places in tasks (Eq. 4) and the two sets (Eq. 5).
 
     Eq. 3 prints the weights of cup and disc exchanged. The paper's Table 6 was computed with these weights.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     dice_cup: Weight = option(Decimal("0.35"), "Weight of the rank by the Dice of the cup (Eq. 3).")
     dice_disc: Weight = option(Decimal("0.25"), "Weight of the rank by the Dice of the disc (Eq. 3).")
@@ -183,7 +179,7 @@ def _segmentation(options: RefugeOptions) -> Field:
 
 def ranking(options: RefugeOptions) -> Scheme:
     """Return the ranking of section 3.2: of each task, of both tasks (Eq. 4) and of both sets (Eq. 5)."""
-    weights = {name: Fraction(weight) for name, weight in options.weights}
+    weights = {name: Fraction(weight) for name, weight in vars(options.weights).items()}
     return Scheme(
         boards=(
             Board("classification", (Rank("classification.auc"),)),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evaluation.core.fault import FormFault
+from evaluation.core.fault import Fault, FormFault
+from evaluation.core.form import CaseForm
 from evaluation.core.source import JsonSource, fault_at
+from evaluation.io.box_lines import MAX_COORDINATE, Outside
 from evaluation.io.kinds.annotation_json import (
     BOXES,
     Annotation,
@@ -21,6 +23,7 @@ _TOLERANCE = 1e-6
 """Corners may differ by so much from those of an axis-parallel box: rounding, not a rotation."""
 
 Corners = tuple[float, float, float, float]
+_CORNERS = ("x1", "y1", "x2", "y2")
 
 
 def boxes_of_json(
@@ -40,6 +43,31 @@ def boxes_of_json(
             yield fault_at(found.source, "corners of an axis-parallel box in one plane", "others")
         else:
             yield found, corners
+
+
+def within_image(
+    source: JsonSource, corners: Corners, case: CaseForm, outside: Outside, remedy: str, faults: list[Fault]
+) -> tuple[Corners, bool]:
+    """Return the corners by the rule for boxes that leave the image, and whether this one left it.
+
+    They are moved to the border, kept, or each coordinate outside is a fault, whose message ``remedy`` ends.
+    Without a size of the image, coordinates are limited all the same.
+    """
+    x1, y1, x2, y2 = corners
+    is_inside = x1 >= 0 and y1 >= 0 and x2 <= (case.width or x2) and y2 <= (case.height or y2)
+    right, bottom = (float(size or MAX_COORDINATE) for size in (case.width, case.height))
+    if outside == "clip":
+        x1, x2 = (min(max(x, 0.0), right) for x in (x1, x2))
+        y1, y2 = (min(max(y, 0.0), bottom) for y in (y1, y2))
+        return (x1, y1, x2, y2), not is_inside or (x1, y1, x2, y2) != corners
+    low = 0.0
+    if outside == "keep":
+        low, right, bottom = -float(MAX_COORDINATE), float(MAX_COORDINATE), float(MAX_COORDINATE)
+    for name, value, high in zip(_CORNERS, corners, (right, bottom) * 2, strict=True):
+        if not low <= value <= high:
+            expected = f"{name} from {low:.12g} to {high:.12g}{remedy}"
+            faults += fault_at(source, expected, f"{value:.12g}").faults
+    return corners, not is_inside
 
 
 def written_box(corners: Corners, name: str | None, probability: float | None) -> dict[str, object]:

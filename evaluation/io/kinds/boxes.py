@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from evaluation.core.fault import Fault, FormFault, ReadError
 from evaluation.core.field import ColumnKind
 from evaluation.core.form import CaseForm
-from evaluation.core.source import FileAccess, FileSource, JsonSource, Source, fault_at
+from evaluation.core.source import FileAccess, FileSource, JsonSource, Source
 from evaluation.core.variant import Variant
 from evaluation.io.box_lines import (
     MAX_COORDINATE,
@@ -25,14 +25,13 @@ from evaluation.io.box_lines import (
     write_box_lines,
 )
 from evaluation.io.handover import HandoverError, Packed, array_of, list_of
-from evaluation.io.kinds.annotated_boxes import Corners, boxes_of_json, written_box, written_boxes
+from evaluation.io.kinds.annotated_boxes import boxes_of_json, within_image, written_box, written_boxes
 from evaluation.io.kinds.annotation_json import BOXES, MAX_FAULTS
 from evaluation.io.kinds.objects import Attributes
 from evaluation.io.pixels import Size
 
 _MAX_LINE_BYTES, _MAX_OBJECT_BYTES = 200, 1000
 _COLUMNS = 6
-_CORNERS = ("x1", "y1", "x2", "y2")
 BoxLayout = Literal["class_first", "class_last", "voc_xml"]
 """What a file of boxes is: lines with the class at their start or end, or the XML of PASCAL VOC."""
 _LIMITS: dict[Outside, str] = {
@@ -118,9 +117,9 @@ class BoxList(ColumnKind):
                 continue
             annotation, corners = found
             label, confidence = self._attributes.of_annotation(annotation, faults)
-            moved = self._within_bounds(annotation.source, corners, case, faults)
-            rows.append((label, confidence, *moved))
-            outside += moved != corners or not _is_inside(corners, case)
+            corners, left = within_image(annotation.source, corners, case, self.outside, self.remedy, faults)
+            rows.append((label, confidence, *corners))
+            outside += left
         if faults:
             raise FormFault(faults)
         return Boxes(np.array(rows, dtype=np.float64).reshape(-1, _COLUMNS), outside)
@@ -128,25 +127,6 @@ class BoxList(ColumnKind):
     @cached_property
     def _attributes(self) -> Attributes:
         return Attributes(self.classes, self.with_confidence)
-
-    def _within_bounds(
-        self, source: JsonSource, corners: Corners, case: CaseForm, faults: list[Fault]
-    ) -> Corners:
-        """Return the corners, moved to the border where that is the rule; others outside are faults."""
-        x1, y1, x2, y2 = corners
-        right, bottom = (float(size or MAX_COORDINATE) for size in (case.width, case.height))
-        if self.outside == "clip":
-            x1, x2 = (min(max(x, 0.0), right) for x in (x1, x2))
-            y1, y2 = (min(max(y, 0.0), bottom) for y in (y1, y2))
-            return x1, y1, x2, y2
-        low = 0.0
-        if self.outside == "keep":
-            low, right, bottom = -float(MAX_COORDINATE), float(MAX_COORDINATE), float(MAX_COORDINATE)
-        for name, value, high in zip(_CORNERS, corners, (right, bottom) * 2, strict=True):
-            if not low <= value <= high:
-                expected = f"{name} from {low:.12g} to {high:.12g}{self.remedy}"
-                faults += fault_at(source, expected, f"{value:.12g}").faults
-        return corners
 
     @property
     def socket_kind(self) -> str:
@@ -244,11 +224,6 @@ class BoxList(ColumnKind):
             f"{', '.join(self.classes)}{confidence}, corners in pixels{_LIMITS[self.outside]}; "
             "an empty file where there is no object"
         )
-
-
-def _is_inside(corners: Corners, case: CaseForm) -> bool:
-    x1, y1, x2, y2 = corners
-    return x1 >= 0 and y1 >= 0 and x2 <= (case.width or x2) and y2 <= (case.height or y2)
 
 
 def _size_of(case: CaseForm) -> Size:

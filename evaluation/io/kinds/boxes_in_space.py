@@ -15,10 +15,10 @@ from evaluation.core.source import CellsSource, FileAccess, JsonSource, RowsSour
 from evaluation.core.variant import Variant
 from evaluation.io.handover import HandoverError, Packed
 from evaluation.io.kinds.annotated_boxes import boxes_of_json, written_box, written_boxes
-from evaluation.io.kinds.annotation_json import BOXES, MAX_FAULTS
+from evaluation.io.kinds.annotation_json import BOXES
 from evaluation.io.kinds.boxes import Boxes
 from evaluation.io.kinds.number import number_of_cell
-from evaluation.io.kinds.objects import NO_ATTRIBUTES, Attributes, objects_of, rows_of_case
+from evaluation.io.kinds.objects import NO_ATTRIBUTES, Attributes, all_or_faults, objects_of, rows_of_case
 from evaluation.io.kinds.space import Space
 
 
@@ -55,13 +55,7 @@ class BoxesInSpace(Kind):
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> Boxes:
         """Return the boxes at a source. Raises `FormFault` with the faults of all boxes."""
         faults: list[Fault] = []
-        rows = []
-        for row in self._rows(source, case, faults):
-            rows.append(row)
-            if len(faults) >= MAX_FAULTS:
-                break
-        if faults:
-            raise FormFault(faults)
+        rows = all_or_faults(self._rows(source, case, faults), faults)
         return Boxes(np.array(rows, dtype=np.float64).reshape(-1, self._width))
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -14,7 +14,7 @@ from evaluation.core.form import CaseForm
 from evaluation.core.source import CellsSource, RowsSource, fault_at
 from evaluation.io.handover import HandoverError, Packed, array_of
 from evaluation.io.json_files import json_kind
-from evaluation.io.kinds.annotation_json import Annotation
+from evaluation.io.kinds.annotation_json import MAX_FAULTS, Annotation
 from evaluation.io.kinds.number import number_of_cell
 
 
@@ -135,6 +135,21 @@ def rows_of_case(source: RowsSource, case: CaseForm, most: int, single: bool) ->
         kind = FaultKind.TOO_LARGE if source.rows else FaultKind.MISSING
         raise fault_at(source, expected, str(len(source.rows)), kind)
     yield from source.each()
+
+
+def all_or_faults(rows: Iterable[tuple[float, ...]], faults: list[Fault]) -> list[tuple[float, ...]]:
+    """Return rows that add to ``faults`` while they are read. Raises `FormFault` if there are any.
+
+    No further row is read after `MAX_FAULTS` of them.
+    """
+    found = []
+    for row in rows:
+        found.append(row)
+        if len(faults) >= MAX_FAULTS:
+            break
+    if faults:
+        raise FormFault(faults)
+    return found
 
 
 def _cell(row: CellsSource, position: int) -> CellsSource:

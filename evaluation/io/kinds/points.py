@@ -16,7 +16,6 @@ from evaluation.core.source import CellsSource, FileAccess, JsonSource, RowsSour
 from evaluation.core.variant import Variant
 from evaluation.io.handover import HandoverError, Packed
 from evaluation.io.kinds.annotation_json import (
-    MAX_FAULTS,
     POINTS,
     Annotation,
     read_annotation,
@@ -26,7 +25,7 @@ from evaluation.io.kinds.annotation_json import (
     written_list,
 )
 from evaluation.io.kinds.number import number_of_cell
-from evaluation.io.kinds.objects import NO_ATTRIBUTES, Attributes, objects_of, rows_of_case
+from evaluation.io.kinds.objects import NO_ATTRIBUTES, Attributes, all_or_faults, objects_of, rows_of_case
 from evaluation.io.kinds.space import Space
 
 NEAR_MM = 0.001
@@ -90,13 +89,7 @@ class Points(Kind):
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> PointSet:
         """Return the points at a source. Raises `FormFault` with the faults of all points."""
         faults: list[Fault] = []
-        rows = []
-        for row in self._rows(source, case, faults):
-            rows.append(row)
-            if len(faults) >= MAX_FAULTS:
-                break
-        if faults:
-            raise FormFault(faults)
+        rows = all_or_faults(self._rows(source, case, faults), faults)
         return point_set(rows, self.space.axes)
 
     def _rows(self, source: Source, case: CaseForm, faults: list[Fault]) -> Iterator[tuple[float, ...]]:

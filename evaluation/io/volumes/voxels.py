@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterator
 
 from evaluation.core.fault import FaultKind, ReadError
 from evaluation.core.source import ByteStream
@@ -10,6 +11,7 @@ from evaluation.core.source import ByteStream
 _PIECE = 1 << 18
 ZLIB, GZIP = zlib.MAX_WBITS, zlib.MAX_WBITS | 16
 _RAW = -zlib.MAX_WBITS
+_BLOCK = 1 << 16
 _ZEROS = bytes(_PIECE)
 _ADLER = 65521
 
@@ -22,8 +24,8 @@ class VoxelBytes:
 
     Only as many bytes are inflated as are requested, so that a small file cannot use much memory.
 
-    Of a mask nearly all bytes are 0. Pieces of zeros are recognised and not copied, and their part of the
-    checksum of a zlib stream is computed without looking at them, since zlib takes as long for it as for
+    Of a mask nearly all bytes are 0. Blocks of zeros are recognised and not copied, and their part of the
+    checksum of a zlib stream is computed without looking at them: zlib takes nearly as long for it as for
     inflating.
     """
 
@@ -46,12 +48,15 @@ class VoxelBytes:
         else:
             filled, ranges = 0, []
             while filled < len(view) and (piece := self._inflate(min(_PIECE, len(view) - filled))):
-                end = filled + len(piece)
-                if not self._is_blank(piece):
-                    view[filled:end] = piece
-                    first = ranges.pop()[0] if ranges and ranges[-1][1] == filled else filled
-                    ranges.append((first, end))
-                filled = end
+                for block, is_blank in _blocks(piece):
+                    end = filled + len(block)
+                    if not is_blank:
+                        view[filled:end] = block
+                        first = ranges.pop()[0] if ranges and ranges[-1][1] == filled else filled
+                        ranges.append((first, end))
+                    if self._form == ZLIB:
+                        self._sum_up(block, is_blank)
+                    filled = end
         if filled < len(view):
             raise self._error("a file that ends before its voxels")
         return ranges
@@ -61,16 +66,13 @@ class VoxelBytes:
         if self._stream.read(1) if self._form is None else self._inflate(1):
             raise self._error("more voxels than its header says")
 
-    def _is_blank(self, piece: bytes) -> bool:
-        """Return whether all bytes of a piece are 0, and take it into the checksum."""
-        is_blank = _ZEROS.startswith(piece)
-        if self._form == ZLIB:
-            if is_blank:  # a byte adds itself to the low half of Adler-32, and the low half to the high one
-                high, low = divmod(self._checksum, 1 << 16)
-                self._checksum = (high + len(piece) * low) % _ADLER << 16 | low
-            else:
-                self._checksum = zlib.adler32(piece, self._checksum)
-        return is_blank
+    def _sum_up(self, block: bytes, is_blank: bool) -> None:
+        """Take a block into the checksum of a zlib stream."""
+        if is_blank:  # a byte adds itself to the low half of Adler-32, and the low half to the high one
+            high, low = divmod(self._checksum, 1 << 16)
+            self._checksum = (high + len(block) * low) % _ADLER << 16 | low
+        else:
+            self._checksum = zlib.adler32(block, self._checksum)
 
     def _inflate(self, most: int) -> bytes:
         """Return up to ``most`` inflated bytes, none at the end of the data."""
@@ -120,3 +122,13 @@ class VoxelBytes:
 
     def _error(self, found: str) -> ReadError:
         return ReadError(FaultKind.UNREADABLE, self._volume, found)
+
+
+def _blocks(piece: bytes) -> Iterator[tuple[bytes, bool]]:
+    """Yield the blocks of a piece and whether all their bytes are 0; a piece of zeros is one block."""
+    if _ZEROS.startswith(piece):
+        yield piece, True
+        return
+    for start in range(0, len(piece), _BLOCK):
+        block = piece[start : start + _BLOCK]
+        yield block, _ZEROS.startswith(block)

@@ -17,6 +17,7 @@ from evaluation.organiser.validate import validate_phase
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import load_phase
 from evaluation.phase.scores import case_records
+from evaluation.phase.validation import read_table
 from evaluation.phase.writer import SampleCase, write_phase
 from evaluation.platform.result_file import render
 from evaluation.platform.submission_writer import AlgorithmWriter, ArchiveWriter, InputImage
@@ -362,7 +363,7 @@ def test_faults_of_a_reference_are_found_when_it_is_sealed(tmp_path, changed, pr
 )
 def test_options_that_make_no_sense(options):
     with pytest.raises(ValueError, match="validation error"):
-        CystsOptions.model_validate(options)
+        read_table(CystsOptions, options)
 
 
 def test_workers_change_nothing(tmp_path):

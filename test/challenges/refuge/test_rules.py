@@ -5,13 +5,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from pydantic import ValidationError
 
 from evaluation.challenges.refuge.rules import CHALLENGE, RefugeOptions, ranking
 from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.form import CaseForm
 from evaluation.io.kinds.point import Point
 from evaluation.metrics.crop import crop
+from evaluation.phase.validation import InvalidTableError, read_table
 
 SIGNS = {".": 255, "d": 128, "c": 0}
 
@@ -180,7 +180,7 @@ def test_perfect_classifier_has_sensitivity_one(definition):
 
 def test_ranking_weights_are_exact_decimals_and_options():
     # As a float, 0.35 is no decimal number; the paper's printed Eq. 3 is an option.
-    options = RefugeOptions.model_validate({"weights": {"dice_cup": 0.25, "dice_disc": 0.35}})
+    options = read_table(RefugeOptions, {"weights": {"dice_cup": 0.25, "dice_disc": 0.35}})
     scheme = ranking(options)
     assert [term.weight for term in scheme.boards[1].terms] == [
         Fraction(1, 4),
@@ -188,8 +188,8 @@ def test_ranking_weights_are_exact_decimals_and_options():
         Fraction(2, 5),
     ]
     assert scheme.phases == {"offline": Fraction(3, 10), "onsite": Fraction(7, 10)}
-    with pytest.raises(ValidationError, match="greater than or equal to 0"):
-        RefugeOptions.model_validate({"weights": {"dice_cup": -1}})
+    with pytest.raises(InvalidTableError, match="greater than or equal to 0"):
+        read_table(RefugeOptions, {"weights": {"dice_cup": -1}})
 
 
 def test_the_ranking_uses_the_components():

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.core.fault import FormFault
+from evaluation.core.form import CaseForm
 from evaluation.core.source import JsonSource
-from evaluation.io.kinds.annotated_boxes import boxes_of_json, written_box, written_boxes
+from evaluation.io.kinds.annotated_boxes import boxes_of_json, within_image, written_box, written_boxes
 
 NUMBERS = st.floats(-1e6, 1e6)
 
@@ -63,3 +64,28 @@ def test_one_alone():
     assert value["type"] == "2D bounding box"
     ((annotation, corners),) = boxes_of_json(JsonSource(value, "b.json"), 1, single=True)
     assert (annotation.name, annotation.probability, corners) == ("a", 0.5, (1, 2, 3, 4))
+
+
+@pytest.mark.parametrize(
+    ("outside", "corners", "expected"),
+    [
+        ("clip", (1, 2, 3, 4), ((1, 2, 3, 4), False)),
+        ("clip", (-1, 2, 101, 60), ((0, 2, 100, 50), True)),
+        ("keep", (-1, 2, 3, 60), ((-1, 2, 3, 60), True)),
+        ("error", (0, 0, 100, 50), ((0, 0, 100, 50), False)),
+    ],
+)
+def test_corners_that_leave_the_image(outside, corners, expected):
+    faults = []
+    case = CaseForm("E1", 100, 50)
+    assert within_image(JsonSource({}, "b.json"), corners, case, outside, "", faults) == expected
+    assert faults == []
+
+
+def test_every_coordinate_outside_is_a_fault():
+    faults = []
+    within_image(JsonSource({}, "b.json"), (-1, 0, 3, 60), CaseForm("E1", 100, 50), "error", " px", faults)
+    assert list(map(str, faults)) == [
+        "b.json: expected x1 from 0 to 100 px, found -1",
+        "b.json: expected y2 from 0 to 50 px, found 60",
+    ]

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from evaluation.core.fault import Fault, FaultKind, FormFault
 from evaluation.io.handover import HandoverError
-from evaluation.io.kinds.objects import Attributes, objects_of
+from evaluation.io.kinds.annotation_json import MAX_FAULTS
+from evaluation.io.kinds.objects import Attributes, all_or_faults, objects_of
 
 BOTH = Attributes(("a", "b"), with_probability=True)
 
@@ -38,3 +40,18 @@ def test_forged_tables(packed):
     assert objects_of(np.zeros((2, 4)), 4, most=2).shape == (2, 4)
     with pytest.raises(HandoverError):
         objects_of(packed, 4, most=2)
+
+
+def test_no_row_is_read_after_so_many_faults():
+    read, faults = [], []
+
+    def rows():
+        for number in range(10 * MAX_FAULTS):
+            read.append(number)
+            faults.extend([Fault(FaultKind.MISSING, "a.csv", "a number", "none", number)] * (number % 2))
+            yield (float(number),)
+
+    with pytest.raises(FormFault) as caught:
+        all_or_faults(rows(), faults)
+    assert (len(read), len(caught.value.faults)) == (2 * MAX_FAULTS, MAX_FAULTS)
+    assert all_or_faults(iter([(1.0,), (2.0,)]), []) == [(1.0,), (2.0,)]

@@ -1,0 +1,136 @@
+"""Which test compares two teams in a metric: of means, of areas under curves, or by randomisation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.core.case_table import CaseTable
+from evaluation.core.metric import Curve, Metric
+from evaluation.metrics.delong import components
+from evaluation.ranking.randomised import Pair, randomised
+from evaluation.ranking.resampling import FloatArray
+from evaluation.ranking.statistics.delong import clustered_test, delong_table
+from evaluation.ranking.statistics.exchanges import PERMUTATIONS
+from evaluation.ranking.statistics.means import mean_tests
+from evaluation.ranking.statistics.pairwise import PairTest
+from evaluation.ranking.statistics.ranks import rank_sum_test, signed_rank_tests
+
+TestOfMeans = Literal["permutation", "signed-rank", "rank-sum"]
+
+_MIN_OF_CLASS = 10
+
+
+@dataclass(frozen=True)
+class TestChoice:
+    """The seed and number of random exchanges, and the test of means over cases.
+
+    Means are tested by the paired permutation of the mean, which is what orders the teams, or on request by
+    a test of ranks: Wilcoxon's signed-rank test, or the unpaired rank-sum test as in ADAM's paper.
+    """
+
+    __test__ = False
+
+    seed: int
+    permutations: int = PERMUTATIONS
+    means: TestOfMeans = "permutation"
+
+
+def tests_of_pairs(
+    metric: Metric,
+    tables: Mapping[int, CaseTable],
+    pairs: Sequence[Pair],
+    units: NDArray[np.int64] | None,
+    resampled: FloatArray | None,
+    choice: TestChoice,
+) -> list[PairTest]:
+    """Return the test of each pair of teams; it does not depend on the other teams.
+
+    tables: of the metric's task, by team, with the same cases. units: the cluster of every case. resampled:
+    the paired bootstrap values of the metric, shape (resamples, teams).
+    The area under a curve: DeLong, with Obuchowski's variance where cases cluster; where likelihoods were
+    filled in or a class has fewer than ten units, randomisation. Means over cases: as chosen; the signed-rank
+    test only where cases do not cluster. All others: randomisation, points of a curve on mid-ranks in the
+    team.
+    """
+    aggregate = metric.aggregate
+    if aggregate.spread_column:
+        return _tests_of_means(aggregate.spread_column, tables, pairs, units, choice)
+    errors = _standard_errors(resampled, pairs)
+    if aggregate.curve and aggregate.curve.is_area:
+        found = _tests_of_areas(aggregate.curve, tables, pairs, units)
+    else:
+        found = {}
+    others = [pair for pair in pairs if pair not in found]
+    found |= randomised(metric, tables, others, units, errors, choice.seed, choice.permutations)
+    return [found[pair] for pair in pairs]
+
+
+def _tests_of_means(
+    column: str,
+    tables: Mapping[int, CaseTable],
+    pairs: Sequence[Pair],
+    units: NDArray[np.int64] | None,
+    choice: TestChoice,
+) -> list[PairTest]:
+    if not pairs:
+        return []
+    rows = {team: row for row, team in enumerate(tables)}
+    columns = np.stack([table[column] for table in tables.values()])
+    indices = [(rows[first], rows[second]) for first, second in pairs]
+    if choice.means == "signed-rank" and units is None:
+        return signed_rank_tests(columns, indices)
+    paired = mean_tests(columns, indices, units, choice.seed, choice.permutations)
+    if choice.means != "rank-sum":
+        return paired
+    found = []
+    for (first, second), of_means in zip(indices, paired, strict=True):
+        test = rank_sum_test(columns[first], columns[second])
+        found.append(PairTest("Mann–Whitney U", test.p_value, of_means.standard_error, test.direction))
+    return found
+
+
+def _tests_of_areas(
+    curve: Curve,
+    tables: Mapping[int, CaseTable],
+    pairs: Sequence[Pair],
+    units: NDArray[np.int64] | None,
+) -> dict[Pair, PairTest]:
+    """Return DeLong's tests of those pairs for which they hold."""
+    if not tables:
+        return {}
+    label = next(iter(tables.values()))[curve.label]
+    labelled = ~np.isnan(label)
+    positive = label[labelled] > 0
+    unit_of_case = np.arange(len(label)) if units is None else units
+    unit_of_case = unit_of_case[labelled]
+    if min(np.unique(unit_of_case[chosen]).size for chosen in (positive, ~positive)) < _MIN_OF_CLASS:
+        return {}
+    scores = {team: table[curve.score][labelled] for team, table in tables.items()}
+    finite = [team for team, score in scores.items() if np.isfinite(score).all()]
+    testable = [pair for pair in pairs if pair[0] in finite and pair[1] in finite]
+    if not testable:
+        return {}
+    at = {team: row for row, team in enumerate(finite)}
+    stacked = np.stack([scores[team] for team in finite])
+    if units is None:
+        table = delong_table(stacked, positive)
+        return {(a, b): table.test(at[a], at[b]) for a, b in testable}
+    parts = components(stacked, positive, unit_of_case)
+    return {(a, b): clustered_test(parts.of(at[a]), parts.of(at[b])) for a, b in testable}
+
+
+def _standard_errors(resampled: FloatArray | None, pairs: Sequence[Pair]) -> dict[Pair, float | None]:
+    if resampled is None:
+        return dict.fromkeys(pairs)
+    # var(a − b) = var(a) + var(b) − 2 cov(a, b), for all pairs at once.
+    used = sorted({team for pair in pairs for team in pair})
+    covariance = np.atleast_2d(np.cov(resampled[:, used], rowvar=False)) if used else np.empty((0, 0))
+    at = {team: position for position, team in enumerate(used)}
+    own = np.diag(covariance)
+    variance = np.maximum(own[:, np.newaxis] + own - 2 * covariance, 0.0)
+    return {(a, b): float(np.sqrt(variance[at[a], at[b]])) for a, b in pairs}
