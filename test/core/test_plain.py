@@ -19,12 +19,13 @@ from evaluation.core.challenge import Options
 from evaluation.core.keys import Check, option
 from evaluation.core.plain import UnfitError, plain_values, read_plain
 from evaluation.phase.config import PhaseConfig
-from evaluation.phase.registry import challenge_named, known_challenges
+from evaluation.phase.registry import challenge_named
 from evaluation.phase.validation import InvalidTableError, read_table
 from test.repository import PHASES, REPOSITORY
 
 NEEDED = {"challenge": "refuge", "name": "p", "title": "P", "submission": "algorithm"}
-OPTIONS = {name: challenge_named(name).options for name in known_challenges() if name != "declared"}
+PROGRAMMED = ("adam", "cysts", "edd2020", "justraigs", "refuge")
+OPTIONS = {name: challenge_named(name).options for name in PROGRAMMED}
 TABLES = {PhaseConfig: NEEDED} | {table: {} for table in OPTIONS.values()}
 VALUES = [
     *(None, True, False, 0, 1, 2, -1, 12, 13, 160, 100_001, 10**400, 0.0, 0.5, 1.5, -0.5, math.nan, math.inf),
