@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.core.row_columns import Places, places_of
 from evaluation.metrics.bootstrap import UnitWeights
 
 Derived = TypeVar("Derived")
@@ -52,13 +53,20 @@ class CaseTable:
 
     def __getitem__(self, column: str) -> FloatArray:
         if column not in self._columns:
-            cells = map(itemgetter(column), self.rows)
-            self._columns[column] = np.fromiter(cells, np.float64, len(self.rows))
+            if self._places is not None:
+                self._columns[column] = self._places.numbers(column)
+            else:
+                cells = map(itemgetter(column), self.rows)
+                self._columns[column] = np.fromiter(cells, np.float64, len(self.rows))
         return self._columns[column]
+
+    @cached_property
+    def _places(self) -> Places | None:
+        return places_of(self.rows)
 
     def objects(self, column: str) -> list[Any]:
         """Return a column whose entries are not plain numbers."""
-        return [row[column] for row in self.rows]
+        return [row[column] for row in self.rows] if self._places is None else self._places.entries(column)
 
     def take(self, positions: NDArray[np.intp]) -> CaseTable:
         """Return the table of some of the cases."""

@@ -1,5 +1,6 @@
 import math
 import pickle
+from collections.abc import Mapping
 
 import numpy as np
 import pytest
@@ -40,7 +41,7 @@ def plain(value):
     """Return a value in which also types, signs of zero and forms of arrays can be compared."""
     if isinstance(value, np.ndarray):
         return value.dtype, value.shape, value.tolist()
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return [(key, plain(entry)) for key, entry in value.items()]
     if isinstance(value, Scored):
         return plain(value.rows), value.worst, value.failure
