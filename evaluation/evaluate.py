@@ -30,8 +30,9 @@ from evaluation.phase.scores import Scores
 from evaluation.platform import machine
 from evaluation.workers.batches import WHOLE, Slice
 from evaluation.workers.pool import PoolSettings
+from evaluation.workers.progress import Progress, no_progress
 from evaluation.workers.reader import ReaderSetup
-from evaluation.workers.reading import Progress, no_progress, read_submission
+from evaluation.workers.reading import read_submission
 from evaluation.workers.reports import Used
 from evaluation.workers.scorer import ScorerSetup
 from evaluation.workers.scoring import score_cases, score_nothing

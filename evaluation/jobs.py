@@ -19,7 +19,7 @@ from evaluation.platform.unpack import unpacked
 from evaluation.results import CheckResult, Evaluation, Seal, SubmissionRejected
 from evaluation.summary import organiser_records
 from evaluation.workers.pool import DeadlineExceeded
-from evaluation.workers.reading import Progress
+from evaluation.workers.progress import Progress
 
 
 def evaluate_submission(

@@ -16,7 +16,7 @@ from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import Phase, load_phase
 from evaluation.phase.scores import case_records
 from evaluation.platform.result_file import render, write_metrics
-from evaluation.workers.reading import no_progress
+from evaluation.workers.progress import no_progress
 
 QUALITIES = ("perfect", "good", "poor", "random")
 

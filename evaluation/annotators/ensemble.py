@@ -26,7 +26,7 @@ from evaluation.io.kinds.number import Number
 from evaluation.metrics.agreement import Agreement
 from evaluation.phase.output import whole_folder
 from evaluation.platform.submission_writer import AlgorithmWriter, ArchiveWriter, InputImage
-from evaluation.workers.reading import Progress, no_progress
+from evaluation.workers.progress import Progress, no_progress
 
 Numbers = Mapping[str, Mapping[str, Sequence[float | None]]]
 

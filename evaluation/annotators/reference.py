@@ -26,7 +26,7 @@ from evaluation.metrics.agreement import Agreement
 from evaluation.phase.config import FILE_NAME
 from evaluation.phase.output import whole_folder, write_report, write_rows
 from evaluation.phase.writer import SampleCase, write_phase
-from evaluation.workers.reading import Progress, no_progress
+from evaluation.workers.progress import Progress, no_progress
 
 _NOBODY = "expected a value of at least one annotator, found none"
 

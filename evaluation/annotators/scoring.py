@@ -23,10 +23,11 @@ from evaluation.io.kinds.class_label import ClassLabel
 from evaluation.phase.manifest import scan
 from evaluation.phase.phase import Phase, load_phase
 from evaluation.platform import machine
+from evaluation.workers.batch_reading import ReadBatch
 from evaluation.workers.batches import batches_of
 from evaluation.workers.pool import PoolSettings
 from evaluation.workers.reader import ReaderSetup
-from evaluation.workers.reading import ReadBatch, read_batches
+from evaluation.workers.reading import read_batches
 from evaluation.workers.scoring import score_cases
 from evaluation.workers.values import ValuesOfBatch
 

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from evaluation.workers.reading import no_progress
+from evaluation.workers.progress import no_progress
 
 
 @contextmanager

@@ -25,7 +25,7 @@ from evaluation.organiser.describe_rows import (
     TestRow,
 )
 from evaluation.phase.phase import Phase
-from evaluation.workers.reading import Progress, no_progress
+from evaluation.workers.progress import Progress, no_progress
 
 
 def describe(

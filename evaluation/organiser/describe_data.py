@@ -27,7 +27,7 @@ from evaluation.organiser.describe_quantities import (
 )
 from evaluation.phase.phase import Phase
 from evaluation.phase.reference import OpenReference
-from evaluation.workers.reading import Progress, no_progress
+from evaluation.workers.progress import Progress, no_progress
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from evaluation.organiser.rehearsal_rules import HALF_MISSING, MISSING, SHUFFLED
 from evaluation.phase.phase import Phase
 from evaluation.phase.reference import OpenReference, ReferenceValues
 from evaluation.workers.case_scorer import CaseScorer
-from evaluation.workers.reading import Progress, no_progress
+from evaluation.workers.progress import Progress, no_progress
 
 _MAX_CASES = 400
 _MAX_PIXELS = 100_000_000

@@ -20,7 +20,7 @@ from evaluation.phase.manifest import Manifest
 from evaluation.phase.phase import Phase, load_phase
 from evaluation.phase.subgroups import subgroup_faults
 from evaluation.platform.result_file import plain_key
-from evaluation.workers.reading import Progress, no_progress
+from evaluation.workers.progress import Progress, no_progress
 
 
 @dataclass(frozen=True)

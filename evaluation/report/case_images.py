@@ -31,7 +31,7 @@ from evaluation.report.regions import (
     sizes,
 )
 from evaluation.workers.case_reader import CaseReader
-from evaluation.workers.reading import Progress
+from evaluation.workers.progress import Progress
 
 _PORTION = 16
 

@@ -24,9 +24,9 @@ from evaluation.rescoring.environment import environment
 from evaluation.rescoring.slice_outcomes import packed_slice, put_together
 from evaluation.rescoring.task import Answer, Task, failed
 from evaluation.summary import organiser_records
+from evaluation.workers.batch_reading import DEADLY
 from evaluation.workers.batches import WHOLE
 from evaluation.workers.pool import DeadlineExceeded
-from evaluation.workers.reading import DEADLY
 
 
 class Scorer:

@@ -14,7 +14,7 @@ import pickle
 import select
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Protocol
@@ -82,7 +82,11 @@ class Jobs(Protocol):
 
 def open_pool(setup: WorkerSetup, settings: PoolSettings, reader: WorkerSetup | None = None) -> Jobs:
     """Return what runs the jobs of one kind of worker, each with a ``reader`` at its side if one is given."""
-    return Pool(setup, settings, reader) if settings.workers else _InThisProcess(setup, settings, reader)
+    if settings.workers:
+        return Pool(setup, settings, reader)
+    from evaluation.workers.in_process import InThisProcess  # for tests and debuggers
+
+    return InThisProcess(setup, reader)
 
 
 @dataclass
@@ -241,40 +245,3 @@ class Pool:
         for worker in (slot.worker, slot.reader):
             if worker is not None:
                 stop(worker)
-
-
-class _InThisProcess:
-    """Does every job here, for tests and debuggers: nothing is isolated, and no limit of time holds."""
-
-    def __init__(self, setup: WorkerSetup, settings: PoolSettings, reader: WorkerSetup | None) -> None:
-        handle = None if reader is None else reader.open(None)
-        self._handle = setup.open(None if handle is None else lambda job: _joined(handle(job, _no_tick)))
-
-    def __enter__(self) -> _InThisProcess:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Leave everything as it is."""
-
-    def run(
-        self,
-        numbers: Iterable[int],
-        job: Callable[[int], object],
-        ahead: bool = False,
-        meanwhile: Callable[[], None] | None = None,
-    ) -> Iterator[Answered]:
-        """Yield the number and the answer of every job, in order."""
-        if meanwhile is not None:
-            meanwhile()
-        for number in numbers:
-            yield number, _joined(self._handle(job(number), _no_tick))
-
-
-def _joined(parts: Sequence[bytes | memoryview]) -> memoryview:
-    return memoryview(b"".join(parts))
-
-
-def _no_tick(processor_seconds: float) -> None:
-    """Tell nobody that a case begins."""

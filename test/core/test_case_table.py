@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from evaluation.core.case_table import CaseTable, WeightedCases
+from evaluation.metrics.bootstrap import UnitWeights
 
 ROWS = [{"dice": 0.5, "seen": True}, {"dice": math.nan, "seen": False}, {"dice": 1, "seen": True}]
 
@@ -27,7 +28,9 @@ def test_what_is_no_number_stays_as_it_is():
 
 def test_some_of_the_cases_in_another_order(table):
     taken = table.take(np.array([2, 0]))
-    assert taken.names == ("c", "a")
+    assert (len(taken), taken.names, taken.rows) == (2, ("c", "a"), (ROWS[2], ROWS[0]))
+    assert taken.objects("seen") == [True, True]
+    assert taken.take(np.array([1])).names == ("a",)
     np.testing.assert_array_equal(taken["dice"], [1.0, 0.5])
 
 
@@ -48,6 +51,14 @@ def test_what_is_derived_is_derived_once_for_each_key(table, weighted):
     assert [source.derive("first", derive), source.derive("second", derive)] == [1, 2]
     assert [source.derive("first", derive), source.derive("second", derive)] == [1, 2]
     assert calls == [source, source]
+
+
+def test_weights_of_units_are_those_of_their_cases(table):
+    cases = WeightedCases(table, UnitWeights(np.array([[2, 0], [1, 1]]), np.array([0, 1, 0])))
+    assert cases.weights.tolist() == [[2, 0, 2], [1, 1, 1]]
+    assert cases.weights.dtype == np.float64
+    with pytest.raises(ValueError, match=r"weights must have shape \(resamples, 3\) \(got \(1, 2\)\)"):
+        WeightedCases(table, UnitWeights(np.array([[2, 0, 1]]), np.array([0, 1])))
 
 
 @pytest.mark.parametrize("shape", [(3,), (2, 2), (3, 1), (1, 3, 1)])

@@ -24,8 +24,8 @@ from evaluation.phase.validation import InvalidTableError, read_table
 from test.repository import PHASES, REPOSITORY
 
 NEEDED = {"challenge": "refuge", "name": "p", "title": "P", "submission": "algorithm"}
-PROGRAMMED = ("adam", "cysts", "edd2020", "justraigs", "refuge")
-OPTIONS = {name: challenge_named(name).options for name in PROGRAMMED}
+NAMES = ("adam", "cysts", "edd2020", "justraigs", "refuge")
+OPTIONS = {name: challenge_named(name).options for name in NAMES}
 TABLES = {PhaseConfig: NEEDED} | {table: {} for table in OPTIONS.values()}
 VALUES = [
     *(None, True, False, 0, 1, 2, -1, 12, 13, 160, 100_001, 10**400, 0.0, 0.5, 1.5, -0.5, math.nan, math.inf),

@@ -13,8 +13,9 @@ from evaluation.phase.reference import ReferenceFiles
 from evaluation.workers import processes
 from evaluation.workers.batches import batches_of
 from evaluation.workers.pool import PoolSettings
+from evaluation.workers.progress import Progress, no_progress
 from evaluation.workers.reader import ReaderSetup
-from evaluation.workers.reading import Progress, Submission, no_progress, read_batches
+from evaluation.workers.reading import Submission, read_batches
 from evaluation.workers.scorer import ScorerSetup
 from evaluation.workers.scoring import score_cases
 from evaluation.workers.worker import AskReader, Handler

@@ -14,7 +14,7 @@ from evaluation.challenges.justraigs.rules import CHALLENGE
 from evaluation.evaluate import Result, evaluate
 from evaluation.organiser.validate import validate_phase
 from evaluation.phase.manifest import scan
-from evaluation.workers.reading import no_progress
+from evaluation.workers.progress import no_progress
 from test.repository import REPOSITORY
 
 QUALITIES = ("perfect", "good", "poor", "random")

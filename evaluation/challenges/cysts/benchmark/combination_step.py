@@ -31,7 +31,7 @@ from evaluation.phase.config import FILE_NAME
 from evaluation.phase.configuration import read_configuration
 from evaluation.phase.output import whole_folder
 from evaluation.phase.writer import SampleCase, write_phase
-from evaluation.workers.reading import Progress, no_progress
+from evaluation.workers.progress import Progress, no_progress
 
 ANNOTATIONS = "annotations"
 

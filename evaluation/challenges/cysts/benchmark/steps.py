@@ -59,7 +59,7 @@ from evaluation.challenges.cysts.benchmark.transform_step import write_transform
 from evaluation.challenges.cysts.benchmark.volume_table import read_strata
 from evaluation.core.fault import PhaseError
 from evaluation.phase.output import write_report
-from evaluation.workers.reading import Progress, no_progress
+from evaluation.workers.progress import Progress, no_progress
 
 Step = Literal["distinction", "transform", "accuracy", "comparison", "partition", "assignment", "combination"]
 STEPS: tuple[Step, ...] = get_args(Step)
