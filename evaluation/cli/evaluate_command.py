@@ -29,8 +29,8 @@ UPLOADED = Path("/opt/ml/input/data/ground_truth")
 
 _CHALLENGE = re.compile(rb'^challenge *= *["\']([a-z][a-z0-9_]*)["\']', re.MULTILINE)
 
-# What this package reads without a library of images.
-_OWN_FORMATS = (".bmp", ".csv", ".json", ".txt", ".xml")
+# What is read without SimpleITK.
+_OTHER_FORMATS = (".bmp", ".csv", ".json", ".tif", ".tiff", ".txt", ".xml")
 
 _OF_EACH = ("since", "shard", "cases_per_task", "cluster")
 
@@ -171,9 +171,9 @@ def _reference_folder(given: str | None) -> Path:
 
 
 def _holds_images(phase: Path) -> bool:
-    """Return whether a reference seems to have images that a library decodes, by a file of each folder."""
+    """Return whether a reference seems to have images for SimpleITK, by the first file of each folder."""
     folders = [entry.path for entry in os.scandir(phase) if entry.is_dir()] if phase.is_dir() else []
-    return any(not name.lower().endswith(_OWN_FORMATS) for folder in folders for name in _first_name(folder))
+    return any(not name.lower().endswith(_OTHER_FORMATS) for folder in folders for name in _first_name(folder))
 
 
 def _first_name(folder: str) -> list[str]:

@@ -133,6 +133,7 @@ def test_a_reference_that_differs_from_the_seal_is_told_before_anything_of_a_sub
         ({"boxes/E1.txt": False, "boxes/E2.txt": False, "cases.csv": False}, False),
         ({"boxes/E1.txt": False, "masks/left/V1.png": True}, True),
         ({"cases.csv": False, "empty/": False}, False),
+        ({"masks/E1_BE.tif": False, "masks/E2_BE.TIFF": False}, False),
         ({"volumes/S1.nii.gz": True}, True),
     ],
 )
