@@ -36,7 +36,7 @@ _FULL_VERSION = _SCOPE_VERSION
 # What the dynamic loader and libraries look up when a module is imported.
 _SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache", "/etc/localtime")
 # What a reader may import late.
-_LIBRARIES = ("numpy", "SimpleITK", "PIL")
+_LIBRARIES = ("numpy", "SimpleITK", "PIL", "zlib_ng")
 _DEVICES = ("/dev/null", "/dev/urandom", "/dev/random", "/dev/zero")
 
 
