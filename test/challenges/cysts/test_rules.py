@@ -96,7 +96,7 @@ def row_of(tmp_path, reference, prediction, **arguments):
     geometry = arguments.get("geometry", GEOMETRY)
     result = evaluate(phase, submission_of(tmp_path / "submission", volumes, geometry=geometry), workers=0)
     assert not isinstance(result, Rejection), result
-    return result.outcomes[0].rows["cysts"]
+    return dict(result.outcomes[0].rows["cysts"])
 
 
 # Two cysts: one of 2 voxels of level 4 and 2 of level 2 beside it, over two planes; one voxel of level 1.
