@@ -1,5 +1,7 @@
 """Figures of classification, against scikit-learn."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn import metrics
@@ -75,12 +77,7 @@ def test_decisions_are_counted_by_what_they_should_be(bundled_phase):
 
 def test_no_band_without_resamples(bundled_phase):
     results = bundled_phase("refuge-onsite").results
-    none = type(results)(
-        **{
-            **vars(results),
-            "resampling": type(results.resampling)(**{**vars(results.resampling), "resamples": 0}),
-        }
-    )
+    none = replace(results, resampling=replace(results.resampling, resamples=0))
     assert "band" in charts(results)["classification-glaucoma-roc"].data
     assert "band" not in charts(none)["classification-glaucoma-roc"].data
 
