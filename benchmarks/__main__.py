@@ -29,6 +29,7 @@ _PACKAGES = (
     "simpleitk",
     "pydantic",
     "pillow",
+    "zlib-ng",
     "scikit-learn",
     "pycocotools",
     "faster-coco-eval",
