@@ -57,7 +57,7 @@ RUN python -B /opt/evaluation/image_files.py remove \
 # long. All of it would add 19 MB; so exactly what these imports load is compiled, in the packages and in the standard
 # library, by importing it.
 RUN /opt/evaluation/venv/bin/python -c "\
-import numpy, PIL.BmpImagePlugin, PIL.PngImagePlugin, PIL.TiffImagePlugin, pydantic, rich.table; \
+import numpy, PIL.BmpImagePlugin, PIL.PngImagePlugin, PIL.TiffImagePlugin, pydantic, rich.table, zlib_ng.zlib_ng; \
 import grand_challenge_metrics, pandas, scipy.ndimage, scipy.stats, SimpleITK, sklearn.isotonic, sklearn.metrics" \
  && python -B /opt/evaluation/image_files.py times "$SOURCE_DATE_EPOCH" --and-remove-itself
 
