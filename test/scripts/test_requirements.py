@@ -59,6 +59,7 @@ def test_every_package_that_is_imported_is_named():
         "sklearn": "scikit-learn",
         "grand_challenge_metrics": "grand-challenge-metrics",
         "vl_convert": "vl-convert-python",
+        "zlib_ng": "zlib-ng",
     }
     named = {distributions.get(name, name).lower() for name in imported - {"evaluation"}}
     assert "numpy" in named
