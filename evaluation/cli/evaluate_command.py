@@ -6,6 +6,7 @@ import argparse
 import os
 import re
 import time
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -179,8 +180,9 @@ def _holds_images(phase: Path) -> bool:
 
 
 def _first_name(folder: str) -> list[str]:
-    with os.scandir(folder) as entries:
+    with suppress(OSError), os.scandir(folder) as entries:  # loading the phase tells what cannot be listed
         return [entry.name for entry in islice(entries, 1)]
+    return []
 
 
 def _challenge_of(phase: Path) -> str | None:

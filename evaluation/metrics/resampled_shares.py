@@ -57,9 +57,8 @@ class _Sums:
     def add(self, uniform: Floats, start: int) -> None:
         """Add what is drawn by random numbers from the place ``start`` on, as far as it is of these rows."""
         begin, end = max(start, self.start), min(start + uniform.size, self.end)
-        drawn = (uniform[begin - start : end - start] * self._units).astype(
-            np.intp
-        )  # floor(u·n) < n, as u < 1
+        # floor(u·n) < n, as u < 1
+        drawn = (uniform[begin - start : end - start] * self._units).astype(np.intp)
         first, last = begin // self._units, (end - 1) // self._units
         row_starts = np.maximum(np.arange(first, last + 1) * self._units - begin, 0)
         rows = self._sums[first - self._first_row : last + 1 - self._first_row]

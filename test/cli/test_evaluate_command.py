@@ -146,6 +146,20 @@ def test_what_decodes_images_is_imported_ahead_for_images_alone(files, wanted, t
     assert not _holds_images(tmp_path / "nowhere")
 
 
+def test_a_folder_that_cannot_be_listed_is_left_to_the_loading_of_the_phase(tmp_path, monkeypatch):
+    (tmp_path / "masks").mkdir()
+    (tmp_path / "masks" / "V1.png").write_bytes(b"")
+    listed = os.scandir
+
+    def scandir(folder):
+        if Path(folder).name == "masks":
+            raise PermissionError(13, "Permission denied", str(folder))
+        return listed(folder)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    assert not _holds_images(tmp_path)
+
+
 def test_deadline_writes_nothing_and_names_what_was_not_finished(tmp_path):
     keys = "[limits]\nbudget_seconds = 5\ncase_seconds = 1000\n"
     phase, submission = write_unruly(tmp_path, {5: "score:hang"}, keys=keys)

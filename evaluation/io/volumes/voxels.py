@@ -30,9 +30,8 @@ class VoxelBytes:
         """Begin at the next byte; ``form`` is `ZLIB`, `GZIP` or None; messages name the file ``volume``."""
         self._stream, self._volume, self._form = stream, volume, form
         if form is not None:
-            from zlib_ng import (
-                zlib_ng,
-            )  # inflates masks in a sixth of the time of zlib; needed for no other file
+            # It inflates masks in a sixth of the time of zlib; no other file needs it.
+            from zlib_ng import zlib_ng
 
             self._library: Any = zlib_ng
             self._inflater = zlib_ng.decompressobj(form)
