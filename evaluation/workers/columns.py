@@ -1,4 +1,8 @@
-"""Many instances of a dataclass or named tuple as columns, pickled several times as fast as the instances."""
+"""Many instances of a dataclass or named tuple as columns, pickled several times as fast as the instances.
+
+Saves 13 % of the processor time of EDD2020's 10,000 text files (0.78 → 0.90 s without), and 11 % of that of
+JustRAIGS in stacks of 500 (1.27 → 1.43 s without, worker processes included).
+"""
 
 from __future__ import annotations
 
