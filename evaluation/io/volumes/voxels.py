@@ -24,7 +24,7 @@ class VoxelBytes:
     Only as many bytes are inflated as are requested, so that a small file cannot use much memory.
 
     Of a mask nearly all bytes are 0. Blocks of zeros are recognised and neither copied nor searched: this
-    saves 9 % of the processor time of 13 cyst volumes (4.9 → 5.4 s without).
+    saves 5 % of the processor time of 13 cyst volumes (4.56 → 4.79 s without).
     """
 
     def __init__(self, stream: ByteStream, volume: str, form: int | None) -> None:
