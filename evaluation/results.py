@@ -17,8 +17,6 @@ from evaluation.platform.result_file import MetricsFile, render, write_metrics
 if TYPE_CHECKING:
     import pandas
 
-    from evaluation.ranking.leaderboard_file import Leaderboard
-
 CASES_FILE = "cases.json"
 
 
@@ -139,44 +137,6 @@ class Evaluation:
         cases = Path(folder) / CASES_FILE
         write_atomically(cases, render(self.records, organisers=True, rounded=False))
         return [write_metrics(self.metrics, Path(folder)), cases]
-
-
-@dataclass(frozen=True)
-class Ranking:
-    """A leaderboard of teams."""
-
-    leaderboard: Leaderboard
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the content of `leaderboard.json` as plain values."""
-        content: dict[str, Any] = json.loads(render(dataclasses.asdict(self.leaderboard), organisers=True))
-        return content
-
-    def teams(self, role: str | None = None) -> pandas.DataFrame:
-        """Return a row per team, in the order of the leaderboard, as `leaderboard.csv` has them.
-
-        ``role`` is a phase of a ranking over several, by default the final ranking. Raises `KeyError`.
-        """
-        import pandas
-
-        from evaluation.ranking.leaderboard_writing import leaderboard_rows
-
-        return pandas.DataFrame(leaderboard_rows(self.leaderboard, role)).set_index("team")
-
-    def write(self, folder: str | Path) -> list[Path]:
-        """Write `leaderboard.json` and `leaderboard.csv` and return the paths. Raises `OSError`."""
-        from evaluation.ranking.leaderboard_writing import write_leaderboard
-
-        return write_leaderboard(self.leaderboard, Path(folder))
-
-
-@dataclass(frozen=True)
-class Seal:
-    """A phase that has been sealed: its folder, the digest of its manifest, and notices for its organiser."""
-
-    folder: str
-    digest: str
-    notices: tuple[str, ...]
 
 
 def _row(record: Mapping[str, Any]) -> dict[str, Any]:

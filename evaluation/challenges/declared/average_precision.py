@@ -232,7 +232,3 @@ def _table(table: CaseTable, columns: Sequence[str], thresholds: FloatArray) -> 
 
 def _all_cases(table: CaseTable) -> NDArray[np.int64]:
     return np.zeros(len(table), dtype=np.int64)
-
-
-FIELDS = ()
-METRICS = (BoxAveragePrecision, BoxAverageRecall)

@@ -228,7 +228,3 @@ def _centres(found: FloatArray, true: FloatArray) -> tuple[FloatArray, NDArray[n
     difference = centre - true_centre
     distance: FloatArray = np.sqrt((difference * difference).sum(axis=-1))
     return distance, np.asarray(inside.all(axis=-1))
-
-
-FIELDS = (BoxesField, BoxField)
-METRICS = (BoxF1, BoxPrecision, BoxRecall, BoxFroc, BoxOverlap)

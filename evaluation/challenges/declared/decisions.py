@@ -207,19 +207,3 @@ class CohenKappa(DecisionMetric):
         return self.figure(
             name, field_name, table, lambda cases: confusion.cohen_kappa(cases, self.disagreement), worst=-1.0
         )
-
-
-FIELDS = ()
-METRICS = (
-    Accuracy,
-    BalancedAccuracy,
-    CohenKappa,
-    FBeta,
-    FOne,
-    MacroFOne,
-    MatthewsCorrelation,
-    Precision,
-    Sensitivity,
-    Specificity,
-    WeightedFOne,
-)

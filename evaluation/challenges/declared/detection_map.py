@@ -146,7 +146,3 @@ class CaseAreaUnderCurve(MetricTable):
         return Measure(
             (Metric(name, self.title_of(name), auc_of(score, label), best=1, worst=0),), row, worst
         )
-
-
-FIELDS = (DetectionMapField,)
-METRICS = (CaseAreaUnderCurve, LesionAveragePrecision, LesionFroc)

@@ -234,7 +234,3 @@ class SurfaceDice(_SurfaceTable):
 def _spacing(reference: LabelMapValue, table: LabelMapField) -> tuple[float, ...]:
     """Return the spacing along each axis of the image, 1 where the phase gives none."""
     return (reference.spacing_mm or (1.0, 1.0, 1.0))[-table.dimensions :]
-
-
-FIELDS = ()
-METRICS = (HausdorffDistance, AverageSurfaceDistance, SurfaceDice)

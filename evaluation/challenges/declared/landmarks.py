@@ -144,7 +144,3 @@ def _row(names: list[tuple[str, str]], values: FloatArray) -> Row:
     (whole, _), *parts = names
     each = {of: float(value) for (of, _), value in zip(parts, values, strict=bool(parts))}
     return {whole: float(values.mean()), **each}
-
-
-FIELDS = (PointField, KeypointsField)
-METRICS = (MeanRadialError, SuccessDetectionRate)

@@ -109,7 +109,3 @@ class LesionCountDifference(_NumberTable):
     def number(self, found: Lesions) -> float:
         """Return the difference."""
         return float(abs(len(found.prediction_voxels) - len(found.reference_voxels)))
-
-
-FIELDS = ()
-METRICS = (DetectedLesions, FalseLesions, LesionF1, LesionCountDifference)

@@ -49,7 +49,3 @@ class NumberField(TwoClassFieldTable):
             return self.column_field(name, Score(low, high, self.unit), classes)
         number = Number(low, high, self.unit)
         return self.column_field(name, number, number)
-
-
-FIELDS = (NumberField,)
-METRICS = ()

@@ -56,7 +56,3 @@ class RecognitionQuality(ShareTable):
     def value(self, label: LabelLesions) -> float:
         """Return the quality."""
         return label.panoptic.recognition
-
-
-FIELDS = ()
-METRICS = (PanopticQuality, SegmentationQuality, RecognitionQuality)

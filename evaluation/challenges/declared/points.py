@@ -228,7 +228,3 @@ def _chosen(points: PointSet, chosen: np.ndarray[tuple[int, ...], np.dtype[np.bo
         points.probabilities[chosen],
         points.diameters[chosen],
     )
-
-
-FIELDS = (PointsField,)
-METRICS = (PointF1, PointPrecision, PointRecall, Froc)

@@ -79,7 +79,3 @@ class MacroAreaUnderCurve(MetricTable):
 
         metric = Metric(name, self.title_of(name), macro_auc_of(columns, true), 1, 0)
         return Measure((metric,), row, worst_row)
-
-
-FIELDS = ()
-METRICS = (BrierScore, MacroAreaUnderCurve)

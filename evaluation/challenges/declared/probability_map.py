@@ -159,7 +159,3 @@ class DiceAtThreshold(_MapMetricTable):
             return dice(count_overlap(probability >= threshold, positive), both_empty=1.0)
 
         return self.map_measure(name, table, value, best=1)
-
-
-FIELDS = (ProbabilityMapField,)
-METRICS = (DiceAtThreshold, VoxelAveragePrecision, VoxelBrierScore)

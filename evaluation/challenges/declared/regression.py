@@ -224,15 +224,3 @@ def _measured(table: FieldTable) -> NumberField:
     if table.two_classes is not None:
         raise ValueError("expected a field whose reference is a number, without positive cells")
     return table
-
-
-FIELDS = ()
-METRICS = (
-    Bias,
-    IntraclassCorrelation,
-    MeanAbsoluteError,
-    NormalisedAbsoluteError,
-    PearsonCorrelation,
-    RootMeanSquaredError,
-    SpearmanCorrelation,
-)

@@ -193,14 +193,3 @@ def check_classes(table: FieldTable) -> None:
 def _decimal(number: float) -> Fraction:
     """Return a number as the decimal that it is written as: 0.95 of 20 cases are exactly 19."""
     return Fraction(repr(float(number)))
-
-
-FIELDS = ()
-METRICS = (
-    AreaUnderCurve,
-    AveragePrecision,
-    CalibrationError,
-    PartialAreaUnderCurve,
-    SensitivityAtSpecificity,
-    SpecificityAtSensitivity,
-)

@@ -82,7 +82,3 @@ class ConcordanceIndex(MetricTable):
 
         aggregate = concordance_of(predicted, time, event, table.risk)
         return Measure((Metric(name, self.title_of(name), aggregate, best=1, worst=0),), row, worst_row)
-
-
-FIELDS = (SurvivalField,)
-METRICS = (ConcordanceIndex,)
