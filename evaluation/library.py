@@ -1,7 +1,7 @@
 """The package as a library: submissions checked and scored, phases sealed, teams ranked, from any program.
 
 Nothing is printed and nothing of the caller's process is changed: signal handlers, descriptors, environment,
-the start method of multiprocessing. What reads submissions runs in a process of its own.
+the start method of multiprocessing. Submissions are read in a process of its own.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ def evaluate(
     phase
         A phase folder, or the name of one below `ground-truth/`; `seal` seals it.
     submission
-        A zip archive, a csv file, or a folder with what one of them holds; of an algorithm phase, the folder
-        that the platform mounts as `/input`.
+        A zip archive, a csv file, or a folder with the content of one; of an algorithm phase, the folder that
+        the platform mounts as `/input`.
     workers
         Number of worker processes, by default one per processor; 0 for none.
     progress
@@ -51,7 +51,6 @@ def evaluate(
         With every fault of a submission that is not scored.
     PhaseError
         For a phase that is unknown, not sealed or altered since, and where its budget of time is used up.
-
     """
     arguments = {"phase": fspath(phase), "submission": fspath(submission), "workers": workers}
     result: Evaluation | SubmissionRejected = _run("evaluate_submission", arguments, progress)

@@ -1,4 +1,4 @@
-"""What the library's functions return: typed, as plain dictionaries, and as pandas frames."""
+"""Results of the library's functions: typed, as plain dictionaries, and as pandas frames."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CASES_FILE = "cases.json"
 class SubmissionRejected(Exception):  # noqa: N818 - the platform's word
     """Raised for a submission with faults, which is not scored.
 
-    Its text is the line that participants see on the platform; ``faults`` lists what that line counts.
+    The text is the line that participants see on the platform; ``faults`` lists every fault that it counts.
     """
 
     def __init__(self, line: str, faults: tuple[Fault, ...]) -> None:
@@ -33,7 +33,7 @@ class SubmissionRejected(Exception):  # noqa: N818 - the platform's word
         super().__init__(line)
 
     def __reduce__(self) -> tuple[type[SubmissionRejected], tuple[str, tuple[Fault, ...]]]:
-        """Return how an equal exception is made, for pickle."""
+        """Return the class and the faults, from which pickle makes an equal exception."""
         return type(self), (str(self), self.faults)
 
     def to_frame(self) -> pandas.DataFrame:
