@@ -66,7 +66,7 @@ else:
 
 
 def name_of(table: type[FieldTable] | type[MetricTable]) -> str:
-    """Return the name under which a kind or a metric is declared."""
+    """Return the name of a kind or a metric in a declaration."""
     discriminator: Any = table.model_fields["kind" if issubclass(table, FieldTable) else "metric"].annotation
     name: str = discriminator.__args__[0]
     return name
