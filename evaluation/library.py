@@ -51,6 +51,7 @@ def evaluate(
         With every fault of a submission that is not scored.
     PhaseError
         For a phase that is unknown, not sealed or altered since, and where its budget of time is used up.
+
     """
     arguments = {"phase": fspath(phase), "submission": fspath(submission), "workers": workers}
     result: Evaluation | SubmissionRejected = _run("evaluate_submission", arguments, progress)

@@ -81,7 +81,7 @@ class Evaluation:
     def figures(self) -> pandas.DataFrame:
         """Return a row per task and metric, with all digits, though fewer may be published.
 
-        Columns: value, lower and upper bound of the interval, standard deviation; what does not exist is NaN.
+        Columns: value, lower and upper bound of the interval, standard deviation; missing figures are NaN.
         """
         import pandas
 

@@ -64,7 +64,7 @@ def organiser_records(scores: Scores, figures: Figures) -> dict[str, Any]:
 
 
 def summarise(scores: Scores, figures: Figures | None = None) -> MetricsFile:
-    """Return the content of `metrics.json`; ``figures`` are those of the scores, if they are known."""
+    """Return the content of `metrics.json`; ``figures`` of the scores, if they are known, are used."""
     phase, config = scores.phase, scores.phase.config
     if figures is None:
         figures = figures_of(scores)

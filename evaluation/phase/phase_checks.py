@@ -63,7 +63,7 @@ def faults_of_sockets(config: PhaseConfig, tasks: tuple[Task, ...]) -> list[str]
 
 
 def impossible_methods(config: PhaseConfig, tasks: tuple[Task, ...], cases: Cases) -> list[str]:
-    """Return a fault for every metric whose intervals cannot be computed by the chosen method."""
+    """Return a fault for every metric that does not support its chosen interval method."""
     metrics, clustered = metrics_of(tasks), CLUSTER_COLUMN in cases.columns
     problems = []
     for name, method in config.interval_methods.items():

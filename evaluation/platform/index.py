@@ -31,7 +31,7 @@ class SubmissionIndex:
 
 
 def participating(form: Form, tasks: Sequence[Task], sources: Sources) -> tuple[Task, ...]:
-    """Return the tasks without the optional ones for which nothing was submitted."""
+    """Return the tasks without the optional ones that have no submitted value."""
     return tuple(
         task
         for task in tasks

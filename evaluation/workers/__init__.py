@@ -4,10 +4,11 @@ A participant's file can be made to take over the library that decodes it. So th
 knows no label, and a process that knows labels decodes no file of a submission.
 
     main process ── starts first ──► server ── forks ──► readers: form and submission only, confined
-         │                             │                     │ reports and values: numbers, texts, arrays │
-         opens the reference,       │                     ▼ │  reads no file of           └── forks ──►
-         scorers: the reference, and values that are checked again │  a submission
-         │ rows └───────────────────────────────────────────────────┘
+         │                             │                     │ reports and values: numbers, texts, arrays
+         │  opens the reference,       │                     ▼
+         │  reads no file of           └── forks ──► scorers: the reference, and values that are checked again
+         │  a submission                                     │ rows
+         └───────────────────────────────────────────────────┘
 
 - The server (`server`, `processes`) is started before the reference is opened. It imports what workers need
   and forks them; it is given nothing else, so no worker inherits a label.

@@ -102,9 +102,7 @@ class DecisionMetric(MetricTable, ABC):
         right: Callable[[float, float], bool],
         enters: Callable[[float], bool] = lambda true: True,
     ) -> Measure:
-        """Return the share of cases with a ``right`` prediction among those with a true class that
-        ``enters``.
-        """
+        """Return the share of ``right`` predictions among the cases with a true class that ``enters``."""
         decided = self.decided(name, field_name, table)
 
         def row(comparison: Comparison) -> Row:
