@@ -1,4 +1,4 @@
-"""The work of the library's functions, as it is done in a process of its own; see `evaluation.isolated`."""
+"""The library's functions as they run in a separate process; see `evaluation.isolated`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The package as a library: submissions checked and scored from any program.
 
 Nothing is printed and nothing of the caller's process is changed: signal handlers, descriptors, environment,
-the start method of multiprocessing. What reads submissions runs in a process of its own.
+the start method of multiprocessing. Submissions are read in a process of its own.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def evaluate(
     phase
         A phase folder, or the name of one below `ground-truth/`; `seal` seals it.
     submission
-        A zip archive, a csv file, or a folder with what one of them holds; of an algorithm phase, the folder
-        that the platform mounts as `/input`.
+        A zip archive, a csv file, or a folder with the content of one; of an algorithm phase, the folder that
+        the platform mounts as `/input`.
     workers
         Number of worker processes, by default one per processor; 0 for none.
     progress

@@ -1,4 +1,4 @@
-"""What the library's functions return: typed, as plain dictionaries, and as pandas frames."""
+"""Results of the library's functions: typed, as plain dictionaries, and as pandas frames."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CASES_FILE = "cases.json"
 class SubmissionRejected(Exception):  # noqa: N818 - the platform's word
     """Raised for a submission with faults, which is not scored.
 
-    Its text is the line that participants see on the platform; ``faults`` lists what that line counts.
+    The text is the line that participants see on the platform; ``faults`` lists every fault that it counts.
     """
 
     def __init__(self, line: str, faults: tuple[Fault, ...]) -> None:
@@ -31,7 +31,7 @@ class SubmissionRejected(Exception):  # noqa: N818 - the platform's word
         super().__init__(line)
 
     def __reduce__(self) -> tuple[type[SubmissionRejected], tuple[str, tuple[Fault, ...]]]:
-        """Return how an equal exception is made, for pickle."""
+        """Return the class and the faults, from which pickle makes an equal exception."""
         return type(self), (str(self), self.faults)
 
     def to_frame(self) -> pandas.DataFrame:
@@ -79,7 +79,7 @@ class Evaluation:
     def figures(self) -> pandas.DataFrame:
         """Return a row per task and metric, with all digits, though fewer may be published.
 
-        Columns: value, lower and upper bound of the interval, standard deviation; what does not exist is NaN.
+        Columns: value, lower and upper bound of the interval, standard deviation; missing figures are NaN.
         """
         import pandas
 

@@ -35,7 +35,7 @@ class NumberField(TwoClassFieldTable):
 
     @property
     def range(self) -> float:
-        """The difference of the bounds; infinite if there are not both."""
+        """The difference of the bounds; infinite if one is missing."""
         if self.minimum is None or self.maximum is None:
             return math.inf
         return self.maximum - self.minimum
