@@ -14,7 +14,7 @@ Who = Literal["annotator", "submission"]
 
 
 def write_agreement_table(path: Path, who: Who, agreement: Iterable[Agreement]) -> None:
-    """Write a row for each figure; those of all together have no second annotator or submission."""
+    """Write a row for each figure; joint figures have no second annotator or submission."""
     write_rows(
         path,
         ("field", "measure", f"{who}_1", f"{who}_2", "cases", "value", "lower", "upper"),

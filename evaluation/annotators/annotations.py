@@ -55,7 +55,7 @@ class AnnotatorsFolder:
         return {field.name for field in self.fused if (annotator, position, field.name) in self.dropped}
 
     def incomplete_fields(self, annotator: str, position: int) -> set[str]:
-        """Return the fields of an annotator's case of which all or a region was dropped."""
+        """Return the fields of an annotator's case that were dropped, wholly or in a region."""
         partly = {
             field.name for field in self.fused if self.regions_left_out(annotator, position, field.name)
         }
@@ -103,7 +103,7 @@ def _is_kept(field: Field, cases: Cases) -> bool:
 def read_like_references(task: Task) -> Task:
     """Return a task whose fields are read like references: for example a label instead of a likelihood.
 
-    Boxes are in the files of the reference too, whose layout may be another than that of submissions.
+    Boxes are read from the reference's files, which may have another layout than submissions.
     """
     fields = []
     for field in task.fields:

@@ -28,7 +28,7 @@ def best_of_board(path: Path, folders: Mapping[str, Path], count: int, board: st
     """Return the first ``count`` teams of a leaderboard that `rank --output` wrote.
 
     path: `leaderboard.csv`, or the folder that holds it. folders: the candidates by the name of the team; a
-    team of which one of several submissions counts has it in a sub-folder. board: "<board> place" is the
+    team with several submissions has the one that counts in a sub-folder. board: "<board> place" is the
     column of places; None: the overall one, or the only one. Teams that are not ranked are never chosen.
     Raises `PhaseError` for an unknown board, for fewer ranked teams, for a tie about the last place, and for
     chosen teams that are not among the candidates.

@@ -44,7 +44,7 @@ def compared_boxes(
 
 
 def numbers_of_boxes(rows: Rows, classes: Sequence[str]) -> Mapping[str, int]:
-    """Return the number of boxes of every class by its name; without classes that of all."""
+    """Return the number of boxes by class, or the total if there are no classes."""
     return {
         name: int(np.count_nonzero(rows[:, 0] == label)) for label, name in enumerate(classes or ("boxes",))
     }

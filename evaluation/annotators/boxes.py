@@ -17,7 +17,7 @@ Rows = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class BoxRules:
-    """What a kind says of its boxes: whether they have a confidence, both corners count, how many may be."""
+    """The declared properties of boxes: confidence, inclusive corners, largest number."""
 
     with_confidence: bool
     inclusive_corners: bool
@@ -54,11 +54,11 @@ def voted_boxes(
 ) -> Rows:
     """Return the boxes of one class for which most annotators vote, shape (boxes, 2 · axes).
 
-    corners: shape (boxes, 2 · axes); owner: shape (boxes,), the annotator of each. The box that overlaps
-    most with those of others is first. It takes of every other annotator the box that overlaps it most, if
-    the IoU is above the threshold; what is left is grouped in the same way. So of a group, each annotator
-    has at most one box, and two objects of one annotator are never one. A group that most annotators have
-    becomes the mean of its members, or with "nms" its first box.
+    corners: shape (boxes, 2 · axes); owner: shape (boxes,), the annotator of each. The box that overlaps most
+    with other annotators' boxes starts a group. From every other annotator, the group takes the box that
+    overlaps it most, if the IoU is above the threshold. The remaining boxes are grouped in the same way. So a
+    group has at most one box of each annotator. A group that most annotators have becomes the mean of its
+    members, or with "nms" its first box.
     """
     found = []
     left = _most_agreed(corners, owner, inclusive_corners)
@@ -97,7 +97,7 @@ def _fused(corners: Rows, confidence: Rows, members: int, kind: BoxRules, rules:
 
 
 def _most_agreed(corners: Rows, owner: NDArray[np.intp], inclusive_corners: bool) -> NDArray[np.intp]:
-    """Return the order of boxes by their overlap with those of others, the most first; ties by corners."""
+    """Return the order of boxes by descending overlap with other annotators' boxes; ties by corners."""
     support = np.array(
         [
             # Sorted, so that rounding does not depend on the order of the annotators.

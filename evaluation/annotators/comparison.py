@@ -1,4 +1,4 @@
-"""What is compared in the values of one case, by kind: decisions, numbers, similarities, distances."""
+"""Comparisons of the values of one case, by kind: decisions, numbers, similarities, distances."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def _numbers_of_boxes(kind: BoxList | BoxesInSpace, value: Boxes) -> Mapping[str
 
 
 def counting(figures: Mapping[str, Figure], *left_out: Collection[str]) -> dict[str, Figure]:
-    """Return figures by name without those of regions that are left out, whose names begin their names."""
+    """Return figures by name, without the ones whose names begin with a region that is left out."""
     regions = {region for regions in left_out for region in regions}
     return {
         name: figure

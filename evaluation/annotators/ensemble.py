@@ -33,7 +33,7 @@ Numbers = Mapping[str, Mapping[str, Sequence[float | None]]]
 
 @dataclass(frozen=True)
 class Ensemble:
-    """What was written: submissions, tasks, and the number of cases with a value by field.
+    """A written ensemble: submissions, tasks, and the number of cases with a value by field.
 
     ``agreement`` and ``disagreement`` are of the members; numbers are compared on their common scale.
     """

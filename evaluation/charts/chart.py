@@ -1,4 +1,4 @@
-"""A figure: its data, its Vega-Lite specification, and what is written beside it."""
+"""A figure: its data, its Vega-Lite specification, title and description."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class Chart:
     ``name`` is its identifier: lower-case letters, digits and hyphens, unique in a page. ``data`` are its
     tables by name; the layers of ``specification`` refer to them as ``{"data": {"name": …}}``. The
     specification has neither data nor configuration of its own, and no width unless the figure needs one.
-    ``description`` says in a sentence or two what is drawn, for a caption and for those who cannot see it.
-    ``follows`` names the published figure that it follows. ``single_cases``: whether a mark can be one case.
+    ``description`` is the caption, one or two sentences, which also serve as alternative text. ``follows``
+    names the published figure that it follows. ``single_cases``: whether a mark can be one case.
     """
 
     name: str

@@ -22,7 +22,7 @@ _LEVEL = (0.025, 0.975)
 
 
 def roc_curve(name: str, table: RocTable) -> Curve:
-    """Return the curve of all cases, thinned to what a figure can show."""
+    """Return the curve of all cases, thinned to the resolution of a figure."""
     points = roc_points(table, np.ones(table.score.size))
     shown = thinned(points.false_positive_rate, points.sensitivity)
     return Curve(name, points.false_positive_rate[shown], points.sensitivity[shown])
@@ -58,7 +58,7 @@ def point_at_threshold(name: str, table: RocTable, threshold: float) -> Operatin
 
 
 def precision_recall_curve(name: str, table: RocTable) -> PrecisionRecallCurve:
-    """Return the curve of all cases by ascending recall, thinned to what a figure can show."""
+    """Return the curve of all cases by ascending recall, thinned to the resolution of a figure."""
     recall, precision = recall_and_precision(table, np.ones((1, table.score.size)))
     shown = thinned(recall[0], precision[0])
     return PrecisionRecallCurve(name, recall[0][shown], precision[0][shown])

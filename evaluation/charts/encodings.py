@@ -38,7 +38,7 @@ def names_down(field: str) -> dict[str, Any]:
 
 
 def tooltip(*names: str, numbers: tuple[str, ...] = (), digits: int = 3) -> list[Record]:
-    """Return what is shown beside a mark that is pointed at: names, then numbers."""
+    """Return the tooltip: names, then numbers."""
     return [
         *({"field": name, "type": "nominal"} for name in names),
         *({"field": name, "type": "quantitative", "format": f".{digits}f"} for name in numbers),

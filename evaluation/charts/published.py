@@ -29,7 +29,7 @@ from evaluation.platform.result_file import MetricsFile
 
 _STEPS = 10
 CURVE_NUMBERS = _STEPS - 1
-"""How many numbers a curve adds to what `metrics.json` holds; its ends are known."""
+"""How many numbers a curve adds to `metrics.json`; its ends are known."""
 _POSITION_DIGITS = 4
 
 

@@ -25,7 +25,7 @@ _OPPOSITE: dict[Verdict, Verdict] = {
 
 @dataclass(frozen=True)
 class TestedPair:
-    """Two teams, what the test found (of the row), and its p-value after correction, if any."""
+    """Two teams, the test's outcome for the team of the row, and its corrected p-value, if any."""
 
     __test__ = False
 

@@ -11,10 +11,10 @@ ThemeName = Literal["light", "dark"]
 BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#E69F00", "#009E73", "#CC79A7"
 SKY, VERMILION, YELLOW = "#56B4E9", "#D55E00", "#F0E442"
 GREY = "#767676"
-"""For what is no data of its own: diagonals, zero lines, bands. Readable on white and on black."""
+"""The colour of diagonals, zero lines and bands. Readable on white and on black."""
 
 INK = "ink"
-"""The style of marks in the colour of text, outlined in that of the background."""
+"""The style of marks in the colour of text, outlined in the colour of the background."""
 
 OKABE_ITO = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, YELLOW)
 """Seven colours that the colour-blind can tell apart (Okabe and Ito 2008), without their black."""

@@ -1,4 +1,4 @@
-"""The arguments of `evaluate --each`, and what they ask for."""
+"""The arguments of `evaluate --each`."""
 
 from __future__ import annotations
 

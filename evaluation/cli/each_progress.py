@@ -17,7 +17,7 @@ Ended = Callable[[str], None]
 
 @contextmanager
 def each_progress(total: int, tell: Callable[[Sequence[str]], None]) -> Iterator[Ended]:
-    """Yield what takes the lines of submissions; ``tell`` writes a line where stdout is no terminal."""
+    """Yield the writer of the submissions' lines; ``tell`` writes a line where stdout is no terminal."""
     if not sys.stdout.isatty():
         yield lambda line: tell([line])
         return

@@ -142,7 +142,7 @@ def _require_names(jobs: Sequence[_Job]) -> None:
 
 
 def _engine(arguments: argparse.Namespace, tasks: list[Task], streams: Streams) -> tuple[Engine, list[Task]]:
-    """Return what scores the tasks, and the tasks with their share of the machine."""
+    """Return the engine that scores the tasks, and the tasks with their share of the machine."""
     if arguments.cluster is not None:
         from evaluation.rescoring.cluster import OnCluster
 
@@ -165,7 +165,7 @@ def _engine(arguments: argparse.Namespace, tasks: list[Task], streams: Streams) 
 
 
 def _compared(jobs: Sequence[_Job], since: Path, output: Path) -> Iterator[str]:
-    """Write changes.json and yield the table of what has changed. Raises `PhaseError` and `OSError`."""
+    """Write changes.json and yield the table of changes. Raises `PhaseError` and `OSError`."""
     from evaluation.rescoring.changes import FILE_NAME, changes_between, changes_json, table_of
 
     found = [changes_between(since / job.folder, output / job.folder) for job in jobs]

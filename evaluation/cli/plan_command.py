@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print what the figures need. Raises `PhaseError` for arguments that do not fit together."""
+    """Print the needed numbers of cases. Raises `PhaseError` for arguments that do not fit together."""
     aims = _aims(arguments)
     prevalence: Fraction | None = arguments.prevalence
     needed = cases_needed(aims, prevalence, _LEVEL)

@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
     grouped = {role: _grouped(ranked[role].board, path, arguments) for role, path in tables.items()}
     paths: list[Path] = []
     if arguments.output:
-        # Written first: whoever reads the output may stop reading before its end.
+        # Written first: the reader of the output may stop before its end.
         paths = write_leaderboard(board, arguments.output)
         for role, phase in ranked.items():
             suffix = f"-{role}" if role else ""

@@ -19,7 +19,7 @@ def limited(
 ) -> tuple[dict[str, PhaseResults], list[str]]:
     """Return the results of the submissions that count by phase, and notices on the others.
 
-    ``paths`` are those of the results. Raises `RankingError`.
+    ``paths``: of the results. Raises `RankingError`.
     """
     numbers = _by_phase("evaluations", arguments.evaluations, results, _count)
     times = _by_phase("deadline", arguments.deadline, results, read_time)
@@ -34,7 +34,7 @@ def limited(
 
 
 def selection_of(text: str | None) -> Selection | None:
-    """Return which teams of which phase are ranked in the others. Raises `RankingError`."""
+    """Return the teams of one phase that are ranked in the others. Raises `RankingError`."""
     if text is None:
         return None
     role, equals, number = text.partition("=")

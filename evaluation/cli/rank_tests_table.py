@@ -56,7 +56,7 @@ def _neighbours(pairs: Sequence[Comparison]) -> list[Comparison]:
 
 
 def subgroup_table(phase: PhaseLeaderboard) -> Table:
-    """Return the tests between subgroups within teams; of many those of the metrics that are ranked."""
+    """Return the tests between subgroups within teams; if there are many, only of ranked metrics."""
     tests = phase.subgroup_tests
     title = "Tests between subgroups within each team (rank-sum, not corrected for their number)"
     if len(tests) > _MOST_ROWS:

@@ -1,4 +1,4 @@
-"""`report changes`: one HTML file about what has changed since earlier results."""
+"""`report changes`: one HTML file about the changes since earlier results."""
 
 from __future__ import annotations
 

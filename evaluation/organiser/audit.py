@@ -1,9 +1,9 @@
-"""How much of a phase's labels its published figures give to someone who submits many times.
+"""How many bits of a phase's labels the published figures reveal to repeated submissions.
 
-Every published number answers a question about the labels that the submission puts. A number that can take n
-values gives at most log2(n) bits, so that k bits of labels need at least k / log2(n) submissions. All
-published numbers count against every label: whether a figure of one task tells of a label of another,
-nobody has to show. That is a bound; what an attack really needs, `evaluation.organiser.attack` tries.
+Every submission asks a question about the labels, which the published numbers answer. A number with n
+possible values gives at most log2(n) bits, so that k bits of labels need at least k / log2(n) submissions.
+All published numbers count against every label, also those of other tasks. That is a bound;
+`evaluation.organiser.attack` tries real attacks.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ class Size:
 
 @dataclass(frozen=True)
 class Figure:
-    """One or more numbers that are published of a metric ("task.metric").
+    """The published numbers of a metric ("task.metric"), one or more.
 
-    ``extent`` is the width of the range of each, ``digits`` the number of its decimals. ``labels`` names the
-    labels of which the metric is made, ``exact`` is how many values it can take before it is rounded.
+    ``extent`` is the width of each number's range, ``digits`` the number of decimals. ``labels`` names the
+    labels that enter the metric, ``exact`` is how many values it can take before rounding.
     """
 
     metric: str
@@ -103,9 +103,9 @@ def bits_of(figures: Iterable[Figure], digits: int | None = None) -> float:
 
 
 def audit(phase: Phase, workers: int, sizes: Mapping[str, Size] | None = None) -> Disclosure:
-    """Return what the results of a phase disclose.
+    """Return the bits that the results of a phase disclose.
 
-    ``sizes`` gives the 0/1 labels of tasks, by name, another number. Raises `PhaseError` where the reference
+    ``sizes``: other numbers of 0/1 labels, by name of the task. Raises `PhaseError` where the reference
     cannot be read.
     """
     scores = scores_of_nothing(phase, phase.tasks, workers)
@@ -169,7 +169,7 @@ def _each(subgroups: Mapping[str, Mapping[str, Any]]) -> Iterator[Mapping[str, A
 
 
 def _further(estimate: Any) -> dict[str, int]:
-    """Return what else is published of a metric, and how many numbers it is."""
+    """Return the other published numbers of a metric, by description, and how many they are."""
     further = {
         field.name.replace("_", " "): _numbers(getattr(estimate, field.name))
         for field in dataclasses.fields(estimate)
@@ -203,7 +203,7 @@ def _exact_values(metric: Metric, table: CaseTable) -> int | None:
 
 
 def _sized(metric: Metric, table: CaseTable, size: Size | None) -> CaseTable:
-    """Return the table, or one of other numbers of labels, of which it holds nothing else."""
+    """Return the table, or one with the given numbers of labels and no other content."""
     column = label_column(metric)
     if size is None or column is None:
         return table

@@ -98,7 +98,7 @@ def are_numbers(cells: Sequence[str]) -> bool:
 
 
 def unlisted(classes: Sequence[Classes]) -> Iterator[str]:
-    """Yield a notice on every column of classes whose values are too many to be listed."""
+    """Yield a notice on every column of classes with too many values to list."""
     for column in classes:
         if not column.values:
             different = len({cell for cell in column.cells if cell})

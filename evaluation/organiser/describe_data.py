@@ -1,4 +1,4 @@
-"""The data of phases as columns: what the case table holds, and what is measured of each case's reference."""
+"""The data of phases as columns: the case table, and measurements of each case's reference."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def _key(quantity: Quantity) -> tuple[str, str, str]:
 
 
 def _measure(phase: Phase, start: int, measured: _Measured, progress: Progress) -> Iterable[str]:
-    """Measure the references of a phase, and return what is wrong with them, each fault once."""
+    """Measure the references of a phase, and return their faults, each once."""
     references = [field for field in references_of(phase.tasks) if _is_derived(field)]
     reference = OpenReference(phase.reference, references)
     submitted = {field.name: kind_submitted(field) for field in fields_of(phase.tasks)}

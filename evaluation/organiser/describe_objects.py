@@ -1,4 +1,4 @@
-"""What can be measured of boxes, points and flags of the reference: numbers, sizes and positions."""
+"""Measurements of boxes, points and flags of the reference: numbers, sizes and positions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CORNERS = 2
 
 
 def measured_objects(name: str, kind: Kind, value: Any, inclusive: bool) -> Iterator[Measurement]:
-    """Yield what is measured of boxes, points and key points; nothing of any other value.
+    """Yield the measurements of boxes, points and key points; nothing for any other value.
 
     A case without an object of a class has no number of them (None), so that the number of cases tells how
     many have the class. ``inclusive``: both corners of a box belong to it.

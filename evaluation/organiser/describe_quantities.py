@@ -1,4 +1,4 @@
-"""What can be measured of a mask, a map or a volume of the reference: areas, volumes, shares and ratios."""
+"""Measurements of a mask, a map or a volume of the reference: areas, volumes, shares and ratios."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from evaluation.metrics.cup_to_disc import VerticalDiameter, vertical_cup_to_dis
 from evaluation.metrics.overlap import region_of
 
 Number = float | tuple[float, ...] | None
-"""One number of a case, those of its objects, or None where the case has not got the structure."""
+"""One number of a case, one per object, or None where the case lacks the structure."""
 
 
 @dataclass(frozen=True)
@@ -56,10 +56,10 @@ class Measurement:
 def measured_structures(
     name: str, kind: Kind, submitted: Kind | None, value: Any, case: CaseForm, diameter: VerticalDiameter
 ) -> Iterator[Measurement]:
-    """Yield what is measured of the structures in a mask, a map or a volume; nothing of any other value.
+    """Yield the measurements of structures in a mask, a map or a volume; nothing for any other value.
 
     ``submitted`` is the kind of the predictions: where it detects lesions, the components of the reference
-    are counted and measured. A structure that the case has not got is measured as None.
+    are counted and measured. A structure that the case lacks is measured as None.
     """
     if isinstance(kind, LabelMask):
         regions = [

@@ -1,4 +1,4 @@
-"""What a description of data consists of; it is for the organiser alone."""
+"""The parts of a description of data; it is for the organiser alone."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class NumberRow:
 
 @dataclass(frozen=True)
 class ClassRow:
-    """How many cases of a group are of a class; ``of``: those that have any class, of which it is a share."""
+    """How many cases of a group are of a class; ``of``: how many have any class."""
 
     quantity: Quantity
     value: str
@@ -89,7 +89,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Description:
-    """What `describe` writes. It holds the labels of single cases and is for the organiser alone.
+    """The output of `describe`. It holds the labels of single cases and is for the organiser alone.
 
     ``cases`` are the names of the cases, phase by phase; ``groupings`` give the group of each.
     """

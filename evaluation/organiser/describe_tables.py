@@ -17,7 +17,7 @@ _PAIRS = "pairs that differ"
 
 @dataclass(frozen=True)
 class TextTable:
-    """A table whose cells are texts; ``left`` are the columns of words, the others hold numbers."""
+    """A table of texts; ``left`` are the columns of words, the others hold numbers."""
 
     name: str
     title: str

@@ -32,9 +32,9 @@ class Aim:
 
 @dataclass(frozen=True)
 class Needed:
-    """The cases that an aim needs: positive and negative ones, None for a class that it does not need.
+    """The positive and negative cases that an aim needs, None for a class that it does not need.
 
-    ``cases`` are those of a set with the planned prevalence, None without one.
+    ``cases``: the size of a set with the planned prevalence, None without one.
     """
 
     aim: Aim
@@ -59,7 +59,7 @@ class Given:
 
 
 def cases_needed(aims: Sequence[Aim], prevalence: Fraction | None, level: float = 0.95) -> list[Needed]:
-    """Return what each aim with a half-width needs, in their order.
+    """Return the cases that each aim with a half-width needs, in their order.
 
     prevalence: the share of positive cases in the set, in (0, 1). Raises `PhaseError` with every fault.
     """
@@ -119,5 +119,5 @@ def _needed(aim: Aim, half_width: float, prevalence: Fraction | None, level: flo
 
 
 def _cases_with(members: int, share: Fraction) -> int:
-    """Return the fewest cases of which a share is at least a number of members."""
+    """Return the fewest cases for a share of them to be at least a number of members."""
     return math.ceil(members / share)

@@ -43,7 +43,7 @@ def metrics_of_empty_submission(phase: Phase, workers: int) -> dict[str, Any]:
 
 
 def platform_settings(phase: Phase, least: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings by the platform's names; ``least`` is what `metrics_of_empty_submission` returns.
+    """Return the settings by the platform's names; ``least``: from `metrics_of_empty_submission`.
 
     Raises `PhaseError` for values that the platform would reject.
     """
@@ -127,7 +127,7 @@ def ranking_notes(phase: Phase, settings: Mapping[str, Any]) -> list[str]:
 
 
 def _submissions(given: Submissions) -> dict[str, Any]:
-    """Return how many submissions are accepted, and when; nothing for what the phase does not say."""
+    """Return how many submissions are accepted, and when, as far as the phase says."""
     return {
         "submissions_limit_per_user_per_period": given.limit,
         "submission_limit_period": given.period_days,

@@ -39,7 +39,7 @@ def draw_part(strata: Sequence[Stratum], share: Fraction, seed: int) -> list[int
 def _draw(
     positions: Sequence[int], strata: Sequence[Stratum], depth: int, total: int, rng: np.random.Generator
 ) -> list[int]:
-    """Return so many of the positions, whose strata have the same values before a depth."""
+    """Return a number of positions with strata that have the same values before a depth."""
     if not positions or depth == len(strata[positions[0]]):
         drawn: list[int] = rng.permutation(np.array(positions, dtype=np.int64))[:total].tolist()
         return drawn

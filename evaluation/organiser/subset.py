@@ -46,9 +46,9 @@ class Part:
 
 
 def draw(phase: Phase, share: Fraction, columns: Sequence[str] = (), seed: int = 0) -> Part:
-    """Return a part of the cases of a phase, drawn within the strata that columns of its case table make.
+    """Return a part of the cases of a phase, drawn within strata by columns of its case table.
 
-    The first column's values get their share exactly, within them those of the second, and so on.
+    The first column's values get their share exactly, within them the second's, and so on.
     A column with bins among the phase's subgroups is cut at them. By default the strata are the first label
     in the case table that has 2 to 10 values, if there is one. Raises `PhaseError` for a column that is
     unknown or has more than 10 values, and for a share that draws no case.
@@ -80,10 +80,10 @@ def write_subset(
 ) -> list[str]:
     """Write the phase folder of a part, ready to seal, and return the sealed files that it leaves out.
 
-    name, title: of the new phase; by default it keeps the title. stack: most images of a stack, by default
-    those of the largest. progress: called with the number of cases done. Left out are files that belong to
-    no case, such as `leaderboard.csv`, whose values are those of all cases. Raises `PhaseError`, and writes
-    nothing, where the part is not a valid phase.
+    name, title: of the new phase; by default it keeps the title. stack: most images of a stack, by default as
+    in the largest. progress: called with the number of cases done. Files that belong to no case are left out,
+    such as `leaderboard.csv`, which is about all cases. Raises `PhaseError`, and writes nothing, where the
+    part is not a valid phase.
     """
     forms = [phase.cases.forms[position] for position in part.positions]
     with whole_folder(output) as folder:

@@ -1,4 +1,4 @@
-"""What the rankings of several tasks or phases have in common: consensus, agreement, and a dendrogram."""
+"""Rankings of several tasks or phases compared: consensus, agreement, and a dendrogram."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class AcrossRankings:
 
 
 def across_rankings(teams: Sequence[str], rankings: Mapping[str, Sequence[int]]) -> AcrossRankings | None:
-    """Return what rankings have in common; None with fewer than two rankings or two common teams.
+    """Return the comparison of rankings; None with fewer than two rankings or two common teams.
 
     rankings: places by name, in the order of the teams, 0 for a team without a place.
     """

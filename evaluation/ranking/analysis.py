@@ -1,4 +1,4 @@
-"""What is computed from the results per case: intervals, tests, stability, difficulty, annotators."""
+"""Statistics from the results per case: intervals, tests, stability, difficulty, annotators."""
 
 from __future__ import annotations
 

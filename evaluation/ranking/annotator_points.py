@@ -30,8 +30,8 @@ class AnnotatorPoint:
     ``team_sensitivity`` is the highest over thresholds whose specificity reaches the annotator's;
     ``difference``: the team's minus the annotator's, with the interval over resampled cases, where the
     threshold and the annotator's figures are found anew. ``only_team``, ``only_annotator``: the positives
-    that one of them alone detects. ``p_holm`` is corrected for all ranked teams and annotators; teams that
-    are not ranked are a family of their own.
+    that only one of them detects. ``p_holm`` is corrected for all ranked teams and annotators; teams that are
+    not ranked are a family of their own.
     """
 
     annotator: str

@@ -85,10 +85,10 @@ def classifiers_of_teams(
     resampling: Resampling,
     choice: TestChoice,
 ) -> Classifiers:
-    """Return what the columns of every team say of the label of the first task with an area under a curve.
+    """Return each team's columns as classifiers of the label of the first task with an area under a curve.
 
-    columns: "task.column" by title. A team without all of a column's task has no such classifier. A value
-    that a case lacks is below every threshold for a positive and above every one for a negative.
+    columns: "task.column" by title. A team without results for a column's task has no such classifier. A
+    missing value is below every threshold for a positive case and above every one for a negative.
     Areas are tested by DeLong's test where it holds, see `compare`. No columns: nothing.
     """
     if not columns:

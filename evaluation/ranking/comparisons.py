@@ -25,8 +25,8 @@ class Comparison:
 
     ``difference`` is first minus second. ``favours`` is the team that the test finds better: a test of ranks
     can contradict the order by the mean. ``significant`` says that they differ, whichever is better.
-    ``detectable_difference`` is what a sample of this size could have found (80 % power, two-sided 5 %); a
-    pair that is not significant is no tie unless that is small enough. ``cases``: the number of
+    ``detectable_difference`` is the smallest one found with 80 % power at this sample size (two-sided 5 %); a
+    pair that is not significant is a tie only where that is small. ``cases``: the number of
     cases that enter a test of means, so n₁ = n₂ of a rank-sum test.
     """
 

@@ -22,7 +22,7 @@ class Selection:
 def finalists(phase: RankedPhase, number: int) -> tuple[str, ...]:
     """Return the teams whose overall place is at most ``number``, best first.
 
-    Teams that share the last of these places are all in, so that there may be more.
+    Teams that share the last place are all included, so there may be more.
     Raises `RankingError` where the phase has no overall leaderboard.
     """
     if phase.overall is None:

@@ -91,9 +91,9 @@ class MetricOfPhase:
 class PhaseLeaderboard:
     """The teams of one phase in the order of the leaderboard.
 
-    ``agreement``: by board, Kendall's τ-b between the ranking and those of the resamples. ``superiority``: by
-    board. ``robustness``: the places under other schemes, weights and subgroups. ``across``: what the boards
-    of several tasks have in common.
+    ``agreement``: by board, Kendall's τ-b between the ranking and each resample's ranking. ``superiority``:
+    by board. ``robustness``: the places under other schemes, weights and subgroups. ``across``: the
+    comparison of the boards of several tasks.
     """
 
     role: str | None
@@ -128,8 +128,8 @@ class FinalTeam:
 class Leaderboard:
     """The content of `leaderboard.json`.
 
-    ``across``: what the overall leaderboards of several phases have in common. ``legend``: how cells of the
-    printed tables are read.
+    ``across``: the comparison of the phases' overall leaderboards. ``legend``: how to read the cells of the
+    printed tables.
     """
 
     format: Literal["leaderboard/1"]

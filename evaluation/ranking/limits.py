@@ -74,9 +74,9 @@ def within_limits(
 ) -> tuple[PhaseResults, tuple[str, ...]]:
     """Return the results of the submissions that count, and notices on those that are left out.
 
-    A team's submissions are in the order of their times, without times in that of their names. Those after
-    the deadline are left out, then all evaluated ones beyond the limit; the place of the last one that counts
-    is that of the team. A team of which nothing is left is not listed.
+    A team's submissions are ordered by time, without times by name. Submissions after the deadline are left
+    out, then all evaluated ones beyond the limit; the last one left gives the team's place. A team without
+    submissions left is not listed.
     Raises `RankingError` for a deadline without times.
     """
     if limits.deadline and not times:

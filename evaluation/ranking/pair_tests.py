@@ -29,8 +29,8 @@ _MIN_OF_CLASS = 10
 class TestChoice:
     """The seed and number of random exchanges, and the test of means over cases.
 
-    Means are tested by the paired permutation of the mean, which is what orders the teams, or on request by
-    a test of ranks: Wilcoxon's signed-rank test, or the unpaired rank-sum test as in ADAM's paper.
+    Means are tested by paired permutation, since the mean orders the teams, or on request by a test of ranks:
+    Wilcoxon's signed-rank test, or the unpaired rank-sum test as in ADAM's paper.
     """
 
     __test__ = False

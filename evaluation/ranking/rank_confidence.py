@@ -72,7 +72,7 @@ def _standard_errors(columns: FloatArray, first: NDArray[np.intp], second: NDArr
     covariance = np.atleast_2d(np.cov(columns, rowvar=False))
     own = np.diag(covariance)
     variance = own[first] + own[second] - 2 * covariance[first, second]
-    # What is left of equal columns is rounding.
+    # Equal columns leave only rounding errors.
     return np.sqrt(np.where(variance > 1e-14 * (own[first] + own[second]), variance, 0.0))
 
 

@@ -13,7 +13,7 @@ from evaluation.core.resampling import Resampling
 from evaluation.phase.scores import RecordedColumns
 
 VARIANT_OF = "variant_of"
-"""The column of a table of teams with the team of which another one is a variant."""
+"""The column of a table of teams that names the original of a variant."""
 
 
 class RankingError(PhaseError):
@@ -66,7 +66,7 @@ class PhaseResults:
 
 
 def variant_faults(variants: Mapping[str, str], teams: Collection[str]) -> list[str]:
-    """Return what is wrong with variants: a team that is not known, or that is a variant itself."""
+    """Return the faults of variants: an original that is unknown or a variant itself."""
     return [
         f"{VARIANT_OF}: {team!r}, of which {variant!r} is a variant, "
         + ("is a variant itself" if team in variants else "is not a team")

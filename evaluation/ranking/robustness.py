@@ -1,4 +1,4 @@
-"""The places of teams under other schemes and on parts of the cases, beside those of the scheme in force."""
+"""The places of teams under other schemes and on parts of the cases, beside the places in force."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MIN_CASES = 2
 
 
 class Changed(NamedTuple):
-    """What differs, the boards that it can move teams in, and the places."""
+    """A change of the ranking, the boards in which it can move teams, and the new places."""
 
     kind: Kind
     change: str

@@ -24,7 +24,7 @@ class SchemeMetrics:
     cases: TeamCases
 
     def of_scheme(self) -> dict[str, Metric]:
-        """Return the metrics that the scheme ranks, including those of its composites."""
+        """Return the metrics that the scheme ranks, including the parts of its composites."""
         metrics = self.results.metrics
         return {name: metrics[name] for name in self._single(self.scheme.metrics)}
 

@@ -1,10 +1,10 @@
-"""`teams.csv` beside the results: which teams are ranked, listed, and compared with others.
+"""The file `teams.csv` beside the results: which teams are ranked, listed, and compared with others.
 
 team          a folder of results
 eligible      no: listed without a place
 listed        no: left out altogether, as if there were no results
-variant_of    the team of whose method this is a variant: without a place, and set beside that team
-compare_with  of a team without a place: the teams it is tested against, with ";" between; * for all ranked
+variant_of    the team with the original method: the variant has no place, and is shown beside it compare_with
+of a team without a place: the teams it is tested against, with ";" between; * for all ranked
 
 An empty cell or a missing column means yes, or no comparison. Other columns are remarks, or describe
 the methods (see `method_groups`).

@@ -50,7 +50,7 @@ def goodness_of_cases(results: SubmissionResults, task: Task) -> Floats:
 
 
 def _counts(results: SubmissionResults, task: Task, table: CaseTable) -> Iterator[Counts]:
-    """Yield what the columns of detection metrics count, the first metric first."""
+    """Yield the counts in the columns of detection metrics, the first metric first."""
     columns = table.column_names
     if {"predicted", "reference"} <= set(columns):
         inclusive = inclusive_corners(results.phase)

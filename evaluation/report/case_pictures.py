@@ -55,9 +55,9 @@ class Location:
 
 @dataclass(frozen=True)
 class CaseImage:
-    """A picture of a case in a task: what it shows, a data URI, and its panels from left to right.
+    """A picture of a case in a task: caption, data URI, and its panels from left to right.
 
-    ``numbered``: what the numbers in the picture stand for, from 1 on.
+    ``numbered``: the meanings of the numbers in the picture, from 1 on.
     """
 
     kind: PictureKind
@@ -77,9 +77,9 @@ def picture_of(
 ) -> CaseImage | None:
     """Return the picture of a case in a task: its first volume, boxes, points, or all of its masks.
 
-    Of a task whose values cannot be drawn, it is the photograph. ``submitted``: the values of the case that
-    were submitted and have a reference. ``volume`` returns the original image of a case whose value has three
-    axes, of a shape (z, y, x).
+    If a task's values cannot be drawn, it is the photograph. ``submitted``: the submitted values of the case
+    that have a reference. ``volume`` returns the original image, of shape (z, y, x), of a value with three
+    axes.
     """
     size, lossy = (case.height, case.width), photograph is not None
     if photograph is not None and not any(is_shown(field) for field in task.fields):

@@ -54,7 +54,7 @@ def troubled_cases(results: SubmissionResults) -> Iterator[CaseRecord]:
 
 
 def _shown_cells(results: SubmissionResults) -> list[str]:
-    """Return the columns of `cases.csv` that are shown: those of subgroups, and labels."""
+    """Return the columns of `cases.csv` that are shown: subgroups and labels."""
     config = results.phase.config
     wanted = dict.fromkeys([*(group.column for group in config.subgroups), *label_columns(results.phase)])
     known: Mapping[str, str] = results.cases[0].cells if results.cases else {}

@@ -1,4 +1,4 @@
-"""The case weights under which the band around a curve is drawn: those of the phase's intervals."""
+"""The case weights of the band around a curve, as in the phase's intervals."""
 
 from __future__ import annotations
 

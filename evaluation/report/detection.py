@@ -157,5 +157,5 @@ def _line(name: str, table: FrocTable) -> FrocLine:
 
 
 def _shown_thresholds(thresholds: Sequence[float]) -> list[int]:
-    """Return the positions of the thresholds that are shown: those of `THRESHOLDS`, else the first one."""
+    """Return the positions of the shown thresholds: all in `THRESHOLDS`, else the first one."""
     return [thresholds.index(one) for one in THRESHOLDS if one in thresholds] or [0]

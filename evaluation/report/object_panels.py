@@ -75,7 +75,7 @@ def _window(found: Objects, size: tuple[int, int]) -> Box:
 
 
 def _around(found: Objects, axes: tuple[int, int]) -> _View:
-    """Return a square that holds all objects with a margin; those of all views have one size."""
+    """Return a square that holds all objects with a margin, of one size in all views."""
     ends = [_ends(found, axis) for axis in range(found.axes)]
     half = (0.5 + _MARGIN) * max(_SMALLEST, *(high - low for low, high in ends))
     (x, y) = ((ends[axis][0] + ends[axis][1]) / 2 for axis in axes)

@@ -1,4 +1,4 @@
-"""What is drawn of points and boxes: where each is, in which colour, and which belong together."""
+"""The drawing of points and boxes: where each is, in which colour, and which belong together."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ Shape = Literal["ring", "cross", "box"]
 class Drawn:
     """A point or a box: its lower and its upper corner along x, y and, with three axes, z.
 
-    The corners of a point are equal; those of an object of known size hold its extent. ``wide`` lines are
-    seen below others in the same place.
+    The corners of a point are equal, unless its size is known. ``wide`` lines stay visible below others in
+    the same place.
     """
 
     shape: Shape
@@ -48,10 +48,10 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Objects:
-    """What is drawn of one case in one field; at least one object.
+    """The objects drawn for one case in one field, at least one.
 
-    joined: pairs of positions between which a line is drawn. surroundings: show what is around the objects
-    rather than the whole image. in_pixels: positions are those of the case's image.
+    joined: pairs of positions between which a line is drawn. surroundings: show the surroundings of the
+    objects rather than the whole image. in_pixels: positions are pixels of the case's image.
     """
 
     drawn: tuple[Drawn, ...]
@@ -81,7 +81,7 @@ def landmark_names(kind: Kind) -> tuple[str, ...]:
 
 
 def objects_of(phase: Phase, task: Task, field: Field, predicted: Any, references: Values) -> Objects | None:
-    """Return what is drawn of a field whose kind has a space; None where there is no object."""
+    """Return the drawing of a field that has positions in space; None where there is no object."""
     kind, reference = field.kind, references[field.name]
     space = space_of(kind)
     if space is None:

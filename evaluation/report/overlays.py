@@ -27,7 +27,7 @@ _FILL = 0.55
 
 
 def region_panels(found: Sequence[Region], size: tuple[int, int], photograph: Colours | None) -> Image.Image:
-    """Return one panel for each region side by side, all cut around what they show.
+    """Return one panel for each region side by side, each cropped to its content.
 
     size: height and width of the image in pixels. photograph: None, or colours of shape (height, width, 3).
     """
@@ -77,7 +77,7 @@ def _window(around: Box, size: tuple[int, int]) -> Box:
 
 
 def ground(window: Box, photograph: Colours | None) -> Colours:
-    """Return what lies below the drawing in a part of an image: the photograph, or one dark colour."""
+    """Return the background of a part of an image: the photograph, or one dark colour."""
     if photograph is not None:
         return photograph[window.slices]
     return np.full((*window.shape, 3), BACKGROUND, np.uint8)
@@ -96,7 +96,7 @@ def _cut(crop: Crop, window: Box) -> Mask:
 
 
 def _painted(pair: tuple[Mask, Mask], ground: Colours) -> Colours:
-    """Return the ground under the three kinds of regions, whose edges are opaque."""
+    """Return the ground under the three kinds of regions, with opaque edges."""
     predicted, reference = pair
     painted = ground.astype(np.float64)
     kinds = (

@@ -1,4 +1,4 @@
-"""What a page consists of: sections of figures, tables, pictures and paragraphs."""
+"""The parts of a page: sections of figures, tables, pictures and paragraphs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """A table whose rows can be sorted; ``name`` is its identifier, unique in the page."""
+    """A table with sortable rows; ``name`` is its identifier, unique in the page."""
 
     name: str
     title: str

@@ -19,7 +19,7 @@ Shape = tuple[int, int, int]
 
 
 class Photographs:
-    """The images of a folder by case; their names are those of the cases, with any extension."""
+    """The images of a folder by case; a file has the name of its case, with any extension."""
 
     def __init__(self, folder: Path | None) -> None:
         self._paths: dict[str, Path] = {}

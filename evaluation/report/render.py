@@ -21,7 +21,7 @@ from evaluation.report.page import Page
 # It draws specifications of version 5. Vega-Lite 5 itself warns of the newer Vega that it is bundled with.
 _VEGA_LITE = "6.4"
 _TEMPLATES = "templates"
-# The ends of script elements and comments, and what some parsers take as ends of lines.
+# The ends of script elements and comments, and the ends of lines in some parsers.
 _UNSAFE = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 
 

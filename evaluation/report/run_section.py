@@ -1,4 +1,4 @@
-"""The sections of what happened: failed and missing cases, run times; and how everything is defined."""
+"""The sections on the run: failed and missing cases, run times, and all definitions."""
 
 from __future__ import annotations
 

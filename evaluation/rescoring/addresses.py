@@ -40,7 +40,7 @@ def local_path(location: str) -> Path | None:
 
 
 def entries_of(folder: str) -> list[Entry]:
-    """Return what a folder holds, sorted by name, without hidden entries.
+    """Return the entries of a folder, sorted by name, without hidden ones.
 
     Raises `OSError`, and `PhaseError` where fsspec or its file system is not installed.
     """

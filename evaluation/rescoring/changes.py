@@ -1,4 +1,4 @@
-"""What has changed between earlier results of a phase and those of now: values, places and cases."""
+"""The changes from earlier to present results of a phase: values, places and cases."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class CaseChange:
 
 @dataclass(frozen=True)
 class SubmissionChange:
-    """One submission: why it had or has no result, all its values, and what has changed of its cases."""
+    """One submission: the reasons for missing results, all its values, and the changes of its cases."""
 
     team: str
     submission: str
@@ -71,7 +71,7 @@ class Changes:
 def changes_between(before: Path, now: Path) -> Changes:
     """Return the changes between two folders of results of one phase. Raises `RankingError`.
 
-    Values are compared as they are written. Places are those of the challenge's own ranking.
+    Values are compared as written. Places follow the challenge's own ranking.
     """
     earlier, later = read_results(before), read_results(now)
     scheme = scheme_of(later.challenge, later.options)

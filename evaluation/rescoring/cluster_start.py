@@ -1,4 +1,4 @@
-"""Starts a cluster of Dask, on this machine or through what Dask knows of batch systems and Kubernetes."""
+"""Start of a Dask cluster, on this machine or through Dask's packages for batch systems and Kubernetes."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def start_cluster(where: str, workers: int | None) -> Any:
         ) from None
     try:
         cluster = start()
-    except Exception as error:  # what the configuration lacks, in whatever way Dask's packages say it
+    except Exception as error:  # Dask's packages report a lacking configuration in many ways
         raise PhaseError(f"--cluster {where}: {str(error) or type(error).__name__}") from None
     if where == "local":
         return cluster

@@ -1,10 +1,10 @@
-"""Results on disk: written with the digests of what they were made of, and found again while these hold.
+"""Results on disk, kept with the digests of their inputs and found again while these hold.
 
     OUTPUT/<place>/             metrics.json, cases.json and the charts of the phase, or rejected.txt
-    OUTPUT/.kept/<place>.json   the record: what the result was made of, and the digests of its files
+    OUTPUT/.kept/<place>.json   the record: the digests of the result's inputs and files
 
 A result is withdrawn before another takes its place, `metrics.json` is written last and the record after it.
-So whoever reads a folder finds a whole result or none, and a result without a record is made again.
+So a folder holds a whole result or none, and a result without a record is made again.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _FILES = (CASES, REJECTED, *_CHARTS, METRICS)
 
 @dataclass(frozen=True)
 class Ingredients:
-    """What a result is made of beside its submission: the seal of the phase, where it came from, the code."""
+    """The inputs of a result besides its submission: the seal of the phase, its origin, the code."""
 
     seal: str
     source: str

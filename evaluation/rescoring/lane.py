@@ -22,7 +22,7 @@ from evaluation.rescoring.task import ATTEMPTS, Answer, Task, failed
 _LOG_CHARACTERS = 400
 
 
-class LaneDied(Exception):  # noqa: N818 - what became of it, as `Died`
+class LaneDied(Exception):  # noqa: N818 - named like `Died`, a result
     """Raised where the process ended before it answered; its text says how."""
 
 
@@ -91,7 +91,7 @@ class SteadyLane:
         self._lane: Lane | None = None
 
     def score(self, task: Task) -> Answer:
-        """Return the answer to a task; one whose process dies each time has failed."""
+        """Return the answer to a task, which fails if its process dies at every attempt."""
         reason = ""
         for _ in range(ATTEMPTS):
             if self._lane is None:
@@ -112,7 +112,7 @@ class SteadyLane:
 
 
 def died_each_time(reason: str) -> Answer:
-    """Return the answer for a submission whose process died at every attempt."""
+    """Return the answer for a submission after its process died at every attempt."""
     return failed(f"{reason}, {ATTEMPTS} times out of {ATTEMPTS}", elsewhere=True)
 
 

@@ -22,7 +22,7 @@ class _Given:
 
 
 class Lanes:
-    """Several processes, each of which scores one submission at a time; a context manager."""
+    """Several processes that each score one submission at a time; a context manager."""
 
     def __init__(self, count: int) -> None:
         self._count = count
@@ -40,8 +40,7 @@ class Lanes:
     def run(self, tasks: Iterator[Task | None]) -> Answers:
         """Yield every task with its answer, as they end.
 
-        A task whose process dies is given to a new one, three times in all: each process does one task at a
-        time, so no other submission can be to blame.
+        If its process dies, a task is given to a new one, three times in all.
         """
         again: deque[_Given] = deque()
         idle = list(self._lanes)

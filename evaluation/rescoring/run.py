@@ -1,4 +1,4 @@
-"""One run over many submissions: what is left to do, who does it, and what came of it."""
+"""One run over many submissions: finds the missing results, scores, and writes them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def score_all(tasks: Sequence[Task], output: Path, engine: Engine) -> Answers:
     """Score submissions into OUTPUT/<place>/, and yield each with its answer when its result is written.
 
     A submission that another run has claimed comes last, when that run is done with it. Raises `OSError`
-    where no result can be written, and what the engine raises.
+    where no result can be written, and the engine's errors.
     """
     results = Results(output)
     with open_claims(output) as claims, engine:

@@ -1,4 +1,4 @@
-"""The connection to a Dask scheduler; where it ends, what was handed over is handed to the next one."""
+"""The connection to a Dask scheduler; if it breaks, its pending tasks go to the next one."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ class Given:
 
 
 class Scheduler:
-    """Hands tasks to a scheduler, and returns those that have ended.
+    """Hands tasks to a scheduler, and returns finished ones.
 
-    ``where`` names it in messages; ``score`` is what its workers call; ``tell`` gets lines for the organiser.
+    ``where`` names it in messages; ``score`` is called by its workers; ``tell`` gets lines for the organiser.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class Scheduler:
         self._connect()
 
     def close(self) -> None:
-        """Cancel what was handed over, and disconnect."""
+        """Cancel pending tasks, and disconnect."""
         with contextlib.suppress(Exception):  # a scheduler that has ended
             self._client.cancel([given.future for given in self._given.values()], force=True)
         self._disconnect()

@@ -36,7 +36,7 @@ class Scorer:
         self._phases: dict[tuple[str, str, str], Phase] = {}
 
     def answer(self, task: Task) -> Answer:
-        """Return what became of a submission, and let no exception out; its locations must be paths."""
+        """Return the answer for a submission, and let no exception out; its locations must be paths."""
         try:
             return self._answer(task)
         except PhaseError as error:
@@ -111,6 +111,6 @@ def _scored(result: Result, digest: str) -> Answer:
 def _rejected(rejection: Rejection, digest: str) -> Answer:
     lines = [messages.participant_line(rejection.faults), *messages.organiser_report(rejection.faults)]
     files = {REJECTED: "".join(f"{line}\n" for line in lines).encode()}
-    # What kills its reader may do so for lack of memory.
+    # A reader may have died for lack of memory.
     lasting = not any(fault.found == DEADLY for fault in rejection.faults)
     return Answer("rejected", lines[0], digest, files, lasting)

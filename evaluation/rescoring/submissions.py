@@ -22,7 +22,7 @@ class Submission:
 
 @dataclass(frozen=True)
 class Found:
-    """The submissions in a folder, sorted by name, and the names of what is none."""
+    """The submissions in a folder, sorted by name, and the names of other entries."""
 
     submissions: tuple[Submission, ...]
     others: tuple[str, ...]

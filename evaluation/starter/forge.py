@@ -24,7 +24,7 @@ class _Part(BaseModel):
 
 
 class PackSocket(_Part):
-    """A socket: what an algorithm reads or writes."""
+    """A socket: an input or output of an algorithm."""
 
     slug: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")]
     relative_path: str
@@ -76,7 +76,7 @@ _SEGMENTATION = _Declaration(
 )
 _POINTS = _Declaration(('kind = "points"',), ("point_f1 = { radius = 1.0 }",))
 _BOXES = _Declaration(('kind = "boxes"', 'unit = "mm"'), ('box_f1 = { matching = "optimal" }',))
-# The platform's names of kinds, and what they mostly hold; the organiser corrects what is different.
+# The platform's names of kinds, and their usual content, which the organiser corrects.
 _OF_KIND: Mapping[str, _Declaration] = {
     "Float": _NUMBER,
     "Integer": _Declaration(('kind = "number"', "minimum = 0", "maximum = 100"), ("mean_absolute_error",)),
@@ -96,7 +96,7 @@ _OF_KIND: Mapping[str, _Declaration] = {
 def write_from_pack(folder: Path, pack_file: Path) -> list[Path]:
     """Write a repository for each phase of a pack below a folder that is new or empty; return their folders.
 
-    Each has a `phase.toml` with a field for each output socket, and what an image needs. Kinds, labels and
+    Each has a `phase.toml` with a field for each output socket, and the files for an image. Kinds, labels and
     metrics are the usual ones for the sockets' kinds, for the organiser to correct. There is no sample.
     Raises `PhaseError` for a file that is no pack, and for a phase without an output.
     """

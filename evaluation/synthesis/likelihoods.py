@@ -33,9 +33,8 @@ def likelihoods_with_auc(
 
     `positive` is boolean (cases,), `auc` in [0, 1]: 1 separates the classes, 0.5 is chance. Returns
     floats (cases,) strictly between 0 and 1, all different, with 5 decimals (more above 1000 cases).
-    The binormal model draws normal scores of which the positives' are shifted; without ties the AUC is
-    the share of (positive, negative) pairs in the right order, so it is a step function of the shift and
-    comes within 1 / (2 · positives · negatives) of any target.
+    The binormal model draws normal scores and shifts the positives'. Without ties, the AUC is a step function
+    of the shift and comes within 1 / (2 · positives · negatives) of any target.
 
     Raises ValueError where a class is empty, the labels are not one-dimensional or boolean, or `auc` is
     not in [0, 1].

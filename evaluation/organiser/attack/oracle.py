@@ -1,4 +1,4 @@
-"""What an attacker has: submissions, and the `metrics.json` of each."""
+"""The attacker's view of a phase: submissions, and the `metrics.json` of each."""
 
 from __future__ import annotations
 
@@ -30,10 +30,9 @@ class OutOfSubmissionsError(Exception):
 
 @dataclass(frozen=True)
 class Recovered:
-    """What an attack reached with so many submissions.
+    """The labels that an attack recovered with a number of submissions.
 
-    ``figures`` are the published ones that it looks at. ``labels`` are by name of the case; those of which
-    nothing is certain are left out.
+    ``figures``: the published numbers that it uses. ``labels``: by name of the case, without uncertain ones.
     """
 
     method: str

@@ -1,4 +1,4 @@
-"""Hidden 0/1 labels from sums of known weights over the cases whose label is 1."""
+"""Hidden 0/1 labels from sums of known weights over the cases with label 1."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _INFEASIBLE = 2
 
 @dataclass
 class Sums:
-    """What is known of n unknown labels: weighted sums of them, each within bounds."""
+    """Constraints on n unknown labels: weighted sums of them, each within bounds."""
 
     size: int
     weights: list[FloatArray] = field(default_factory=list)
@@ -64,7 +64,7 @@ def _labels(sums: Sums, other_than: object, seconds: float) -> LabelArray | bool
 
 
 def subsets_of_sum(weights: Sequence[float], lower: float, upper: float, most: int) -> LabelArray:
-    """Return the subsets whose weights add up to lower … upper, as 0/1 rows, by meeting in the middle.
+    """Return the subsets with a sum of weights in lower … upper, as 0/1 rows, by meeting in the middle.
 
     Shape (subsets, n), at most ``most`` + 1 rows, for up to about 40 weights.
     """

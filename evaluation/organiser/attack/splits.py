@@ -75,7 +75,7 @@ class _Means:
         self._base = 0.0
 
     def start(self) -> None:
-        """Submit what nothing is spoilt of."""
+        """Submit without spoiling any case."""
         self._base = self._mean(self._whole)
 
     def block_size(self) -> int:
@@ -120,9 +120,9 @@ class _Means:
         return {**self._opinions[position], self._spoiler.field.name: self._spoiler.spoil(case, amounts)}
 
     def _contribution(self, position: int, amounts: NDArray[np.float64]) -> tuple[float, float]:
-        """Return what spoiling a case adds to the sum, and how far that may be wrong.
+        """Return the change of the sum by spoiling a case, and its uncertainty.
 
-        The attacker knows the reference as well as two skilled opinions of it, one of the other, agree.
+        The attacker knows the reference as well as two skilled opinions of it agree.
         """
         case, name = self._oracle.cases[position], self._spoiler.field.name
         opinion, spoilt = self._opinions[position], self._spoilt(position, amounts)

@@ -29,7 +29,7 @@ Better = Literal["higher", "lower"]
 class TeamScores:
     """One metric of several teams: their values by case, and a metric that gives each team's score.
 
-    ``better``: the direction of the scores, which for ranks and wins is not that of the metric.
+    ``better``: the direction of the scores; for ranks and wins it differs from the metric's.
     """
 
     table: CaseTable

@@ -1,4 +1,4 @@
-"""Floats compared by the decimal digits that are published: what is equal there ties in a test."""
+"""Comparison of floats by their published decimal digits: equal digits tie in a test."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class DelongTable:
 def clustered_test(first: Components, second: Components) -> PairTest:
     """Return the two-sided test of two teams' areas where cases belong together, see `z_test`.
 
-    Source: Obuchowski 1997, Biometrics 53:567; the variance is that of `metrics.delong`.
+    Source: Obuchowski 1997, Biometrics 53:567; the variance is computed as in `metrics.delong`.
     """
     difference = first.minus(second)
     area = float(difference.won.sum()) / (2 * difference.won.size * difference.lost.size)

@@ -33,8 +33,7 @@ class Exchanges:
     def blocks(self, row_entries: int | None = None) -> Iterator[NDArray[np.bool_]]:
         """Yield blocks of shape (rows, units), True where the unit is exchanged.
 
-        row_entries: how many numbers the caller makes of a row, on which the size of a block depends, but not
-        what is exchanged.
+        row_entries: how many numbers the caller makes of a row; it sets the size of a block and nothing else.
         """
         step = max(1, _ENTRIES_PER_BLOCK // max(1, row_entries or self.unit_of_case.size))
         generator = np.random.Generator(np.random.PCG64(self.seed))
@@ -48,7 +47,7 @@ class Exchanges:
                 yield generator.random((rows, self.units)) < 0.5
 
     def p_value(self, reached: int) -> float:
-        """Return p for the number of rows whose difference is at least as large as the observed one.
+        """Return p for the number of rows with a difference at least as large as the observed one.
 
         Random rows: (b + 1) / (m + 1), Phipson and Smyth 2010, SAGMB 9:39.
         """

@@ -37,7 +37,7 @@ def mean_tests(
     reaches the difference, or hardly any can, p is the smaller of 1 / (m + 1) and Hoeffding's bound of the
     exact p, 2·exp(−(Σd)² / 2Σd²) with the differences d summed by unit. The bound is never below the exact p,
     and lets p be smaller than the number of permutations allows.
-    The standard error is that of the mean difference, over units.
+    The standard error of the mean difference is computed over units.
     Source: Fisher 1935, The Design of Experiments, section 21; Hoeffding 1963, JASA 58:13.
     """
     columns = np.asarray(values, dtype=np.float64)

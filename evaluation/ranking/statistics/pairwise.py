@@ -1,4 +1,4 @@
-"""Tests between two teams: their outcome, what they could have found, and what follows from many of them."""
+"""Tests between two teams: outcome, detectable difference, and correction for many tests."""
 
 from __future__ import annotations
 
@@ -19,10 +19,9 @@ _QUANTILES = NormalDist().inv_cdf(1 - _LEVEL / 2) + NormalDist().inv_cdf(_POWER)
 class PairTest:
     """A two-sided test of one pair of teams.
 
-    ``p_value`` is None where the test cannot be computed, and ``note`` then says why. ``standard_error`` is
-    that of the difference of the two metrics, paired; None where there is none. ``direction`` is 1 where what
-    the test compares is larger for the first team, −1 where it is larger for the second, 0 where it is equal
-    or unknown.
+    ``p_value`` is None where the test cannot be computed, and ``note`` then says why. ``standard_error``: of
+    the paired difference of the two metrics, or None. ``direction`` is 1 where the compared quantity is
+    larger for the first team, −1 where it is larger for the second, 0 where it is equal or unknown.
     """
 
     method: str
@@ -74,7 +73,7 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
 
 
 def holm_of_families(p_values: Sequence[float | None], families: Sequence[Hashable]) -> list[float | None]:
-    """Return Holm's adjusted p-values in the order given, each among those of its own family; see `holm`."""
+    """Return Holm's adjusted p-values in the order given, adjusted within each family; see `holm`."""
     members: dict[Hashable, list[int]] = defaultdict(list)
     for position, family in enumerate(families):
         members[family].append(position)

@@ -28,8 +28,8 @@ def randomisation_tests(
     differences: of each pair, takes an array of shape (rows, cases), true where the teams' results for the
     case are exchanged, and returns the differences of the metrics, shape (rows,), to the digits in which they
     are to be compared. units: shape (cases,), the cluster of every case; a cluster is exchanged as a whole.
-    seed: of PCG64. With few units all exchanges are made, see `exchanges`, and p is exact. Without a standard
-    error of a difference, that of the exchanged differences about zero stands for it.
+    seed: of PCG64. With few units all exchanges are made, see `exchanges`, and p is exact. A missing standard
+    error is replaced by the spread of the exchanged differences about zero.
     Source: Fisher 1935, The Design of Experiments.
     """
     chosen = exchanges(units, seed, permutations)

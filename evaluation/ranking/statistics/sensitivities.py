@@ -1,4 +1,4 @@
-"""Sensitivities at a specificity of two teams whose results are exchanged in many ways."""
+"""Sensitivities of two teams at a specificity, with their results exchanged in many ways."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class ExchangedSensitivities:
         return sensitivities
 
     def _thresholds(self, negatives: Ranks) -> Ranks:
-        """Return by row what a positive must exceed to be detected, shape (rows, 1)."""
+        """Return each row's threshold, which a detected positive exceeds, shape (rows, 1)."""
         if self._below == 0:
             return np.full((len(negatives), 1), _NEVER, dtype=np.int32)
         last = self._below - 1

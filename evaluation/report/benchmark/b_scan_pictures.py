@@ -64,7 +64,7 @@ def run_gallery(b_scans: Sequence[ShownBScan]) -> Gallery:
 def b_scan_gallery(b_scans: Sequence[ShownBScan], work: Path) -> Gallery:
     """Return B-scans with the means of both runs and with all combinations (Figs. 9 to 12).
 
-    ``work``: the tables of `fuse cysts`, up to those of the accuracy. Raises `PhaseError`.
+    ``work``: the tables of `fuse cysts`, up to the accuracy. Raises `PhaseError`.
     """
     accuracies = read_accuracy(work)
     pictures = []
@@ -110,14 +110,14 @@ def _every_b_scan(folder: Path, work: Path) -> Iterator[ShownBScan]:
 
 
 def _panel(shown: ShownBScan, values: NDArray[np.float64]) -> Colours:
-    """Return what is around the marks of a B-scan, with values in the box of the marks."""
+    """Return the surroundings of the marks of a B-scan, with values in the box of the marks."""
     confidence = np.zeros(shown.b_scan.image.shape)
     confidence[shown.values.box.slices] = values
     return _painted(shown, confidence)
 
 
 def _painted(shown: ShownBScan, confidence: NDArray[np.float64]) -> Colours:
-    """Return what is around the marks of a B-scan, with confidences of the whole of it."""
+    """Return the surroundings of the marks of a B-scan, with confidences everywhere."""
     image = shown.b_scan.image
     window = around(shown.values.box, image.shape)
     return painted(image[window], confidence[window], shown.b_scan.intensities.highest)

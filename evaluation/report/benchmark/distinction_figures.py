@@ -142,7 +142,7 @@ def _distributions(rows: Sequence[Record]) -> Chart:
                 "tooltip": tooltip("annotator", "confidence", numbers=("from", "to", "cysts")),
             },
             "resolve": {"scale": {"y": "independent"}},
-            # The width is that of one panel; a figure of panels cannot fit itself to the page.
+            # The width of one panel: a figure of panels cannot fit itself to the page.
             "autosize": "pad",
             "width": 110,
             "height": 60,

@@ -1,4 +1,4 @@
-"""B-scans of the built benchmark: the annotators of a part and what they were combined to (Fig. 13)."""
+"""B-scans of the built benchmark: the annotators of a part and their combination (Fig. 13)."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ BANNER = "Holds figures of single cases, which reveal labels: for the organisers
 
 
 def reported_phases(board: Leaderboard, parts: Sequence[OrganiserPart]) -> list[ReportedPhase]:
-    """Return the phases of a leaderboard with what the organiser has of each, in their order."""
+    """Return the phases of a leaderboard with the organiser's files of each, in their order."""
     marks = marks_of(team.team for phase in board.phases for team in phase.teams)
     return [ReportedPhase(phase, part, marks) for phase, part in zip(board.phases, parts, strict=True)]
 
@@ -39,8 +39,8 @@ def leaderboard_page(
 ) -> Page:
     """Return the report of a leaderboard.
 
-    ``parts`` is what the organiser has of each phase, in their order; ``data`` a section on their data;
-    ``pictures`` what was read of submissions, by the digest of their phase.
+    ``parts``: the organiser's results of each phase, in their order; ``data``: a section on their data;
+    ``pictures``: drawn from submissions, by the digest of their phase.
     """
     phases = reported_phases(board, parts)
     marks = phases[0].marks if phases else {}

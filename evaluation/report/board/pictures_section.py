@@ -27,7 +27,7 @@ _EXTENSIONS = ("", ".zip", ".csv")
 
 @dataclass(frozen=True)
 class Shown:
-    """What was read of the reference or of a team: pictures by case and task."""
+    """Pictures of the reference or of a team's submission, by case and task."""
 
     name: str
     pictures: Mapping[str, Mapping[str, CaseImage]]

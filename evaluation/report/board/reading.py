@@ -22,7 +22,7 @@ _ORGANISER_FORMAT = "leaderboard-organiser/1"
 
 
 def read_leaderboard(folder: Path) -> tuple[Leaderboard, tuple[OrganiserPart, ...]]:
-    """Return a leaderboard and what the organiser has of each of its phases, in their order.
+    """Return a leaderboard and the organiser's files of each of its phases, in their order.
 
     The organiser's files may be missing. Raises `PhaseError` where `leaderboard.json` is missing, and for
     files that are not of this package.
