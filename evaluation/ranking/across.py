@@ -85,7 +85,7 @@ def dendrogram(names: Sequence[str], taus: NDArray[np.float64]) -> tuple[Merge, 
 
     taus: shape (rankings, rankings); an undefined τ-b (NaN) counts as 0. Source: Wiesenfarth et al. 2021.
     """
-    # Imported when needed: it takes longer than most rankings.
+    # Imported here, since it takes longer than most rankings.
     from scipy.cluster.hierarchy import linkage
 
     distances = 1 - np.nan_to_num(taus)[np.triu_indices(len(names), 1)]

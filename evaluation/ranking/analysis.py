@@ -77,7 +77,7 @@ class Analysis:
 
     @property
     def too_many_to_compare(self) -> bool:
-        """Whether all pairs of teams are only compared when this is asked for."""
+        """Whether there are so many teams that pairs are compared only on request."""
         return self._choices.tests is not True and len(self._ranked) > _MAX_TESTED
 
     def interval(self, team: str, metric: str) -> Interval | None:

@@ -132,7 +132,7 @@ def _board(
 
 
 def _break_ties(places: IntArray, order: IntArray, present: NDArray[np.bool_]) -> IntArray:
-    """Return places in which equal ones are ordered by another ranking; teams without it come last."""
+    """Return places with ties broken by another ranking; teams without it come last."""
     teams = places.shape[1]
     last = np.where(order == NO_PLACE, teams + 1, order)
     return ranks_of_keys(places * (teams + 2) + last, present)

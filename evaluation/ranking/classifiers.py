@@ -1,4 +1,4 @@
-"""Columns of every team that are classifiers beside its likelihood, as the cup-to-disc ratio of its masks.
+"""Further classifiers of every team beside its likelihood, such as the cup-to-disc ratio of its masks.
 
 Source: Orlando et al. 2020 (REFUGE), section 4.1, Table 4 and Figure 5, and section 5.3.
 """
@@ -42,8 +42,8 @@ class ClassifierValue:
 class ClassifierTest:
     """The test of the areas under the curves of two classifiers of one team; ``difference``: first − second.
 
-    ``p_holm`` is corrected for the teams that answer the same question; teams that are not ranked are a
-    family of their own.
+    ``p_holm`` is corrected for all ranked teams with the same two classifiers; unranked teams are a separate
+    family.
     """
 
     metric: str

@@ -18,7 +18,7 @@ class Difference:
 
     ``difference`` is value − other value, ``relative_change_percent`` the same in percent of the other
     value's size, None where that is 0. ``outcome`` is about ``team``, in the metric's better direction.
-    ``board``: the leaderboard whose first place the other team has, empty where this is not the reason.
+    ``board``: the leaderboard with the other team in first place, empty in a comparison for another reason.
     """
 
     board: str

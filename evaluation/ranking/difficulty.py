@@ -25,7 +25,7 @@ class CaseDifficulty:
 
     ``value``: the mean of the metric's column over the teams; for decisions, the share of wrong teams; for
     likelihoods, the mean share of cases of the other class that are ordered wrongly against this case; for a
-    metric without any value per case, the mean of the figure that stands for it (`CaseFigure`).
+    metric without values per case, the mean of its substitute (`CaseFigure`).
     """
 
     metric: str

@@ -13,7 +13,7 @@ from evaluation.ranking.results import PhaseResults, RankingError
 
 @dataclass(frozen=True)
 class Selection:
-    """The ``number`` of teams that the overall leaderboard of the phase ``role`` lets into the others."""
+    """The phase ``role`` and the ``number`` of its first teams that are ranked in the other phases."""
 
     role: str
     number: int
@@ -40,8 +40,8 @@ def rank_all(
 ) -> dict[str, RankedPhase]:
     """Return the leaderboards of all phases by role, in their order.
 
-    With a selection, teams that it leaves out are listed in the other phases without a place, and have no
-    final place. Raises `RankingError`, also for a selection by a phase that is not given.
+    Teams outside of the selection are listed in the other phases without a place, and have no final place.
+    Raises `RankingError`, also for a selection by a missing phase.
     Source: Orlando et al. 2020, Med. Image Anal. 59:101570 (REFUGE), section 3.2.
     """
     if selection is None:

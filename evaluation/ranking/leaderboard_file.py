@@ -30,8 +30,7 @@ LEGEND = {
 class MetricOfTeam:
     """A team's metric, its rank (None: not ranked), and its 95 % bootstrap interval, if any.
 
-    ``rank_set``: the lowest and highest rank by the metric's value; these sets hold for all teams of the
-    metric at once with a confidence of 95 %.
+    ``rank_set``: the lowest and highest rank by value; all teams' sets hold at once with 95 % confidence.
     """
 
     value: float

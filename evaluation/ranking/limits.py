@@ -1,4 +1,4 @@
-"""Limits on the submissions of a team: how many are evaluated, and until when.
+"""Limits on the submissions of a team: number and deadline.
 
 `submissions.csv` beside the results tells when each was made:
 
@@ -25,7 +25,7 @@ Times = Mapping[tuple[str, str], datetime]
 
 @dataclass(frozen=True)
 class Limits:
-    """How many submissions of a team are evaluated, those that were rejected not counted, and until when."""
+    """The number of a team's evaluated submissions, rejected ones not counted, and the deadline."""
 
     evaluations: int | None = None
     deadline: datetime | None = None

@@ -1,6 +1,6 @@
 """Results by the teams' methods, from columns of `teams.csv`, as in REFUGE's Tables 3 and 5.
 
-A cell can hold several values with ";" between, such as "ResNet-50; DenseNet-201"; its team is in each group.
+A cell may list several values, such as "ResNet-50; DenseNet-201"; its team is in each group.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class MethodGroup:
 def read_methods(path: Path) -> Methods:
     """Read a table of methods, with a column ``team``; it may have teams without results.
 
-    Raises `PhaseError` listing every fault; a team in two rows is one.
+    Raises `PhaseError` listing every fault, such as a team in two rows.
     """
     cells: dict[str, Mapping[str, str]] = {}
     with organiser_table(path, (TEAM,)) as table:

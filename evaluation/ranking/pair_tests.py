@@ -100,7 +100,7 @@ def _tests_of_areas(
     pairs: Sequence[Pair],
     units: NDArray[np.int64] | None,
 ) -> dict[Pair, PairTest]:
-    """Return DeLong's tests of those pairs for which they hold."""
+    """Return DeLong's tests of the pairs for which they are valid."""
     if not tables:
         return {}
     label = next(iter(tables.values()))[curve.label]

@@ -47,7 +47,7 @@ class TeamCases:
         first = next(iter(found), 0)
         for position, table in found.items():
             names = found[first].names
-            # Most often they are the same object, and a comparison would look at every name.
+            # Usually they are the same object, while a comparison looks at every name.
             if table.names is not names and table.names != names:
                 raise RankingError(
                     f"{self.teams[position]}: task {task}: other cases than those of {self.teams[first]}"

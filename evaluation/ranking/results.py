@@ -1,4 +1,4 @@
-"""The results of many teams in one phase, as they are ranked."""
+"""The results of many teams in one phase, ready for ranking."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class Submission:
 class PhaseResults:
     """All submissions of one phase, sorted by team and in their order.
 
-    ``compare_with``: the teams with which each team of ``ineligible`` is compared, if with any.
-    ``variants``: teams that are variants of another one, which is given; they are not eligible.
+    ``compare_with``: the opponents of each team of ``ineligible`` that has any. ``variants``: the original
+    team by the variant's name; variants are not eligible.
     """
 
     challenge: Challenge

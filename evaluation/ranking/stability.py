@@ -1,4 +1,4 @@
-"""Stability of the places: how they vary when cases are resampled or left out."""
+"""Stability of the places when cases are resampled or left out."""
 
 from __future__ import annotations
 

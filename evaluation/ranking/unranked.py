@@ -46,7 +46,7 @@ def compare_unranked(
 
 
 def chosen_opponents(results: PhaseResults, given: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
-    """Return whom each unranked team is tested against: as given, else as `teams.csv` says.
+    """Return the opponents of each unranked team: as given, else as in `teams.csv`.
 
     "*" stands for all ranked teams. Raises `RankingError` for a team that is ranked or unknown, and for an
     opponent that is unknown or the team itself.

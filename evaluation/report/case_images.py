@@ -101,7 +101,7 @@ class _Reader:
         self._definition: VerticalDiameter = getattr(self.phase.options, "vertical_diameter", "column_count")
 
     def positions(self) -> Iterator[int]:
-        """Yield the positions of the cases that are read."""
+        """Yield the positions of the cases to read."""
         shown = {name for names in self._wanted.values() for name in names}
         for position, case in enumerate(self.phase.cases.forms):
             if not self._only_pictures or case.name in shown:
@@ -154,7 +154,7 @@ class _Reader:
         return {name: references[name] for name in same}
 
     def _pictures(self, case: CaseForm, submitted: Values, references: Values) -> dict[str, CaseImage]:
-        """Return the pictures that are wanted of a case by task."""
+        """Return the requested pictures of a case by task."""
         wanted = [task for task in self.phase.tasks if case.name in self._wanted.get(task.name, ())]
         if not wanted:
             return {}

@@ -47,7 +47,7 @@ _PLANES = ("plane of a scan", "plane across y", "plane across x")
 
 @dataclass(frozen=True)
 class Location:
-    """Predicted and true position (x, y) of a landmark in pixels; only where both are visible."""
+    """Predicted and true position (x, y) of a landmark in pixels, both visible."""
 
     predicted: tuple[float, float]
     reference: tuple[float, float]
@@ -183,7 +183,7 @@ def _boxes(predicted: Boxes, reference: Boxes, inclusive: bool) -> Iterator[Draw
 
 
 def _difference(region: Region) -> int:
-    """Return by how many pixels prediction and reference differ."""
+    """Return the number of pixels in which prediction and reference differ."""
     counts = overlap_of(region.predicted, region.reference)
     return counts.prediction + counts.reference - 2 * counts.intersection
 

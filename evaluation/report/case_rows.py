@@ -70,7 +70,7 @@ def _numbers(table: Values) -> list[str]:
 
 
 def _digits(table: Values, column: str) -> int:
-    """Return how many decimals are shown of a column: none of whole numbers."""
+    """Return the number of decimals of a column, 0 for whole numbers."""
     values = (row.get(column) for row in table.rows)
     whole = all(value is None or not math.isfinite(value) or value == int(value) for value in values)
     return 0 if whole else _DIGITS

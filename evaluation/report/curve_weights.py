@@ -20,7 +20,7 @@ def curve_weights(
     """Return the blocks of weights of the cases, shape (rows, cases), as the phase's intervals draw them.
 
     strata: of every case, −1 where it does not enter. points: of the curve, where there are more than cases.
-    None are returned where the phase draws none, or for a curve that would take too long.
+    Empty where the phase draws none, or for a curve that would take too long.
     """
     most = max(len(names), points or 0)
     if not resampling.resamples or not most or resampling.resamples * most > _LARGEST_BAND:

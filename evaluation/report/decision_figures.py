@@ -17,7 +17,7 @@ from evaluation.report.results import SubmissionResults
 
 @dataclass(frozen=True)
 class RightDecisions:
-    """Numbers of cases and of right decisions among them: first of positive, then of negative cases."""
+    """Numbers of cases and of right decisions, first for positive, then for negative cases."""
 
     cases: tuple[int, int]
     right: tuple[int, int]

@@ -47,7 +47,7 @@ def _charts(results: SubmissionResults) -> Iterator[Chart]:
 
 @dataclass(frozen=True)
 class _Drawn:
-    """The curves of one metric of a submission; its figures have a name and a title in common."""
+    """The curves of one metric of a submission; its figures share a name and a title."""
 
     results: SubmissionResults
     task: Task

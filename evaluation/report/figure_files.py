@@ -52,5 +52,5 @@ def csv_of(chart: Chart) -> str:
 
 
 def _cell(value: Any) -> Any:
-    """Return a cell that no spreadsheet runs as a formula."""
+    """Return a cell that spreadsheets do not run as a formula."""
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value

@@ -71,7 +71,7 @@ def space_of(kind: Kind) -> Space | None:
 
 
 def are_single(kind: Kind) -> bool:
-    """Return whether values of a kind are points or boxes that every case has once."""
+    """Return whether values of a kind are one point or box per case."""
     return isinstance(kind, Keypoints) or (isinstance(kind, Points | BoxesInSpace) and kind.single)
 
 
@@ -97,7 +97,7 @@ def objects_of(phase: Phase, task: Task, field: Field, predicted: Any, reference
 
 
 def matching_metric(phase: Phase, task: Task, field: Field) -> tuple[str, BoxMetric | PointMetric] | None:
-    """Return the first metric of a declared task that tells hits in a field, and its name; None without."""
+    """Return the first metric of a declared task that finds hits in a field, and its name, or None."""
     if not isinstance(phase.options, DeclaredOptions) or task.name not in phase.options.tasks:
         return None
     for name, table in phase.options.tasks[task.name].metrics.items():
@@ -114,7 +114,7 @@ def _verdicts(phase: Phase, task: Task, field: Field, predicted: Any, references
 
 
 def _verdicts_by_overlap(found: NDArray[np.float64], true: NDArray[np.float64]) -> Verdicts:
-    """Return which boxes hit from `HIT` on; each takes the best one of its class that is not yet taken."""
+    """Return the hits at `HIT`; each box takes the best free one of its class."""
     same = found[:, 0, None] == true[None, :, 0]
     overlap = np.where(same, box_iou(found[:, None, 2:], true[None, :, 2:], inclusive_corners=False), 0.0)
     matches = match_pairs(1 - overlap, overlap >= HIT, "by_confidence", found[:, 1])

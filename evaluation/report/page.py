@@ -24,7 +24,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table; ``digits`` is the number of decimals of its numbers, None for as they are."""
+    """A column of a table; ``digits``: number of decimals, None to show numbers unchanged."""
 
     title: str
     digits: int | None = None
@@ -108,7 +108,7 @@ Block = Figure | Table | CaseTable | Gallery | Text | Listing
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page that the navigation leads to; ``name`` is its identifier."""
+    """A part of the page with an entry in the navigation; ``name`` is its identifier."""
 
     name: str
     title: str
@@ -135,7 +135,7 @@ class Page:
 
 
 def shown(cell: Cell, digits: int | None = None) -> str:
-    """Return a cell as the page shows it: numbers with a true minus sign, none as a dash."""
+    """Return a cell as text: numbers with a true minus sign, None as a dash."""
     if cell is None:
         return "–"
     if isinstance(cell, float):

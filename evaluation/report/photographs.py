@@ -1,4 +1,4 @@
-"""The original images of cases, from a folder of the organiser's."""
+"""The original images of cases, from the organiser's folder."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evaluation.core.form import CaseForm, name_key
 _EXTENSIONS = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff")
 _VOLUMES = (".mha", ".mhd", ".nii", ".nii.gz", ".tif", ".tiff")
 _WINDOW = (0.5, 99.5)
-"""Percentiles of a volume's values that are drawn black and white."""
+"""Percentiles of a volume's values that are drawn as black and as white."""
 Shape = tuple[int, int, int]
 
 

@@ -1,4 +1,4 @@
-"""Which cases are shown as pictures, and the section of these pictures."""
+"""The choice of cases that are shown as pictures, and their section."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def chosen_cases(results: SubmissionResults) -> dict[str, dict[str, str]]:
 def classified_cases(results: SubmissionResults) -> dict[str, dict[str, str]]:
     """Return the cases of the first task of scores that are shown as photographs: four named extremes.
 
-    They are the positive and the negative case with the highest and with the lowest score.
+    The positive and the negative cases with the highest and with the lowest score.
     """
     for task in results.tasks:
         curve = next((curve for metric in task.metrics if (curve := metric.aggregate.curve)), None)
@@ -114,7 +114,7 @@ def classified_cases(results: SubmissionResults) -> dict[str, dict[str, str]]:
 def pictures_section(
     results: SubmissionResults, chosen: Mapping[str, Mapping[str, str]], values: Sequence[CaseValues]
 ) -> Section | None:
-    """Return the section of the pictures that were read, None without any."""
+    """Return the section of the pictures, None without any."""
     by_name = {value.name: value.pictures for value in values}
     galleries = []
     for task in results.tasks:

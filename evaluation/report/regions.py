@@ -83,7 +83,7 @@ def has_solids(kind: Kind) -> bool:
 
 
 def regions(field: Field, predicted: Any, reference: Any) -> Iterator[Region]:
-    """Yield the structures of a mask; of nested labels, each includes those inside of it."""
+    """Yield the structures of a mask; nested labels include the ones inside."""
     for structure, one, other in zip(
         _structures(field.kind),
         _regions(field.kind, predicted),

@@ -82,7 +82,7 @@ def results_of(phase: Phase, metrics: Mapping[str, Any], records: Mapping[str, A
 
 
 def read_results(phase: Phase, folder: Path) -> SubmissionResults:
-    """Return the results that lie in a folder: `metrics.json` and the organiser's `cases.json`.
+    """Return the results in a folder: `metrics.json` and the organiser's `cases.json`.
 
     Raises `PhaseError` listing every problem.
     """

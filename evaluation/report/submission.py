@@ -1,4 +1,4 @@
-"""The report of one submission: which sections it has, for the organiser and for the public."""
+"""The sections of the report of one submission, for the organiser and for the public."""
 
 from __future__ import annotations
 

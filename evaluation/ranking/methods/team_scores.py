@@ -1,7 +1,7 @@
 """The scores of all teams in a metric by a ranking method, under any weights of the cases.
 
-The teams' values are the columns of one table, and each team's score is a metric of that table. So scores
-are resampled and left out like every other metric.
+The teams' values are the columns of one table, and each team's score is a metric of that table. So scores are
+resampled like every other metric.
 """
 
 from __future__ import annotations

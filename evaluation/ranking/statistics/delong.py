@@ -68,7 +68,7 @@ def delong_table(score: ArrayLike, positive: ArrayLike) -> DelongTable:
 
 
 def _twice_won(ranks: FloatArray, scores: FloatArray, chosen: NDArray[np.bool_]) -> FloatArray:
-    """Return twice the number of cases of the other class that each chosen case outscores, ties ½."""
+    """Return twice the number of cases of the other class below each chosen case's score, ties ½."""
     return np.asarray(2 * (ranks[:, chosen] - mid_ranks(scores[:, chosen])), dtype=np.float64)
 
 

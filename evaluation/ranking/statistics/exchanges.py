@@ -16,8 +16,8 @@ _ENTRIES_PER_BLOCK = 1 << 17  # stays in the processor's cache: twice as fast as
 class Exchanges:
     """Which units are exchanged in each of a number of rows.
 
-    unit_of_case: shape (cases,), from 0. ``complete``: the rows are all exchanges that differ for a two-sided
-    test, each once, the one without any exchange included; else they are random.
+    unit_of_case: shape (cases,), from 0. ``complete``: the rows are all distinct exchanges for a two-sided
+    test, including none; else they are random.
     """
 
     unit_of_case: NDArray[np.intp]
@@ -55,7 +55,7 @@ class Exchanges:
 
 
 def exchanges(units: ArrayLike, seed: int, permutations: int = PERMUTATIONS) -> Exchanges:
-    """Return random exchanges, or all where these are no more than the random ones asked for.
+    """Return random exchanges, or all if there are no more than the number asked for.
 
     units: shape (cases,), the cluster of every case; a cluster is exchanged as a whole. seed: of PCG64.
     """

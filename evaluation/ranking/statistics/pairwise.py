@@ -58,10 +58,10 @@ def z_test(method: str, difference: float, standard_error: float) -> PairTest:
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Return Holm's adjusted p-values in the order given; those that are None stay so but are counted.
+    """Return Holm's adjusted p-values in the order given; None stays None, but is counted.
 
-    A test that could not be computed counts as one of the family, which can only make the others larger.
-    Source: Holm 1979, Scand. J. Stat. 6:65.
+    A test without a p-value counts in the family, which can only make the others larger. Source: Holm 1979,
+    Scand. J. Stat. 6:65.
     """
     adjusted: list[float | None] = [None] * len(p_values)
     smallest = 0.0
@@ -91,8 +91,8 @@ def significance_tiers(
     """Return tiers of teams, best first; None where a test that decides about them could not be computed.
 
     teams: in the order of their ranks. The best team not yet placed opens a tier; the next ones join until
-    the first that is significantly worse than the opener. worse: of the opener and another team, whether the
-    other is significantly worse; None where that could not be tested.
+    the first that is significantly worse than the opener. worse: takes the opener and another team, and
+    returns whether the other is significantly worse, or None if that could not be tested.
     """
     tiers: list[list[int]] = []
     for team in teams:

@@ -1,4 +1,4 @@
-"""Results of any origin, from one table: a value for each team, case and metric, or aggregated values alone.
+"""Results of any origin from one table, with values by case or aggregated values.
 
 Long: team, case, metric, value (without ``metric``, the only metric is called "value").
 Wide: team, case and one column for each metric. Without ``case``, values are aggregated.

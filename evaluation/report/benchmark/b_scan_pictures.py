@@ -47,7 +47,7 @@ class ShownBScan:
 
 
 def run_gallery(b_scans: Sequence[ShownBScan]) -> Gallery:
-    """Return B-scans as every annotator marked them in each run, the supervisor first (Fig. 8)."""
+    """Return B-scans with every annotator's marks in each run, the supervisor first (Fig. 8)."""
     pictures = []
     for shown in b_scans:
         levels = shown.b_scan.levels
@@ -89,7 +89,7 @@ def b_scan_gallery(b_scans: Sequence[ShownBScan], work: Path) -> Gallery:
 
 
 def chosen_b_scans(folder: Path, work: Path) -> list[ShownBScan]:
-    """Return the B-scan of every vendor in which annotators missed most cysts, the first of equal ones."""
+    """Return each vendor's B-scan with the most missed cysts, the first of equal ones."""
     best: dict[str, ShownBScan] = {}
     for shown in _every_b_scan(folder, work):
         if shown.vendor not in best or shown.missed > best[shown.vendor].missed:
@@ -138,7 +138,7 @@ def _legend() -> tuple[tuple[str, str], ...]:
 
 
 def _interval(work: Path) -> Interval:
-    """Return the interval under which the accuracies were measured."""
+    """Return the interval behind the accuracies."""
     path = work / "report.json"
     try:
         found = json.loads(path.read_text(encoding="utf-8"))["accuracy"]["interval"]

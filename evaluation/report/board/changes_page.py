@@ -152,7 +152,7 @@ def _up_to(found: Sequence[object] | dict[str, Change]) -> str:
 
 
 def _distance(change: Change) -> float:
-    """Return how far a value has moved; one that came or went is farthest."""
+    """Return how far a value has moved; added and removed values are farthest."""
     if change.before is None or change.now is None:
         return float("inf")
     return float(abs(change.now - change.before))

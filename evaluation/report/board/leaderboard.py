@@ -1,4 +1,4 @@
-"""The page of a leaderboard: which sections it has."""
+"""The sections of the page of a leaderboard."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _latex(sections: Iterable[Section]) -> Iterator[Section]:
 
 
 def _with_unique_names(sections: Iterable[Section]) -> Iterator[Section]:
-    """Yield sections in which no two figures, tables or sections have one name; later ones get a number."""
+    """Yield sections with unique names of figures, tables and sections; repeated names get a number."""
     sections_used, figures_used, tables_used = Counter[str](), Counter[str](), Counter[str]()
 
     def renamed(block: Block) -> Block:

@@ -1,4 +1,4 @@
-"""One phase of a leaderboard as the sections of its report need it."""
+"""One phase of a leaderboard, for the sections of its report."""
 
 from __future__ import annotations
 
