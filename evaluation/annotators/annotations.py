@@ -1,6 +1,6 @@
 """The organiser's folder of annotations from which the reference of a phase is built.
 
-phase.toml, cases.csv   as in the phase that is to be; columns of labels that cases.csv has are kept
+phase.toml, cases.csv   as in the finished phase; columns of labels in cases.csv are kept
 readers/<annotator>/…      one annotator's annotations, laid out as a submission to the phase
                            ellipses.csv in place of masks: name, region, center_x, center_y,
                            radius_x, radius_y in pixels, rotation in degrees, clockwise
@@ -30,7 +30,7 @@ from evaluation.phase.organiser_tables import organiser_table
 
 ANNOTATORS, DROPPED = "readers", "dropped.csv"
 Place = tuple[str, int, str]
-"""An annotator, the position of a case, and a field."""
+"""A key: annotator, position of the case, and field."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class AnnotatorsFolder:
 
     ``fused``: the fields whose reference comes from the annotators. ``annotators``: one open submission each.
     ``dropped``: the values that do not count, as (annotator, position of the case, field).
-    ``dropped_regions``: the names of the regions of a mask that do not count, by the same.
+    ``dropped_regions``: the regions of a mask that do not count, by the same key.
     """
 
     folder: Path
@@ -132,7 +132,7 @@ def _problems(fused: Sequence[Field], cases: Cases) -> list[str]:
 def _read_dropped(
     path: Path, annotators: Sequence[str], form: Form, fused: Sequence[Field]
 ) -> tuple[set[Place], dict[Place, set[str]]]:
-    """Return the values that were dropped, and of further values the regions."""
+    """Return the dropped values, and the dropped regions of other values."""
     dropped: set[Place] = set()
     regions: dict[Place, set[str]] = defaultdict(set)
     if not path.exists():

@@ -1,4 +1,4 @@
-"""The members of an ensemble that a leaderboard chooses: the first k teams of one of its boards."""
+"""Members of an ensemble by a leaderboard: the first k teams of one of its boards."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _OVERALL = "overall"
 
 @dataclass(frozen=True)
 class Chosen:
-    """The folders of the chosen teams by name, in the order of their places, and the column of these."""
+    """The folders of the chosen teams by name, in the order of their places, and the column of places."""
 
     folders: Mapping[str, Path]
     column: str

@@ -28,8 +28,8 @@ def combine_boxes(given: Sequence[Rows], kind: BoxRules, rules: Rules) -> Rows:
     """Return the combined boxes, by descending confidence; the order of ``given`` does not matter.
 
     given: one array (boxes, 2 + 2 · axes) from each: class index, confidence, lower and upper corner. With
-    confidences, those are the ones of weighted boxes fusion or non-maximum suppression. Without, see
-    `voted_boxes`. Beyond ``max_boxes`` the least confident ones are left out.
+    confidences, by weighted boxes fusion or non-maximum suppression. Without, see `voted_boxes`. Beyond
+    ``max_boxes`` the least confident ones are left out.
     """
     owner = np.repeat(np.arange(len(given)), list(map(len, given)))
     rows = np.concatenate(given)
@@ -79,12 +79,13 @@ def voted_boxes(
 
 
 def mean_box(given: Sequence[Rows]) -> Rows:
-    """Return the mean of the only box that each gives; such a box has no class."""
+    """Return the mean of single boxes, one from each; they have no class."""
     return _mean(np.concatenate(given))[np.newaxis]
 
 
 def _mean(rows: Rows) -> Rows:
-    # Sorted, so that rounding does not depend on the order of the annotators; it must not leave their range.
+    # Sorted, so that rounding does not depend on the order of the annotators; the mean must not leave their
+    # range.
     ordered = np.sort(rows, axis=0)
     mean: Rows = np.clip(ordered.sum(axis=0) / len(rows), ordered[0], ordered[-1])
     return mean

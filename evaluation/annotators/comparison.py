@@ -72,7 +72,7 @@ def _visibility(kind: PointInImage, value: Point) -> Mapping[str, Hashable]:
 
 @singledispatch
 def amounts(kind: Kind, value: Any) -> Mapping[str, float]:
-    """Return the numbers that an annotator's value of one case gives, by name; NaN where undefined.
+    """Return the numbers in an annotator's value of one case, by name; NaN where undefined.
 
     They are compared by intraclass correlation, Krippendorff's alpha and limits of agreement.
     """
@@ -144,7 +144,7 @@ def _box_lists(kind: BoxList, first: Boxes, second: Boxes) -> Mapping[str, float
 
 @measures.register
 def _boxes_in_space(kind: BoxesInSpace, first: Boxes, second: Boxes) -> Mapping[str, float]:
-    """Return the similarities of lists; of single boxes their IoU, however small."""
+    """Return the similarities of lists; for single boxes the IoU, however small."""
     if kind.single:
         (one,), (other,) = first.rows[:, 2:], second.rows[:, 2:]
         return {"IoU": float(box_iou(one, other, inclusive_corners=False))}

@@ -80,11 +80,11 @@ class Disagreements:
 
 
 def distances(kind: Kind, first: Any, second: Any) -> dict[str, float]:
-    """Return how far two values of one case are apart, by measure; 0 where they agree, NaN where undefined.
+    """Return the distances of two values of one case, by measure; 0 where they agree, NaN where undefined.
 
     Masks: 1 − Dice of every region, and 1 where only one of them has the region. Boxes: 1 − each of their
-    similarities. Points: the distance in
-    pixels. Numbers: the absolute difference. Labels, presence and visibility: 1 where they differ.
+    similarities. Points: the distance in pixels. Numbers: the absolute difference. Labels, presence and
+    visibility: 1 where they differ.
     """
     found = {
         f"{_OVERLAP}{name}" if name.endswith(_SIMILARITIES) else name: (
@@ -124,7 +124,7 @@ def _votes(kind: Kind, measure: str, values: Mapping[str, Any]) -> str:
 
 
 def _groups(kind: Kind, measure: str, values: Mapping[str, Any]) -> Iterator[str]:
-    """Yield every decision with the names of those who made it, the most frequent first."""
+    """Yield every decision with the names of its annotators, the most frequent first."""
     by_decision: dict[str, list[str]] = defaultdict(list)
     for name in sorted(values):
         for decision, value in categories(kind, values[name]).items():

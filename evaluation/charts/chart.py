@@ -10,7 +10,7 @@ from evaluation.charts.theme import VERMILION, ThemeName, theme
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 SELECTED_CASE = "selected_case"
-"""The parameter that holds the name of the case that the reader has chosen, empty for none."""
+"""The parameter with the name of the case that the reader has chosen, empty for none."""
 
 Record = Mapping[str, Any]
 
@@ -52,7 +52,7 @@ def layered(chart: Chart) -> dict[str, Any]:
 
 
 def complete(chart: Chart, theme_name: ThemeName = "light", width: int | None = None) -> dict[str, Any]:
-    """Return the whole Vega-Lite v5 object of a chart, as it can be drawn anywhere.
+    """Return the complete Vega-Lite v5 object of a chart, which any Vega-Lite draws.
 
     ``width`` is in pixels; None fills the width of the page. Charts with a width of their own keep it.
     """

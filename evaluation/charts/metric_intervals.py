@@ -13,7 +13,7 @@ from evaluation.charts.theme import GREY
 
 @dataclass(frozen=True)
 class MetricInterval:
-    """A metric with its 95 % interval, if it has one, and the values that bound it."""
+    """A metric with its 95 % interval, if it has one, and its best and worst values."""
 
     title: str
     value: float

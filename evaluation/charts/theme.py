@@ -27,7 +27,7 @@ _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', Arial,
 class Marks:
     """How one team or class is drawn: colour, shape of its points, dashes of its lines (lengths in pixels).
 
-    No two of the first 35 agree in all three, so that none is told by its colour alone.
+    The first 35 all differ in colour, shape or dashes.
     """
 
     colour: str
@@ -38,7 +38,7 @@ class Marks:
 def marks_of(names: Iterable[str]) -> dict[str, Marks]:
     """Return the marks of each name; they depend on the set of names, not on their order.
 
-    A team so keeps its marks in all figures that are given the same teams, whatever its place in each.
+    So a team has the same marks in all figures of the same teams.
     """
     return {
         name: Marks(

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rich.progress import Task
 
 Ended = Callable[[str], None]
-"""Takes the line of a submission that has ended."""
+"""Takes the line of a finished submission."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""How all commands report errors: which errors are expected, and how they are printed."""
+"""Error reports of all commands: which errors are expected, and how they are printed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ EXPECTED = (PhaseError, FormFault, OSError, ModuleNotFoundError)
 
 
 CLOSED_PIPE = 141
-"""The exit status where nobody reads stdout any more, as a shell has it for a process that SIGPIPE ended."""
+"""The exit status if stdout is closed, as in shells after SIGPIPE."""
 
 
 def problems_of(error: Exception) -> list[str]:

@@ -91,7 +91,7 @@ def _grouped(
 
 
 def _compared(text: str) -> tuple[str, tuple[str, ...]]:
-    """Return a team and those it is compared with. Raises `RankingError`."""
+    """Return a team and its opponents. Raises `RankingError`."""
     from evaluation.ranking.results import RankingError
 
     team, equals, others = text.partition("=")
@@ -111,7 +111,7 @@ def _require_teams(compared: Mapping[str, Sequence[str]], results: Mapping[str, 
 
 
 def _of_phase(choices: RankOptions, results: PhaseResults) -> RankOptions:
-    """Return the options of one phase: without comparisons of teams that took no part in it."""
+    """Return the options of one phase, without comparisons of teams that took no part in it."""
     teams = {submission.team for submission in results.submissions}
     compared = {team: others for team, others in choices.compare_with.items() if team in teams}
     return replace(choices, compare_with=compared)

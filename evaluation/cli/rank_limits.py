@@ -1,4 +1,4 @@
-"""Which submissions and teams `rank` lets in: limits, deadlines and finalists."""
+"""The submissions and teams that `rank` admits: limits, deadlines and finalists."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def selection_of(text: str | None) -> Selection | None:
 def _by_phase(
     option: str, given: Sequence[str], roles: Collection[str], read: Callable[[str], Value]
 ) -> dict[str, Value]:
-    """Return the values of an option by phase; one without a phase is for all."""
+    """Return the values of an option by phase; a value without a phase is for all."""
     found: dict[str, Value] = {}
     for text in given:
         role, equals, value = text.partition("=")

@@ -17,7 +17,7 @@ _SMALLEST_P = 1e-4
 
 
 def pair_tables(phase: PhaseLeaderboard) -> Iterator[Table]:
-    """Yield a table of tests between teams for each metric; of many teams only of neighbours in its order."""
+    """Yield a table of tests between teams for each metric, or only between neighbours if there are many."""
     for metric in phase.metrics.values():
         comparisons = metric.comparisons
         if comparisons and comparisons.pairs:

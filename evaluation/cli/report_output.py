@@ -1,4 +1,4 @@
-"""Where a report is written to: the arguments that all kinds of reports have."""
+"""Output of reports: the common arguments of all kinds of reports."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ _FULL: int = 10**SIGNIFICANT_DIGITS
 
 @dataclass(frozen=True)
 class Size:
-    """Another number of 0/1 labels than the phase's own."""
+    """A number of 0/1 labels in place of the phase's own."""
 
     positives: int
     cases: int
@@ -56,30 +56,30 @@ class Figure:
     exact: int | None = None
 
     def values(self, digits: int | None = None) -> int:
-        """Return how many values each number can take, as published or with at most so many decimals."""
+        """Return how many values each number can take, as published or with at most the given decimals."""
         decimals = self.digits if digits is None else min(self.digits, digits)
         steps = round(self.extent * 10**decimals) + 1 if math.isfinite(self.extent) else _FULL
         return min(steps, _FULL, _FULL if self.exact is None else self.exact)
 
     def bits(self, digits: int | None = None) -> float:
-        """Return the bits that one submission is told by these numbers, at most."""
+        """Return the most bits that one submission learns from these numbers."""
         return self.numbers * math.log2(self.values(digits))
 
 
 @dataclass(frozen=True)
 class HiddenLabels:
-    """Labels that are to stay hidden: how many cases are of each class, which is taken as known."""
+    """Hidden labels: the number of cases of each class, which is assumed known."""
 
     name: str
     counts: tuple[int, ...]
 
     @property
     def bits(self) -> float:
-        """The logarithm of the number of ways to deal these labels out to the cases."""
+        """The logarithm of the number of ways to assign these labels to the cases."""
         return bits_of_counts(self.counts)
 
     def submissions(self, bits_of_one: float) -> float:
-        """Return how many submissions are needed at least where each is told so many bits."""
+        """Return the fewest submissions needed if each learns the given bits."""
         return math.ceil(self.bits / bits_of_one) if bits_of_one else math.inf
 
 
@@ -91,14 +91,14 @@ class Disclosure:
     labels: tuple[HiddenLabels, ...]
 
     def made_of(self, labels: HiddenLabels) -> tuple[Figure, ...]:
-        """Return the values of the metrics that are made of these labels."""
+        """Return the values of the metrics that use these labels."""
         return tuple(
             figure for figure in self.figures if figure.labels == labels.name and figure.what == VALUE
         )
 
 
 def bits_of(figures: Iterable[Figure], digits: int | None = None) -> float:
-    """Return the bits that one submission is told by all these figures, at most."""
+    """Return the most bits that one submission learns from all these figures."""
     return sum(figure.bits(digits) for figure in figures)
 
 
@@ -123,7 +123,7 @@ def _counted(labels: Labels, sizes: Mapping[str, Size]) -> HiddenLabels:
 
 
 def _figures(scores: Scores, labels: Sequence[Labels], sizes: Mapping[str, Size]) -> Iterator[Figure]:
-    """Yield all published figures; of numbers that follow from others, such as a half-width, none."""
+    """Yield all published figures, without derived numbers such as half-widths."""
     phase = scores.phase
     figures = figures_of(scores)
     groups = public_subgroups(figures.subgroups, phase.config)
@@ -151,7 +151,7 @@ def _figures(scores: Scores, labels: Sequence[Labels], sizes: Mapping[str, Size]
 
 
 def _label_of(task: Task, metric: Metric, table: CaseTable, labels: Sequence[Labels]) -> str | None:
-    """Return the labels that a metric compares with, or that say which cases enter it."""
+    """Return the labels that a metric compares with, or that decide which cases enter it."""
     column = label_column(metric)
     if column is not None:
         return next((label.name for label in labels if f"{task.name}.{column}" in label.names), None)
@@ -193,7 +193,7 @@ def _cases(task: Task, table: CaseTable, digits: Digits) -> Figure:
 
 
 def _exact_values(metric: Metric, table: CaseTable) -> int | None:
-    """Return how many values a metric can take for these labels; None where they are not counted."""
+    """Return how many values a metric can take for these labels; None if not counted."""
     aggregate = metric.aggregate
     if aggregate.resolution:
         return aggregate.resolution(table).values
@@ -212,5 +212,5 @@ def _sized(metric: Metric, table: CaseTable, size: Size | None) -> CaseTable:
 
 
 def _extent(metric: Metric, worst: float) -> float:
-    """Return the width of a metric's range; where that has no end, up to the worst submission's value."""
+    """Return the width of a metric's range; an unbounded one ends at the worst submission's value."""
     return abs(metric.best - (metric.worst if math.isfinite(metric.worst) else worst)) or math.inf

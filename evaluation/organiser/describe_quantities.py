@@ -29,9 +29,9 @@ Number = float | tuple[float, ...] | None
 
 @dataclass(frozen=True)
 class Quantity:
-    """Something that is measured: once for each case, or once for each object (box, point, lesion) in it.
+    """A measured quantity: once for each case, or once for each object (box, point, lesion) in it.
 
-    ``source`` is the field or column that it belongs to.
+    ``source``: its field or column.
     """
 
     name: str
@@ -80,7 +80,7 @@ def measured_structures(
 
 
 def is_measured(kind: Kind, value: Any) -> bool:
-    """Return whether `measured_structures` knows values of a kind."""
+    """Return whether `measured_structures` measures values of a kind."""
     return isinstance(kind, LabelMask | MultilabelMask | LabelMap) or isinstance(value, StoredVolume)
 
 
@@ -108,7 +108,7 @@ def _areas(
 def _ratios(
     name: str, regions: list[tuple[str, Crop]], definition: VerticalDiameter
 ) -> Iterator[Measurement]:
-    """Yield the ratios of each nested region to the next one around it, None where that one is empty."""
+    """Yield the ratios of each nested region to the next one around it, None where the outer one is empty."""
     for (inner, one), (outer, other) in pairwise(regions):
         diameters = [vertical_diameter(region.values, definition) for region in (one, other)]
         areas = [int(np.count_nonzero(region.values)) for region in (one, other)]

@@ -29,9 +29,8 @@ class Group:
 class NumberRow:
     """The distribution of a quantity in a group.
 
-    cases: those that have a value. of: those that the quantity could be measured of. values: how many there
-    are, more than cases where objects are measured. total: their sum. Standard deviation: ddof = 1, None for
-    a single value. Quartiles: linear.
+    cases: with a value. of: for which the quantity could be measured. values: their number, more than cases
+    for objects. total: their sum. Standard deviation: ddof = 1, None for a single value. Quartiles: linear.
     """
 
     quantity: Quantity
@@ -67,7 +66,7 @@ class ClassRow:
 class TestRow:
     """A test of a quantity between the groups of a grouping; ``significant`` at the level of the description.
 
-    The corrected p counts, see `TestOfGroups`.
+    Significance is by the corrected p, see `TestOfGroups`.
     """
 
     __test__ = False

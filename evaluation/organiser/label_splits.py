@@ -1,4 +1,4 @@
-"""Whether results by subgroup would give labels away.
+"""Detection of subgroups whose results would reveal labels.
 
 Two submissions reveal which cases belong to a subgroup: changing a case's result moves the mean only if the
 case is a member. Where membership determines the label, so does the mean.
@@ -23,7 +23,7 @@ _AT_MOST_HALF = 0.5
 
 
 def faults_of_splits(phase: Phase, tables: Mapping[str, CaseTable]) -> list[str]:
-    """Return a sentence for every public subgroup that gives a label away and is not published by name."""
+    """Return a sentence for every public subgroup that reveals a label and is not published by name."""
     return [
         f"{FILE_NAME}: subgroups: results by {subgroup.column} would give labels away: {reason}; expected "
         f'audience = "organiser", or publish_label_subgroups = ["{subgroup.column}"]'
@@ -34,12 +34,12 @@ def faults_of_splits(phase: Phase, tables: Mapping[str, CaseTable]) -> list[str]
 
 
 def told_label(phase: Phase, subgroup: Subgroup, tables: Mapping[str, CaseTable]) -> str:
-    """Return which label a public subgroup gives away, in words; empty where it gives none away."""
+    """Return the label that a public subgroup reveals, in words; empty if none."""
     return _reason(phase, subgroup, hidden_labels(phase, tables)) if subgroup.audience == "public" else ""
 
 
 def determined_share(groups: Mapping[str, str], labels: Mapping[str, str]) -> float:
-    """Return how much of the labels the groups tell, 0 … 1, of the cases that have both (Theil's U).
+    """Return how far the groups determine the labels, 0 … 1, on the cases that have both (Theil's U).
 
     The share of the labels' entropy that knowing the group removes; 0 where all labels are the same.
     """

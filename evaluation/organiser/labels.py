@@ -49,7 +49,7 @@ class Labels:
 
 
 def bits_of_counts(counts: Sequence[int]) -> float:
-    """Return the logarithm of the number of ways to deal labels of known numbers out to the cases."""
+    """Return the logarithm of the number of ways to assign labels of known numbers to the cases."""
     ways = math.lgamma(sum(counts) + 1) - sum(math.lgamma(count + 1) for count in counts)
     return ways / math.log(2)
 

@@ -1,4 +1,4 @@
-"""Planning a test set: how many cases its figures need, and how exact they are on so many cases."""
+"""Planning a test set: how many cases its figures need, and their precision for a number of cases."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Figure = Literal["sensitivity", "specificity", "auc"]
 
 @dataclass(frozen=True)
 class Aim:
-    """An expected figure, from 0 to 1, and the half-width that its interval is to have, if one is stated."""
+    """An expected figure, from 0 to 1, and the wanted half-width of its interval, if stated."""
 
     figure: Figure
     value: float
@@ -45,7 +45,7 @@ class Needed:
 
 @dataclass(frozen=True)
 class Given:
-    """The interval of a figure on a set of a given size. ``enough``: as narrow as the aim, if it has one."""
+    """The interval of a figure on a set of a given size."""
 
     aim: Aim
     positives: int
@@ -54,7 +54,7 @@ class Given:
 
     @property
     def enough(self) -> bool | None:
-        """Whether the interval has at most the stated half-width, None where none is stated."""
+        """Whether the interval has at most the stated half-width, None without one."""
         return None if self.aim.half_width is None else self.interval.half_width <= self.aim.half_width
 
 
@@ -101,7 +101,7 @@ def intervals_given(
 
 
 def cases_in_all(needed: Sequence[Needed]) -> int:
-    """Return the size of a set in which every aim has its cases; each of them has the same prevalence."""
+    """Return the size of a set with enough cases for every aim, all at the same prevalence."""
     return max(one.cases for one in needed if one.cases is not None)
 
 

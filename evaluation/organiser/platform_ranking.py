@@ -15,9 +15,9 @@ from evaluation.ranking.schemes import PlatformMethod
 
 @dataclass(frozen=True)
 class PlatformRanking:
-    """The platform's method for a scheme, by which metrics, and in sentences how its places differ.
+    """The platform's method for a scheme, its metrics, and sentences on how its places differ.
 
-    ``metrics`` is empty if no method of the platform has the places of the scheme.
+    ``metrics`` is empty if no method of the platform gives the scheme's places.
     """
 
     method: PlatformMethod
@@ -78,7 +78,7 @@ def _equal_ranks(board: Board, boards: dict[str, Board]) -> tuple[str, ...] | No
             continue
         inner = boards[term.board]
         ranked = _equal_ranks(inner, boards)
-        # The rank of a single rank is that rank.
+        # Ranking a single rank changes nothing.
         if ranked is None or len(ranked) > 1 or inner.ties:
             return None
         metrics += ranked

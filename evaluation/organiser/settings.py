@@ -31,10 +31,10 @@ _SHOWN = {"best": "bst", "last": "rec"}
 
 
 def metrics_of_empty_submission(phase: Phase, workers: int) -> dict[str, Any]:
-    """Return the `metrics.json` of an empty submission; every submission to these tasks has its keys.
+    """Return the `metrics.json` of an empty submission, whose keys every submission to these tasks has.
 
-    The tasks are those that no submission may leave out, or all if there is none. Only the reference decides
-    which figures and intervals exist. Raises `PhaseError` if it cannot be read.
+    The tasks are the required ones, or all if none is required. Only the reference decides which figures and
+    intervals exist. Raises `PhaseError` if it cannot be read.
     """
     compulsory = tuple(task for task in phase.tasks if task.name not in phase.form.optional_tasks)
     metrics = summarise(scores_of_nothing(phase, compulsory or phase.tasks, workers))
@@ -165,7 +165,7 @@ class _Column:
     better: Literal["higher", "lower"]
 
     def titled(self, titles: Mapping[str, int]) -> str:
-        """Return the title, with the task's where several columns have the same."""
+        """Return the title, with the task's title where several columns have the same one."""
         return f"{self.task}: {self.title}" if self.task and titles[self.title] > 1 else self.title
 
 

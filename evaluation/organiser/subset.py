@@ -1,7 +1,7 @@
-"""A phase of a part of another phase's cases, such as a development phase on a tenth of the test set.
+"""A phase with a part of another phase's cases, such as a development phase on a tenth of the test set.
 
 The part is drawn at random within strata, so that it has the same prevalence. Its folder holds the rows and
-reference files of the drawn cases. Stacks of images are made anew: the rows say which image goes where.
+reference files of the drawn cases. Stacks of images are written anew, as the rows say.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ _MOST_VALUES = 10
 
 @dataclass(frozen=True)
 class Part:
-    """The drawn cases of a phase, by their positions, and how many of each stratum were drawn.
+    """The drawn cases of a phase by position, and the number drawn from each stratum.
 
-    ``columns`` are those that make the strata; ``counts`` holds the drawn and all cases of each stratum.
+    ``columns`` define the strata; ``counts`` holds the drawn and all cases of each stratum.
     """
 
     positions: tuple[int, ...]
@@ -103,7 +103,7 @@ def write_subset(
             progress(done)
         known.add(home.FILE_NAME)
         load_phase(folder, scan(folder))
-        # Not before: this process has the challenge, and would look for the copy here later.
+        # Copied last: this process has the challenge, and would later look for the copy here.
         _copy_challenge(phase.folder, output, folder)
     return [path for path in phase.manifest.files if path not in known]
 
@@ -118,7 +118,7 @@ def _default_columns(phase: Phase) -> tuple[str, ...]:
 
 
 def _values(phase: Phase, column: str, problems: list[str]) -> list[str]:
-    """Return the value of every case in a column, or the bin that it falls into."""
+    """Return the value of every case in a column, or its bin."""
     for subgroup in phase.config.subgroups:
         if subgroup.column == column and subgroup.bins:
             return _bins(phase, subgroup)

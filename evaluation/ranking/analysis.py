@@ -77,7 +77,7 @@ class Analysis:
 
     @property
     def too_many_to_compare(self) -> bool:
-        """Whether there are so many teams that pairs are compared only on request."""
+        """Whether tests of pairs are left out: there are many teams and no request for tests."""
         return self._choices.tests is not True and len(self._ranked) > _MAX_TESTED
 
     def interval(self, team: str, metric: str) -> Interval | None:

@@ -9,8 +9,8 @@
 - `scoring` scores one submission after the other in one process; `lane` is that process. Workers that read
   and score cases are forked from a clean server for each submission, as `evaluation.workers` describes.
 - `lanes` runs several on this machine, `cluster` on the workers of a Dask scheduler (`cluster_start`,
-  `scheduler`), through `cluster_worker`. `slicing` parts large submissions for either, and puts the
-  `slice_outcomes` together.
+  `scheduler`), through `cluster_worker`. `slicing` divides large submissions for either, and joins the
+  `slice_outcomes`.
 - `kept` writes results with the digests of their inputs, and finds the ones that still hold; `claims`
   keeps two runs from scoring the same submission into one folder.
 - `changes` compares the results with earlier ones.

@@ -33,7 +33,7 @@ def score_on_worker(task: Task) -> Answer:
     from distributed import get_worker
 
     worker = get_worker()
-    # Dask removes this folder, also after a worker that was killed.
+    # Dask removes this folder, even if the worker was killed.
     folder = Path(worker.local_directory)
     if not hasattr(_of_thread, "lane"):
         _of_thread.lane = SteadyLane(folder)
@@ -54,7 +54,7 @@ def score_fetched(task: Task, folder: Path, memory_mb: int | None, lane: SteadyL
                 return lane.score(here)
         except PhaseError as error:
             return failed("; ".join(error.problems))
-        except Exception as error:  # whatever a file system of fsspec raises
+        except Exception as error:  # file systems of fsspec raise any exception
             if attempt == ATTEMPTS:
                 return failed(f"{task.submission}: {type(error).__name__}: {error}", elsewhere=True)
     raise AssertionError("unreachable")
@@ -84,7 +84,7 @@ def _fetched(task: Task, folder: Path) -> Iterator[Path]:
 
 
 def _fetched_for_slices(task: Task, folder: Path) -> Path:
-    """Return a submission that stays until slices of another one are scored on this thread."""
+    """Return a submission, kept until slices of another one are scored on this thread."""
     if getattr(_of_thread, "once", None) != task.once:
         if before := getattr(_of_thread, "fetched", None):
             before.cleanup()

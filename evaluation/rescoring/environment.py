@@ -1,4 +1,4 @@
-"""Which code computes a result: version and sources of the package, and the libraries it computes with."""
+"""The code behind a result: version and sources of the package, and its numerical libraries."""
 
 from __future__ import annotations
 

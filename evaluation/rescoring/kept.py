@@ -45,7 +45,7 @@ class Results:
         self._folder = folder
 
     def kept(self, place: str, ingredients: Ingredients) -> str | None:
-        """Return the digest of the submission of a whole result that is made of these; None without one."""
+        """Return the digest of the submission of a whole result with these inputs; None without one."""
         try:
             record = json.loads(self._record(place).read_bytes())
             if record["made_of"] != dataclasses.asdict(ingredients) or record["files"] != self._digests(
@@ -57,7 +57,7 @@ class Results:
             return None
 
     def publish(self, place: str, ingredients: Ingredients, answer: Answer) -> None:
-        """Write a result in place of an earlier one; only a lasting one gets a record. Raises `OSError`."""
+        """Replace the result; only a lasting one gets a record. Raises `OSError`."""
         folder = self._folder / place
         self._record(place).unlink(missing_ok=True)
         for name in reversed(_FILES):
@@ -75,7 +75,7 @@ class Results:
             write_atomically(self._record(place), _json(record))
 
     def is_rejection(self, place: str) -> bool:
-        """Return whether the result there is that the submission was rejected."""
+        """Return whether the present result is a rejection."""
         return (self._folder / place / REJECTED).exists()
 
     def _record(self, place: str) -> Path:

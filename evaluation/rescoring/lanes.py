@@ -15,7 +15,7 @@ from evaluation.rescoring.task import ATTEMPTS, Answers, Task
 
 @dataclass
 class _Given:
-    """A task, the lane that does it, and how often it has been given to one."""
+    """A task, its lane, and the number of attempts."""
 
     task: Task
     attempts: int = 0
@@ -89,6 +89,7 @@ def _next(tasks: Iterator[Task | None]) -> _Given | None:
 
 
 def _after_death(given: _Given, died: LaneDied, again: deque[_Given]) -> Answers:
+    # A process does one task at a time, so no other submission can be to blame.
     if given.attempts < ATTEMPTS:
         again.append(given)
     else:
@@ -96,7 +97,7 @@ def _after_death(given: _Given, died: LaneDied, again: deque[_Given]) -> Answers
 
 
 class InThisProcess:
-    """Scores one submission after the other here, where there are no workers; a context manager."""
+    """Scores one submission after the other in this process, without workers; a context manager."""
 
     def __enter__(self) -> InThisProcess:
         return self

@@ -1,4 +1,4 @@
-"""The outcomes of a slice of a submission on their way to where all slices are put together."""
+"""The outcomes of slices of a submission: packed for transport, and joined."""
 
 from __future__ import annotations
 

@@ -29,9 +29,9 @@ _COST_PER_SLICE = 1 << 32
 
 
 def slices_of(phase: Phase, cases_per_task: int | None) -> int:
-    """Return into how many slices the submissions to a phase are parted.
+    """Return the number of slices of the submissions to a phase.
 
-    Each has about so many cases. None: it has about 4,300 million pixels or voxels.
+    Each has about the given number of cases, or with None about 4,300 million pixels or voxels.
     """
     if cases_per_task is not None:
         return math.ceil(len(phase.rows) / cases_per_task)
@@ -40,7 +40,7 @@ def slices_of(phase: Phase, cases_per_task: int | None) -> int:
 
 
 class Slicing:
-    """An engine that parts tasks of several slices for another one; a context manager."""
+    """An engine that divides tasks into slices for another engine; a context manager."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -99,7 +99,7 @@ class _Parting:
                 return
 
     def ended(self, task: Task, answer: Answer) -> Answers:
-        """Yield a submission with its answer, if this was the last that was to be done for it."""
+        """Yield a submission with its answer, if this was its last task."""
         self._running -= 1
         if task.slices == 1:
             yield task, answer
@@ -126,6 +126,6 @@ class _Parting:
         answers = [parted.answers[number] for number in range(task.slices)]
         if len({answer.digest for answer in answers}) == 1:
             self._next.appendleft(replace(task, scored=tuple(answer.outcomes for answer in answers)))
-        else:  # it has changed meanwhile
+        else:  # the submission has changed meanwhile
             del self._parted[task.place]
             self._next.appendleft(replace(task, slices=1))

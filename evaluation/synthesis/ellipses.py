@@ -111,7 +111,7 @@ def intersection(first: Patch, second: Patch) -> Patch:
 
 
 def jitter(ellipse: Ellipse, rng: np.random.Generator, relative: float) -> Ellipse:
-    """Vary an ellipse as a second grader would draw it.
+    """Vary an ellipse randomly, like a second grader.
 
     `relative` is the standard deviation of the centre in semi-axes, of the logarithm of each semi-axis
     and of the tilt in radians, all independent and normal; 0 returns an equal ellipse.

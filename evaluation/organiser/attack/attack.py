@@ -1,4 +1,4 @@
-"""All attacks that a phase is open to, each against a bound on the submissions that it needs."""
+"""All possible attacks on a phase, each with a bound on the submissions that it needs."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ class Attacked:
 def attack(phase: Phase, workers: int, allowed: int) -> list[Attacked]:
     """Return the results of attacks of at most ``allowed`` submissions each.
 
-    Each submits to one task alone and sees nothing but its metrics.json. Raises `PhaseError` where the
-    reference cannot be read.
+    Each submits to only one task and sees only its metrics.json. Raises `PhaseError` where the reference
+    cannot be read.
     """
     scores = scores_of_nothing(phase, phase.tasks, workers)
     labels = {name: label for label in hidden_labels(phase, scores.tables) for name in label.names}

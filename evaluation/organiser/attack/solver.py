@@ -34,7 +34,7 @@ class Sums:
 def only_labels(sums: Sums, seconds: float) -> LabelArray | None:
     """Return the only labels that fit all sums, shape (n,), by integer programming.
 
-    None where others fit too, where none fit, or where the time is up before either is known.
+    None where several fit, where none fit, or where the time limit ends the search.
     """
     found = _labels(sums, None, seconds)
     if found is None or _labels(sums, found, seconds) is not False:
@@ -43,10 +43,10 @@ def only_labels(sums: Sums, seconds: float) -> LabelArray | None:
 
 
 def _labels(sums: Sums, other_than: object, seconds: float) -> LabelArray | bool | None:
-    """Return labels that fit and are not the given ones; False where there are none, None where unknown."""
+    """Return labels that fit and differ from the given ones; False if there are none, None if unknown."""
     constraints = [LinearConstraint(np.array(sums.weights), sums.lower, sums.upper)]
     if isinstance(other_than, np.ndarray):
-        # At least one label differs: those that were 0 add up, those that were 1 take off.
+        # At least one label differs: 0-labels that change add 1, 1-labels that stay subtract 1.
         signs = np.where(other_than == 1, -1.0, 1.0)
         constraints.append(LinearConstraint(signs[np.newaxis], 1 - float(other_than.sum()), np.inf))
     elif other_than is not None:
