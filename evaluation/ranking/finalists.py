@@ -1,4 +1,4 @@
-"""The first teams of one phase, who alone are ranked in the others, such as REFUGE's twelve on-site teams."""
+"""Finalists: the first teams of one phase, the only ones ranked in the others, such as REFUGE's twelve."""
 
 from __future__ import annotations
 

@@ -156,6 +156,6 @@ def _regions(kind: Kind, value: Any) -> tuple[Crop, ...]:
 
 
 def _plane(value: LabelMapValue) -> NDArray[np.uint8]:
-    """Return the positions of an image (y, x), which is one plane; (0, 0) where all is background."""
+    """Return the only plane of an image's positions, shape (y, x); (0, 0) where all is background."""
     found: NDArray[np.uint8] = value.positions[0] if len(value.positions) else np.zeros((0, 0), np.uint8)
     return found
