@@ -99,8 +99,9 @@ def check(
 
 
 def run_job(job: str, arguments: Mapping[str, Any], progress: Progress | None) -> Any:
-    """Return the result of a function, named "module:function", from a process of its own, after a warning
-    where nothing can be isolated; see `run_isolated`.
+    """Return the result of a function, named "module:function", from a process of its own; see `run_isolated`.
+
+    Warns where nothing can be isolated.
     """
     if not machine.CAN_ISOLATE:
         warnings.warn(machine.NO_ISOLATION, RuntimeWarning, stacklevel=3)

@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     grouped = {role: _grouped(ranked[role].board, path, arguments) for role, path in tables.items()}
     paths: list[Path] = []
     if arguments.output:
-        # Written first: whoever reads the output may stop reading before its end.
+        # Written first: the reader of the output may stop before its end.
         paths = write_leaderboard(board, arguments.output)
         for role, phase in ranked.items():
             suffix = f"-{role}" if role else ""
@@ -88,7 +88,7 @@ def _grouped(
 
 
 def _compared(text: str) -> tuple[str, tuple[str, ...]]:
-    """Return a team and those it is compared with. Raises `RankingError`."""
+    """Return a team and its opponents. Raises `RankingError`."""
     from evaluation.ranking.results import RankingError
 
     team, equals, others = text.partition("=")
@@ -108,7 +108,7 @@ def _require_teams(compared: Mapping[str, Sequence[str]], results: Mapping[str, 
 
 
 def _of_phase(choices: RankOptions, results: PhaseResults) -> RankOptions:
-    """Return the options of one phase: without comparisons of teams that took no part in it."""
+    """Return the options of one phase, without comparisons of teams that took no part in it."""
     teams = {submission.team for submission in results.submissions}
     compared = {team: others for team, others in choices.compare_with.items() if team in teams}
     return replace(choices, compare_with=compared)

@@ -138,7 +138,7 @@ def rank(
 
 
 def seal_phase(phase: str, progress: Progress) -> Seal:
-    """Validate and seal a phase: the work of `seal` in its own process. Raises `PhaseError` with all faults."""
+    """Validate and seal a phase in this process. Raises `PhaseError` with all faults."""
     from evaluation.organiser.validate import validate_phase
     from evaluation.phase.manifest import scan
     from evaluation.phase.manifest import seal as write_seal
