@@ -99,7 +99,7 @@ def check(
 
 
 def run_job(job: str, arguments: Mapping[str, Any], progress: Progress | None) -> Any:
-    """Return the result of a function, named "module:function", from a process of its own; see `run_isolated`.
+    """Return the result of a function, named "module:function", from a process of its own: `run_isolated`.
 
     Warns where nothing can be isolated.
     """
