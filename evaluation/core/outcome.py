@@ -27,7 +27,7 @@ class CaseJob:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """The rows of a case by task; ``worst`` names the tasks whose row holds worst values.
+    """The rows of a case by task; ``worst`` names the tasks with worst values.
 
     ``failure`` is the reason if the case failed; None if it was missing.
     """
@@ -46,7 +46,7 @@ class Died:
 
 @dataclass(frozen=True, slots=True)
 class OrganiserFault:
-    """Errors in the phase or in the code of its metrics; never the participant's."""
+    """Errors in the phase or in the code of its metrics, never in the submission."""
 
     problems: tuple[str, ...]
 
@@ -55,6 +55,6 @@ Outcome = Scored | Died | OrganiserFault
 
 
 def organisers_problems(outcomes: Iterable[Outcome]) -> list[str]:
-    """Return what is wrong with the phase or its metrics, in the order of the outcomes, each fault once."""
+    """Return the faults of the phase or its metrics, in the order of the outcomes, each once."""
     faults = (outcome for outcome in outcomes if isinstance(outcome, OrganiserFault))
     return list(dict.fromkeys(problem for fault in faults for problem in fault.problems))
