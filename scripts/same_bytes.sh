@@ -62,13 +62,15 @@ prepare() {
   # Teams of known quality; of a declared challenge, which has no such sample, one that gave only part of its findings.
   run old -m evaluation sample adam --output "$scratch/teams/adam" --cases 45 --width 96 --height 96
   run old -m evaluation sample cysts --output "$scratch/teams/cysts" --cases 8 --scale 0.15 --readers
-  run old -m evaluation sample edd2020 --output "$scratch/teams/edd2020" --cases 12 --out-of-sample 6 --width 96 --height 80
+  run old -m evaluation sample edd2020 --output "$scratch/teams/edd2020" --cases 12 --out-of-sample 6 \
+    --width 96 --height 80
   run old -m evaluation sample justraigs --output "$scratch/teams/justraigs" --cases 200
   run old -m evaluation sample refuge --output "$scratch/teams/refuge" --cases 40 --width 96 --height 96
   for name in 1 2; do
-    mkdir -p "$scratch/teams/justraigs-phase$name/ground-truth"
-    mv "$scratch/teams/justraigs/ground-truth/justraigs-sample-phase$name" "$scratch/teams/justraigs-phase$name/ground-truth/"
-    mv "$scratch/teams/justraigs/submissions/justraigs-sample-phase$name" "$scratch/teams/justraigs-phase$name/submissions"
+    phase=justraigs-sample-phase$name
+    mkdir -p "$scratch/teams/$phase/ground-truth"
+    mv "$scratch/teams/justraigs/ground-truth/$phase" "$scratch/teams/$phase/ground-truth/"
+    mv "$scratch/teams/justraigs/submissions/$phase" "$scratch/teams/$phase/submissions"
   done
   rm -r "$scratch/teams/justraigs"
   mkdir -p "$scratch"/teams/luna16/{ground-truth,submissions/{all,half}}
@@ -83,7 +85,9 @@ prepare() {
 compute() { # SIDE
   local results=$scratch/$1/results code=$scratch/$1/code name
   # Python looks there first; the check is that nothing else was found.
-  run "$1" -c "import evaluation, test; assert {evaluation.__file__, test.__file__} == {f'$code/{package}/__init__.py' for package in ('evaluation', 'test')}, evaluation.__file__"
+  run "$1" -c "import evaluation, test
+for package in (evaluation, test):
+    assert package.__file__ == f'$code/{package.__name__}/__init__.py', package.__file__"
   for name in $(phases); do
     run "$1" -m evaluation evaluate --input "$scratch/submissions/$name" --ground-truth "$scratch/phases/$name" \
       --output "$results/phases/$name" --cases "$results/phases/$name/cases.json"
