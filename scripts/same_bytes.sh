@@ -18,14 +18,14 @@ old=$(absolute "$1") new=$(absolute "$2")
 local_environment requirements-dev.txt
 python=$PWD/.venv/bin/python
 scratch=$(cd "$(mktemp -d)" && pwd -P)
-trap 'rm -rf "$scratch"' EXIT
+trap 'jobs -p | xargs -r kill 2>/dev/null; rm -rf "$scratch"' EXIT
 
 # A checkout may be edited or tested meanwhile, and `test.messages` writes into it: copies run.
 copy_checkout() { # SIDE CHECKOUT
   mkdir -p "$scratch/$1/code" "$scratch/$1/results"
   cp -R "$2"/{evaluation,test,ground-truth,examples} "$scratch/$1/code/" || fail "$2 is not a checkout"
   find "$scratch/$1/code" -name __pycache__ -prune -exec rm -rf {} +
-  rm "$scratch/$1/code/test/messages/table.json"
+  rm -f "$scratch/$1/code/test/messages/table.json"
 }
 # run SIDE ARGUMENTS…: Python with the code of that side, and of no other; notes a failure and goes on.
 run() {
