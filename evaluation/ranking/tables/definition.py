@@ -20,38 +20,35 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import FiniteFloat
 
-from evaluation.phase.validation import describe_validation
+from evaluation.core.keys import Key, KeyTable, Weight
+from evaluation.phase.validation import InvalidTableError, read_table
 from evaluation.ranking.results import RankingError
 
 
-class MetricDefinition(BaseModel):
+class MetricDefinition(KeyTable, strict=False):
     """One metric of a table.
 
     ``weight`` is that of its rank. ``worst`` replaces the missing values of a team; without it they are
     faults.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
     better: Literal["higher", "lower"]
-    weight: Annotated[Decimal, Field(ge=0)] = Decimal(1)
+    weight: Weight = Decimal(1)
     title: str | None = None
     unit: str = ""
-    worst: Annotated[float, Field(allow_inf_nan=False)] | None = None
+    worst: FiniteFloat | None = None
 
 
-class TableDefinition(BaseModel):
+class TableDefinition(KeyTable, strict=False):
     """The metrics of a table by name, and the bootstrap of its cases."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
     title: str | None = None
-    metrics: dict[str, MetricDefinition] = {}
-    seed: Annotated[int, Field(ge=0)] = 0
-    resamples: Annotated[int, Field(ge=0, le=100_000)] = 1000
-    interval_minimum: Annotated[int, Field(ge=2)] = 10
+    metrics: dict[str, MetricDefinition] = Key(default={})
+    seed: Annotated[int, Key(ge=0)] = 0
+    resamples: Annotated[int, Key(ge=0, le=100_000)] = 1000
+    interval_minimum: Annotated[int, Key(ge=2)] = 10
 
 
 def read_definition(path: Path | None, metrics: list[str]) -> TableDefinition:
@@ -79,10 +76,10 @@ def read_definition(path: Path | None, metrics: list[str]) -> TableDefinition:
         elif isinstance(given, dict):
             given[name] = {"better": better} | {key: value for key, _, value in pairs}
     try:
-        definition = TableDefinition.model_validate(content | {"metrics": given})
-    except ValidationError as error:
+        definition = read_table(TableDefinition, content | {"metrics": given})
+    except InvalidTableError as error:
         file = str(path) if path else "--metric"
-        raise RankingError(*problems, *describe_validation(file, error)) from None
+        raise RankingError(*problems, *error.problems(file)) from None
     if problems:
         raise RankingError(*problems)
     return definition
