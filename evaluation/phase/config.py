@@ -43,13 +43,16 @@ def _each_column_once(subgroups: tuple[Subgroup, ...]) -> tuple[Subgroup, ...]:
 class PhaseConfig(KeyTable):
     """The keys of `phase.toml`; the descriptions here are what `docs/phase.md` is made of."""
 
-    challenge: Annotated[str, Key(pattern=r"^[a-z][a-z0-9_]*$")] = Key(
+    challenge: str = Key(
         description="The challenge whose rules apply: the name of a module or folder in "
-        "`evaluation/challenges/`."
+        "`evaluation/challenges/`.",
+        pattern=r"^[a-z][a-z0-9_]*$",
     )
-    name: Annotated[str, Key(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=64)] = Key(
+    name: str = Key(
         description="Short name of the phase, for file names, image tags and messages. Lower-case letters, "
-        "digits and hyphens."
+        "digits and hyphens.",
+        pattern=r"^[a-z0-9][a-z0-9-]*$",
+        max_length=64,
     )
     title: _Text = Key(description="Title for people, in one line.")
     version: _Text = Key(
@@ -74,12 +77,16 @@ class PhaseConfig(KeyTable):
         description="What happens if the time of `limits.budget_seconds` is over. `fail`: the evaluation "
         "fails and writes no result. `worst`: the cases that are left take their worst values.",
     )
-    seed: Annotated[int, Key(ge=0)] = Key(
+    seed: int = Key(
         default=0,
         description="Seed of the resampling behind all intervals. The same seed gives the same intervals.",
+        ge=0,
     )
-    resamples: Annotated[int, Key(ge=0, le=100_000)] = Key(
-        default=1000, description="Number of bootstrap resamples of an interval. 0: no resampled intervals."
+    resamples: int = Key(
+        default=1000,
+        description="Number of bootstrap resamples of an interval. 0: no resampled intervals.",
+        ge=0,
+        le=100_000,
     )
     score: str | None = Key(
         default=None,
@@ -157,21 +164,26 @@ class PhaseConfig(KeyTable):
         description="Columns of public subgroups that follow from a label. `seal` refuses such a subgroup "
         "unless it is named here, since its figures give the labels away.",
     )
-    interval_minimum: Annotated[int, Key(ge=2)] = Key(
-        default=10, description="Smallest number of cases in every stratum for which an interval is computed."
+    interval_minimum: int = Key(
+        default=10,
+        description="Smallest number of cases in every stratum for which an interval is computed.",
+        ge=2,
     )
-    interval_maximum: Annotated[int, Key(ge=2)] | None = Key(
+    interval_maximum: int | None = Key(
         default=None,
         description="Largest number of cases for which a metric that is slow to resample has an interval. "
         "Default: each metric's own limit.",
+        ge=2,
     )
     interval_methods: dict[str, IntervalMethod] = Key(
         default={},
         description='How the intervals of single metrics are computed, by `"task.metric"`. Default: the '
         "method that covers best in simulation, see `docs/intervals.md`.",
     )
-    subgroup_minimum: Annotated[int, Key(ge=1)] = Key(
-        default=10, description="Smallest number of cases (for an AUC, of each class) of a public subgroup."
+    subgroup_minimum: int = Key(
+        default=10,
+        description="Smallest number of cases (for an AUC, of each class) of a public subgroup.",
+        ge=1,
     )
     sockets: dict[str, str] = Key(
         default={},

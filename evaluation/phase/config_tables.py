@@ -39,10 +39,11 @@ class Subgroup(KeyTable):
         default="public",
         description="`organiser`: the figures go into the organiser's own file and not into `metrics.json`.",
     )
-    minimum: Annotated[int, Key(ge=1)] | None = Key(
+    minimum: int | None = Key(
         default=None,
         description="Smallest number of cases (for an AUC, of each class) of a subgroup in the organiser's "
         'own file. Only with `audience = "organiser"`: public subgroups have `subgroup_minimum`. Default: 1.',
+        ge=1,
     )
 
     @model_validator(mode="after")
@@ -55,31 +56,36 @@ class Subgroup(KeyTable):
 class Limits(KeyTable):
     """Limits on the time and memory of one evaluation."""
 
-    budget_seconds: Annotated[int, Key(gt=0)] = Key(
+    budget_seconds: int = Key(
         default=3300,
         description="Seconds for the whole evaluation. Keep it below the phase's time limit on the platform, "
         "so that the evaluation ends by itself and with a message.",
+        gt=0,
     )
-    case_seconds: Annotated[int, Key(gt=0)] | None = Key(
+    case_seconds: int | None = Key(
         default=None,
         description="Seconds for one case. Default: `budget_seconds` × workers / cases, at least 30.",
+        gt=0,
     )
-    worker_memory_mb: Annotated[int, Key(ge=MIN_MEMORY_MB)] | None = Key(
+    worker_memory_mb: int | None = Key(
         default=None,
         description="Memory of one worker process in MB. Default: an even share of the machine's memory.",
+        ge=MIN_MEMORY_MB,
     )
 
 
 class Submissions(KeyTable):
     """How many submissions a phase takes, and when; the platform enforces it, see `settings`."""
 
-    limit: Annotated[int, Key(ge=0)] | None = Key(
+    limit: int | None = Key(
         default=None,
         description="Number of submissions of a participant or team in a period. `0`: the phase is closed.",
+        ge=0,
     )
-    period_days: Annotated[int, Key(ge=1)] | None = Key(
+    period_days: int | None = Key(
         default=None,
         description="Length of the period in days: `1` is a limit per day. Default: the whole phase.",
+        ge=1,
     )
     opens_at: AwareDatetime | None = Key(
         default=None,
@@ -101,16 +107,19 @@ class Submissions(KeyTable):
 class RunTimeConfig(KeyTable):
     """Scores the run time of algorithms as a task of its own, see `core.form.RunTime`."""
 
-    limit_seconds: Annotated[FiniteFloat, Key(gt=0)] = Key(
-        description="Time limit of the algorithms on the platform. A case without a result counts this much."
+    limit_seconds: FiniteFloat = Key(
+        description="Time limit of the algorithms on the platform. A case without a result counts this much.",
+        gt=0,
     )
-    target_seconds: Annotated[FiniteFloat, Key(gt=0)] | None = Key(
+    target_seconds: FiniteFloat | None = Key(
         default=None,
         description="Reports the share of cases that took longer than this. Below `limit_seconds`.",
+        gt=0,
     )
-    penalty_per_second: Annotated[FiniteFloat, Key(ge=0)] = Key(
+    penalty_per_second: FiniteFloat = Key(
         default=0.0,
         description="Reports the mean penalty: this much for every second beyond `target_seconds`.",
+        ge=0,
     )
 
     @model_validator(mode="after")

@@ -62,11 +62,13 @@ class DeclaredOptions(Options):
 
     key_prefix: ClassVar[str] = ""
 
-    fields: Annotated[dict[Name, AnyFieldTable], Key(min_length=1)] = Key(
-        description="What is submitted for each case: a table `[fields.<name>]` for each value."
+    fields: dict[Name, AnyFieldTable] = Key(
+        description="What is submitted for each case: a table `[fields.<name>]` for each value.",
+        min_length=1,
     )
-    tasks: Annotated[dict[Name, TaskTable], Key(min_length=1)] = Key(
-        description="The tasks: a table `[tasks.<name>]` for each."
+    tasks: dict[Name, TaskTable] = Key(
+        description="The tasks: a table `[tasks.<name>]` for each.",
+        min_length=1,
     )
     ranking: RankingTable = Key(default=RankingTable(), description="How teams are ranked.")
     composites: dict[Name, CompositeTable] = Key(

@@ -18,7 +18,7 @@ from __future__ import annotations
 import tomllib
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import FiniteFloat
 
@@ -46,9 +46,9 @@ class TableDefinition(KeyTable, strict=False):
 
     title: str | None = None
     metrics: dict[str, MetricDefinition] = Key(default={})
-    seed: Annotated[int, Key(ge=0)] = 0
-    resamples: Annotated[int, Key(ge=0, le=100_000)] = 1000
-    interval_minimum: Annotated[int, Key(ge=2)] = 10
+    seed: int = Key(default=0, ge=0)
+    resamples: int = Key(default=1000, ge=0, le=100_000)
+    interval_minimum: int = Key(default=10, ge=2)
 
 
 def read_definition(path: Path | None, metrics: list[str]) -> TableDefinition:
