@@ -33,7 +33,7 @@ IN_FORM = "in_form"
 
 
 class KeyTable(BaseModel):
-    """A table whose unknown keys are errors, and whose values are not converted from other types.
+    """A table that rejects unknown keys and does not convert values from other types.
 
     A subclass with ``strict=False`` converts them: the text "0.5" is then a number.
     """

@@ -1,4 +1,4 @@
-"""A declared field: what all kinds have in common, and where the values lie."""
+"""A declared field: the common keys of all kinds, and the locations of the values."""
 
 from __future__ import annotations
 
@@ -79,9 +79,9 @@ class FileFieldTable(FieldTable):
     def file_field(
         self, name: str, kind: Kind, reference: Kind, readable: tuple[str, ...] | None = None
     ) -> Field:
-        """Return the field of that name, with the kinds of what is submitted and of its reference.
+        """Return the named field, with the kinds of the submitted and the reference value.
 
-        ``readable`` are the extensions of files that can be read, by default all of the kind.
+        ``readable`` are the readable extensions, by default all of the kind.
         """
         readable = readable or self.all_extensions
         extensions = tuple(self.extensions or readable)
@@ -111,6 +111,6 @@ class RowFieldTable(FieldTable):
 
 
 def title_of(name: str) -> str:
-    """Return the default title of what has a name: ``"surface_dice"`` is "Surface dice"."""
+    """Return the default title of a name: ``"surface_dice"`` gives "Surface dice"."""
     words = name.replace("_", " ").replace("-", " ")
     return words[:1].upper() + words[1:]
