@@ -21,7 +21,7 @@ from evaluation.core.field import (
     TableRows,
 )
 from evaluation.core.form import STACK_INDEX, STACK_NAME, CaseForm
-from evaluation.core.keys import option
+from evaluation.core.keys import IN_FORM, Key
 from evaluation.core.labelled_cases import strata_of_labels
 from evaluation.core.metric import (
     Aggregate,
@@ -54,6 +54,7 @@ from evaluation.io.kinds.probability_map import ProbabilityMap
 from evaluation.io.kinds.two_classes import TwoClasses
 
 __all__ = [
+    "IN_FORM",
     "STACK_INDEX",
     "STACK_NAME",
     "Aggregate",
@@ -75,6 +76,7 @@ __all__ = [
     "FormColumn",
     "FormFault",
     "HiddenField",
+    "Key",
     "Keypoints",
     "Kind",
     "Label",
@@ -116,7 +118,6 @@ __all__ = [
     "macro_auc_of",
     "mean_metric",
     "mean_of",
-    "option",
     "partial_auc_of",
     "proportion_of",
     "ratio_of_sums",

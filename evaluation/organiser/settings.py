@@ -9,8 +9,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pydantic import ValidationError
-
 from evaluation.core.challenge import metrics_of
 from evaluation.core.fault import PhaseError
 from evaluation.evaluate import scores_of_nothing
@@ -19,7 +17,7 @@ from evaluation.phase.config_tables import Submissions
 from evaluation.phase.leaderboard_metrics import needed_metrics, platform_metrics, unranked_metrics
 from evaluation.phase.phase import Phase
 from evaluation.phase.public_digits import digits_of
-from evaluation.phase.validation import describe_validation
+from evaluation.phase.validation import InvalidTableError, read_table
 from evaluation.platform.phase_settings import PhaseSettings
 from evaluation.platform.result_file import render
 from evaluation.ranking.schemes import PlatformMethod, scheme_of
@@ -52,7 +50,8 @@ def platform_settings(phase: Phase, least: Mapping[str, Any]) -> dict[str, Any]:
     unranked = [known[name] for name in unranked_metrics(phase.config, phase.challenge, phase.tasks)]
     titles = Counter(column.title for column in (score, *ranked, *unranked))
     try:
-        settings = PhaseSettings.model_validate(
+        settings = read_table(
+            PhaseSettings,
             {
                 "score_title": score.titled(titles),
                 "score_jsonpath": score.path,
@@ -73,11 +72,11 @@ def platform_settings(phase: Phase, least: Mapping[str, Any]) -> dict[str, Any]:
                 "result_display_choice": _SHOWN[phase.config.counts or phase.challenge.counts],
                 "display_all_metrics": True,
                 **_submissions(phase.config.submissions),
-            }
+            },
         )
-    except ValidationError as error:
+    except InvalidTableError as error:
         remedy = "[titles] in phase.toml renames a metric"
-        raise PhaseError(*describe_validation("settings", error), remedy) from None
+        raise PhaseError(*error.problems("settings"), remedy) from None
     return settings.model_dump(exclude_none=True)
 
 

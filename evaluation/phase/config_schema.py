@@ -8,7 +8,6 @@ from typing import Any
 from evaluation.phase.config import FILE_NAME, PhaseConfig
 from evaluation.phase.declaration import DECLARED
 from evaluation.phase.registry import challenge_named, known_challenges
-from evaluation.phase.validation import schema_of_table
 from evaluation.platform.schema import without_null
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -22,11 +21,12 @@ def phase_schema() -> dict[str, Any]:
     Editors complete and check the keys with it. Values that depend on other files or on the tasks, such as
     names of metrics, are only checked when the phase is loaded.
     """
-    schema = tidied(schema_of_table(PhaseConfig))
+    schema = tidied(PhaseConfig.model_json_schema())
     definitions, conditions = schema.setdefault("$defs", {}), []
     for name in known_challenges():
         prefix = f"options.{name}"
-        options = tidied(schema_of_table(challenge_named(name).options, f"#/$defs/{prefix}.{{model}}"))
+        template = f"#/$defs/{prefix}.{{model}}"
+        options = tidied(challenge_named(name).options.model_json_schema(ref_template=template))
         nested = options.pop("$defs", {})
         definitions |= {f"{prefix}.{inner}": part for inner, part in nested.items()}
         if name == DECLARED:

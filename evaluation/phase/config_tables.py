@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from itertools import pairwise
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from evaluation.core.keys import FINITE, WITH_OFFSET, Check, KeyTable, Listed, key, numbers, option
+from pydantic import AfterValidator, AwareDatetime, FiniteFloat, model_validator
+
+from evaluation.core.keys import Key, KeyTable, Listed
 from evaluation.platform.machine import MIN_MEMORY_MB
-
-Moment = Annotated[datetime, WITH_OFFSET]
 
 
 def _ascending(bins: tuple[float, ...]) -> tuple[float, ...]:
@@ -21,98 +20,112 @@ def _ascending(bins: tuple[float, ...]) -> tuple[float, ...]:
 class Subgroup(KeyTable):
     """Results by the values of a column of the case table."""
 
-    column: str = key(
-        "Name of the column in `cases.csv`, or of one that the challenge derives from labels. "
+    column: str = Key(
+        description="Name of the column in `cases.csv`, or of one that the challenge derives from labels. "
         "JustRAIGS has `agreed` and a label, such as `agreed disc hemorrhages`, with the values `present`, "
-        "`absent` and `not agreed` in referable eyes; results by it need "
-        '`audience = "organiser"`.'
+        '`absent` and `not agreed` in referable eyes; results by it need `audience = "organiser"`.'
     )
-    bins: Annotated[Listed[Annotated[float, FINITE]], Check(_ascending)] = option(
-        (),
-        "Ascending bounds that cut a column of numbers: `[40, 60]` gives the subgroups "
-        '"below 40", "40 to 60" and "60 and above". Default: each value of the column is a subgroup.',
+    bins: Annotated[Listed[FiniteFloat], AfterValidator(_ascending)] = Key(
+        default=(),
+        description='Ascending bounds that cut a column of numbers: `[40, 60]` gives the subgroups "below '
+        '40", "40 to 60" and "60 and above". Default: each value of the column is a subgroup.',
     )
-    compare: Literal["cases", "positives"] = option(
-        "cases",
-        "`cases`: a subgroup is scored on its own cases. `positives`: the positive cases of "
-        "the subgroup are compared with the negative cases of the whole phase, for metrics such as the "
-        "AUC.",
+    compare: Literal["cases", "positives"] = Key(
+        default="cases",
+        description="`cases`: a subgroup is scored on its own cases. `positives`: the positive cases of the "
+        "subgroup are compared with the negative cases of the whole phase, for metrics such as the AUC.",
     )
-    audience: Literal["public", "organiser"] = option(
-        "public",
-        "`organiser`: the figures go into the organiser's own file and not into `metrics.json`.",
+    audience: Literal["public", "organiser"] = Key(
+        default="public",
+        description="`organiser`: the figures go into the organiser's own file and not into `metrics.json`.",
     )
-    minimum: Annotated[int, numbers(at_least=1)] | None = option(
-        None,
-        "Smallest number of cases (for an AUC, of each class) of a subgroup in the organiser's "
-        'own file. Only with `audience = "organiser"`: public subgroups have `subgroup_minimum`. '
-        "Default: 1.",
+    minimum: int | None = Key(
+        default=None,
+        description="Smallest number of cases (for an AUC, of each class) of a subgroup in the organiser's "
+        'own file. Only with `audience = "organiser"`: public subgroups have `subgroup_minimum`. Default: 1.',
+        ge=1,
     )
 
-    def __post_init__(self) -> None:
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
         if self.audience == "public" and self.minimum is not None:
             raise ValueError("minimum needs audience = 'organiser', else set subgroup_minimum")
+        return self
 
 
 class Limits(KeyTable):
     """Limits on the time and memory of one evaluation."""
 
-    budget_seconds: Annotated[int, numbers(above=0)] = option(
-        3300,
-        "Seconds for the whole evaluation. Keep it below the phase's time limit on the "
-        "platform, so that the evaluation ends by itself and with a message.",
+    budget_seconds: int = Key(
+        default=3300,
+        description="Seconds for the whole evaluation. Keep it below the phase's time limit on the platform, "
+        "so that the evaluation ends by itself and with a message.",
+        gt=0,
     )
-    case_seconds: Annotated[int, numbers(above=0)] | None = option(
-        None,
-        "Seconds for one case. Default: `budget_seconds` × workers / cases, at least 30.",
+    case_seconds: int | None = Key(
+        default=None,
+        description="Seconds for one case. Default: `budget_seconds` × workers / cases, at least 30.",
+        gt=0,
     )
-    worker_memory_mb: Annotated[int, numbers(at_least=MIN_MEMORY_MB)] | None = option(
-        None,
-        "Memory of one worker process in MB. Default: an even share of the machine's memory.",
+    worker_memory_mb: int | None = Key(
+        default=None,
+        description="Memory of one worker process in MB. Default: an even share of the machine's memory.",
+        ge=MIN_MEMORY_MB,
     )
 
 
 class Submissions(KeyTable):
     """How many submissions a phase takes, and when; the platform enforces it, see `settings`."""
 
-    limit: Annotated[int, numbers(at_least=0)] | None = option(
-        None,
-        "Number of submissions of a participant or team in a period. `0`: the phase is closed.",
+    limit: int | None = Key(
+        default=None,
+        description="Number of submissions of a participant or team in a period. `0`: the phase is closed.",
+        ge=0,
     )
-    period_days: Annotated[int, numbers(at_least=1)] | None = option(
-        None,
-        "Length of the period in days: `1` is a limit per day. Default: the whole phase.",
+    period_days: int | None = Key(
+        default=None,
+        description="Length of the period in days: `1` is a limit per day. Default: the whole phase.",
+        ge=1,
     )
-    opens_at: Moment | None = option(
-        None,
-        "Since when submissions are accepted, with its offset: `2024-01-15T00:00:00Z`.",
+    opens_at: AwareDatetime | None = Key(
+        default=None,
+        description="Since when submissions are accepted, with its offset: `2024-01-15T00:00:00Z`.",
     )
-    closes_at: Moment | None = option(None, "The deadline, with its offset: `2024-03-15T23:59:00+01:00`.")
+    closes_at: AwareDatetime | None = Key(
+        default=None, description="The deadline, with its offset: `2024-03-15T23:59:00+01:00`."
+    )
 
-    def __post_init__(self) -> None:
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
         if self.period_days is not None and self.limit is None:
             raise ValueError("period_days needs limit")
         if self.opens_at and self.closes_at and self.opens_at >= self.closes_at:
             raise ValueError("opens_at must be before closes_at")
+        return self
 
 
 class RunTimeConfig(KeyTable):
     """Scores the run time of algorithms as a task of its own, see `core.form.RunTime`."""
 
-    limit_seconds: Annotated[float, numbers(above=0), FINITE] = key(
-        "Time limit of the algorithms on the platform. A case without a result counts this much."
+    limit_seconds: FiniteFloat = Key(
+        description="Time limit of the algorithms on the platform. A case without a result counts this much.",
+        gt=0,
     )
-    target_seconds: Annotated[float, numbers(above=0), FINITE] | None = option(
-        None,
-        "Reports the share of cases that took longer than this. Below `limit_seconds`.",
+    target_seconds: FiniteFloat | None = Key(
+        default=None,
+        description="Reports the share of cases that took longer than this. Below `limit_seconds`.",
+        gt=0,
     )
-    penalty_per_second: Annotated[float, numbers(at_least=0), FINITE] = option(
-        0.0,
-        "Reports the mean penalty: this much for every second beyond `target_seconds`.",
+    penalty_per_second: FiniteFloat = Key(
+        default=0.0,
+        description="Reports the mean penalty: this much for every second beyond `target_seconds`.",
+        ge=0,
     )
 
-    def __post_init__(self) -> None:
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
         if self.target_seconds is None and self.penalty_per_second:
             raise ValueError("penalty_per_second needs target_seconds")
         if self.target_seconds is not None and self.target_seconds >= self.limit_seconds:
             raise ValueError("target_seconds must be below limit_seconds")
+        return self

@@ -25,11 +25,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from evaluation.core.scheme import Rank, Scheme, Term
 from evaluation.phase.scheme_table import SchemeTable
-from evaluation.phase.validation import describe_validation
+from evaluation.phase.validation import InvalidTableError, read_table
 from evaluation.ranking.results import RankingError
 
 
@@ -40,9 +38,9 @@ def read_scheme(path: Path) -> Scheme:
     """
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)
-        return SchemeTable.model_validate(content).scheme()
-    except ValidationError as error:
-        raise RankingError(*describe_validation(str(path), error, model=SchemeTable)) from None
+        return read_table(SchemeTable, content).scheme()
+    except InvalidTableError as error:
+        raise RankingError(*error.problems(str(path))) from None
     except (OSError, ValueError) as error:
         raise RankingError(f"{path}: {error}") from None
 

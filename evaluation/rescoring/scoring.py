@@ -91,8 +91,8 @@ class Scorer:
         limits = phase.config.limits
         if limits.worker_memory_mb is not None or task.memory_mb is None:
             return phase
-        limits = replace(limits, worker_memory_mb=task.memory_mb)
-        return replace(phase, config=replace(phase.config, limits=limits))
+        limits = limits.model_copy(update={"worker_memory_mb": task.memory_mb})
+        return replace(phase, config=phase.config.model_copy(update={"limits": limits}))
 
 
 def _scored(result: Result, digest: str) -> Answer:

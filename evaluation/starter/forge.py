@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from evaluation.core.fault import PhaseError
-from evaluation.phase.validation import describe_validation
+from evaluation.core.keys import Key
+from evaluation.phase.validation import InvalidTableError, read_table
 from evaluation.starter.repository import phase_name, require_empty, write_surroundings
 
 
@@ -26,7 +27,7 @@ class _Part(BaseModel):
 class PackSocket(_Part):
     """A socket: an input or output of an algorithm."""
 
-    slug: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")]
+    slug: Annotated[str, Key(pattern=r"^[a-z0-9][a-z0-9_-]*$")]
     relative_path: str
     kind: str
     super_kind: str = ""
@@ -42,7 +43,7 @@ class PackInterface(_Part):
 class PackPhase(_Part):
     """A phase of a challenge."""
 
-    slug: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")]
+    slug: Annotated[str, Key(pattern=r"^[a-z0-9][a-z0-9_-]*$")]
     title: str | None = None
     algorithm_interfaces: list[PackInterface] = []
 
@@ -51,7 +52,7 @@ class PackChallenge(_Part):
     """A challenge."""
 
     slug: str
-    phases: list[PackPhase] = Field(min_length=1)
+    phases: list[PackPhase] = Key(min_length=1)
 
 
 class Pack(_Part):
@@ -101,9 +102,9 @@ def write_from_pack(folder: Path, pack_file: Path) -> list[Path]:
     `PhaseError` for a file that is no pack, and for a phase without an output.
     """
     try:
-        pack = Pack.model_validate(json.loads(pack_file.read_text(encoding="utf-8")))
-    except ValidationError as error:
-        raise PhaseError(*describe_validation(pack_file.name, error, model=Pack)) from None
+        pack = read_table(Pack, json.loads(pack_file.read_text(encoding="utf-8")))
+    except InvalidTableError as error:
+        raise PhaseError(*error.problems(pack_file.name)) from None
     except (OSError, ValueError) as error:
         raise PhaseError(f"{pack_file}: cannot be read: {error}") from None
     phases = pack.challenge.phases

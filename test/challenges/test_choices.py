@@ -1,8 +1,8 @@
 """Every choice of a challenge on one small example, under each of its values, and in the definitions."""
 
 import re
-from dataclasses import fields, replace
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from dataclasses import replace
+from typing import Any, Literal, get_args, get_origin
 
 import numpy as np
 import pytest
@@ -221,7 +221,7 @@ def values_of(annotation: Any) -> list[str]:
 @pytest.mark.parametrize("name", ["refuge", "adam", "edd2020", "justraigs", "cysts"])
 def test_every_choice_has_its_card(name):
     table = challenge_named(name).options
-    options = {field.name: get_type_hints(table)[field.name] for field in fields(table)}
+    options = {key: field.annotation for key, field in table.model_fields.items()}
     section = PAGE.partition(f"\n## {dict(zip(ORDER, TITLES, strict=True))[name]}\n")[2].partition("\n## ")[0]
     missing = [
         f"{key} = {choice}"

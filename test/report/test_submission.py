@@ -118,7 +118,7 @@ def test_names_that_hold_programs_do_nothing(chromium, tmp_path, bundled_phase):
     place = {HOSTILE[3]: LeaderboardPlace(1, 1.0, 2)}
     ranking = replace(results.metrics.ranking, places=place)
     changed = replace(results, tables=tables, cases=cases, metrics=replace(results.metrics, ranking=ranking))
-    config = replace(results.phase.config, title=HOSTILE[0], subgroups=())
+    config = results.phase.config.model_copy(update={"title": HOSTILE[0], "subgroups": ()})
     changed = replace(changed, phase=replace(results.phase, config=config), subgroups={})
     page = organiser_page(changed)
     shown = opened(chromium, written(tmp_path / "report.html", page))

@@ -10,14 +10,16 @@ from collections.abc import Mapping
 from fractions import Fraction
 from functools import partial
 from math import inf, nan
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal, Self, get_args
+
+from pydantic import AfterValidator, model_validator
 
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Challenge, Options, Task, Values
 from evaluation.core.classification import LIKELIHOOD, binary_classification
 from evaluation.core.field import CaseColumns, Field, Files, Reference, Socket, TableColumns
 from evaluation.core.form import CaseForm
-from evaluation.core.keys import Check, option, texts
+from evaluation.core.keys import IN_FORM, Key
 from evaluation.core.metric import Metric, f1_of_presence_of, mean_metric
 from evaluation.core.operating_rule import OperatingRule
 from evaluation.core.scheme import Board, Place, Rank, Scheme, Score
@@ -42,8 +44,8 @@ TITLES: Mapping[Structure, str] = {
 LESIONS: tuple[Structure, ...] = tuple(name for name in get_args(Structure) if name != "disc")
 _FOLDERS = {name: name if name == "disc" else f"lesions/{name}" for name in TITLES}
 
-_Folder = Annotated[str, texts(r"[^/\\.][^/\\]*(/[^/\\.][^/\\]*)*")]
-_Table = Annotated[str, texts(r"([^/\\.][^/\\]*/)*[^/\\.][^/\\]*\.csv")]
+_Folder = Annotated[str, Key(pattern=r"^[^/\\.][^/\\]*(/[^/\\.][^/\\]*)*$")]
+_Table = Annotated[str, Key(pattern=r"^([^/\\.][^/\\]*/)*[^/\\.][^/\\]*\.csv$")]
 
 
 # Section 3.1 reads the curves at a false-positive rate of 0.2.
@@ -65,22 +67,23 @@ def _complete(given: Mapping[Structure, str]) -> Mapping[Structure, str]:
 class AdamOptions(Options):
     """Names of the tables and folders in a submission."""
 
-    classification_file: _Table = option(
-        "classification_results.csv", "Table of the likelihoods in a submission.", in_form=True
+    classification_file: Annotated[_Table, IN_FORM] = Key(
+        default="classification_results.csv", description="Table of the likelihoods in a submission."
     )
-    fovea_file: _Table = option(
-        "fovea_location_results.csv", "Table of the fovea locations in a submission.", in_form=True
+    fovea_file: Annotated[_Table, IN_FORM] = Key(
+        default="fovea_location_results.csv", description="Table of the fovea locations in a submission."
     )
-    folders: Annotated[Mapping[Structure, _Folder], Check(_complete)] = option(
-        _FOLDERS,
-        "Folders of the masks in a submission, by structure. A structure that is not named keeps its "
-        "default.",
-        in_form=True,
+    folders: Annotated[Mapping[Structure, _Folder], AfterValidator(_complete), IN_FORM] = Key(
+        default=_FOLDERS,
+        description="Folders of the masks in a submission, by structure. A structure that is not named keeps "
+        "its default.",
     )
 
-    def __post_init__(self) -> None:
+    @model_validator(mode="after")
+    def _two_tables(self) -> Self:
         if self.classification_file.casefold() == self.fovea_file.casefold():
             raise ValueError(f"classification_file and fovea_file are both {self.fovea_file!r}")
+        return self
 
 
 def _tasks(options: AdamOptions) -> tuple[Task, ...]:

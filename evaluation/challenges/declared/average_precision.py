@@ -8,16 +8,15 @@ from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field as Key
 
 from evaluation.challenges.declared.boxes import BoxesField, numbers_of_boxes
 from evaluation.challenges.declared.detections import CERTAIN
 from evaluation.challenges.declared.field_table import FieldTable
 from evaluation.challenges.declared.measure import Comparison, Measure, MetricTable
-from evaluation.challenges.declared.table import key
 from evaluation.core.case_table import CaseTable, FloatArray, Row, WeightedCases
 from evaluation.core.challenge import Values
 from evaluation.core.form import CaseForm
+from evaluation.core.keys import Key
 from evaluation.core.metric import Aggregate, DetectionCurves, Metric
 from evaluation.metrics.box_matching import ThresholdMatches, box_iou, match_at_thresholds, match_boxes
 from evaluation.metrics.detection import AveragePrecision, DetectionTable, mean_over_classes
@@ -52,22 +51,24 @@ def _columns(name: str) -> tuple[str, ...]:
 class _AverageOfBoxes(MetricTable):
     """A mean over classes and IoU thresholds."""
 
-    iou_thresholds: list[Threshold] = key(
-        "Smallest intersections over union of a hit, over which the mean is taken. Default: 0.5, 0.55, … "
-        "0.95, as in COCO.",
-        _COCO_THRESHOLDS,
+    iou_thresholds: list[Threshold] = Key(
+        default=_COCO_THRESHOLDS,
+        description="Smallest intersections over union of a hit, over which the mean is taken. Default: 0.5, "
+        "0.55, … 0.95, as in COCO.",
         min_length=1,
     )
-    matching: Literal["coco", "voc"] = key(
-        "Predictions are matched by falling probability. `coco`: each takes the best object that is not yet "
-        "taken. `voc`: only its best object counts, and it is false if that is taken.",
-        "coco",
+    matching: Literal["coco", "voc"] = Key(
+        default="coco",
+        description="Predictions are matched by falling probability. `coco`: each takes the best object that "
+        "is not yet taken. `voc`: only its best object counts, and it is false if that is taken.",
     )
-    inclusive_corners: bool = key(
-        "Whether a box includes the pixels of both its corners, as in PASCAL VOC.", False
+    inclusive_corners: bool = Key(
+        default=False, description="Whether a box includes the pixels of both its corners, as in PASCAL VOC."
     )
-    max_detections: int = key(
-        "So many predictions of a class in a case count, the most probable ones.", 100, ge=1
+    max_detections: int = Key(
+        default=100,
+        description="So many predictions of a class in a case count, the most probable ones.",
+        ge=1,
     )
 
     kinds: ClassVar[tuple[type[FieldTable], ...]] = (BoxesField,)
@@ -175,11 +176,11 @@ class BoxAveragePrecision(_AverageOfBoxes):
     """
 
     metric: Literal["box_average_precision"]
-    curve: AveragePrecision = key(
-        "Where the precision–recall curve is read. `101_points`: the mean at 101 levels of recall (COCO). "
-        "`all_points`: the whole area (PASCAL VOC from 2010 on). `11_points`: at 11 levels (PASCAL VOC to "
-        "2009).",
-        "101_points",
+    curve: AveragePrecision = Key(
+        default="101_points",
+        description="Where the precision–recall curve is read. `101_points`: the mean at 101 levels of "
+        "recall (COCO). `all_points`: the whole area (PASCAL VOC from 2010 on). `11_points`: at 11 levels "
+        "(PASCAL VOC to 2009).",
     )
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:

@@ -14,10 +14,10 @@ from evaluation.challenges.declared.field_table import FieldTable
 from evaluation.challenges.declared.list_field import ObjectFieldTable, SpaceTable, single_field
 from evaluation.challenges.declared.measure import Comparison, Measure, MetricTable
 from evaluation.challenges.declared.object_metrics import FrocOfObjects, ObjectMetric, ShareOfObjects
-from evaluation.challenges.declared.table import key
 from evaluation.core.case_table import FloatArray, Row
 from evaluation.core.challenge import Values
 from evaluation.core.field import Field
+from evaluation.core.keys import Key
 from evaluation.core.metric import Metric, mean_of
 from evaluation.io.kinds.boxes import Boxes
 from evaluation.io.kinds.boxes_in_space import BoxesInSpace
@@ -38,8 +38,10 @@ class BoxesField(ObjectFieldTable):
     """
 
     kind: Literal["boxes"]
-    axes: Literal[2, 3] = key("Number of coordinates of a corner.", 2)
-    unit: Literal["mm", "pixels"] = key(ObjectFieldTable.model_fields["unit"].description or "", "pixels")
+    axes: Literal[2, 3] = Key(default=2, description="Number of coordinates of a corner.")
+    unit: Literal["mm", "pixels"] = Key(
+        default="pixels", description=ObjectFieldTable.model_fields["unit"].description or ""
+    )
 
     def submitted_kind(self) -> BoxesInSpace:
         """Return the kind of the submitted value."""
@@ -53,19 +55,23 @@ class BoxesField(ObjectFieldTable):
 class BoxMetric(ObjectMetric):
     """A metric of boxes, with the rule that tells hits from false predictions."""
 
-    hit: Literal["iou", "centre"] = key(
-        "`iou`: a prediction can hit an object whose intersection over union with it is at least `iou`. "
-        "`centre`: one in whose box the prediction's centre lies.",
-        "iou",
+    hit: Literal["iou", "centre"] = Key(
+        default="iou",
+        description="`iou`: a prediction can hit an object whose intersection over union with it is at least "
+        "`iou`. `centre`: one in whose box the prediction's centre lies.",
     )
-    iou: float = key("Smallest intersection over union of a hit.", 0.5, gt=0, le=1)
-    matching: Literal["by_confidence", "optimal"] = key(
-        "`by_confidence`: each prediction, by falling probability, takes the best object that is not yet "
-        "taken. `optimal`: as many pairs as possible, of those the best ones.",
-        "by_confidence",
+    iou: float = Key(default=0.5, description="Smallest intersection over union of a hit.", gt=0, le=1)
+    matching: Literal["by_confidence", "optimal"] = Key(
+        default="by_confidence",
+        description="`by_confidence`: each prediction, by falling probability, takes the best object that is "
+        "not yet taken. `optimal`: as many pairs as possible, of those the best ones.",
     )
-    minimum_probability: float = key(
-        "Predictions of a lower probability are left out.", 0.0, ge=0, le=1, allow_inf_nan=False
+    minimum_probability: float = Key(
+        default=0.0,
+        description="Predictions of a lower probability are left out.",
+        ge=0,
+        le=1,
+        allow_inf_nan=False,
     )
 
     kinds: ClassVar[tuple[type[FieldTable], ...]] = (BoxesField,)
@@ -180,8 +186,10 @@ class BoxField(SpaceTable):
     """
 
     kind: Literal["box"]
-    axes: Literal[2, 3] = key("Number of coordinates of a corner.", 2)
-    unit: Literal["mm", "pixels"] = key(SpaceTable.model_fields["unit"].description or "", "pixels")
+    axes: Literal[2, 3] = Key(default=2, description="Number of coordinates of a corner.")
+    unit: Literal["mm", "pixels"] = Key(
+        default="pixels", description=SpaceTable.model_fields["unit"].description or ""
+    )
 
     def submitted_kind(self) -> BoxesInSpace:
         """Return the kind of both sides."""

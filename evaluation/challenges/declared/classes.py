@@ -8,8 +8,8 @@ from typing import Literal
 from pydantic import model_validator
 
 from evaluation.challenges.declared.scalar import ColumnFieldTable, ScalarFieldTable, TwoClassFieldTable
-from evaluation.challenges.declared.table import key
 from evaluation.core.field import Field
+from evaluation.core.keys import Key
 from evaluation.io.kinds.class_label import ClassLabel, ReferenceClass, problem_of_classes
 from evaluation.io.kinds.class_probabilities import ClassProbabilities
 from evaluation.io.kinds.number import Label
@@ -42,11 +42,13 @@ class ClassField(ColumnFieldTable):
     """
 
     kind: Literal["class"]
-    classes: list[str] | list[int] = key(_CLASSES)
-    boolean: bool = key(
-        "Algorithm phases: whether the value is a JSON boolean, false for the first of two classes.", False
+    classes: list[str] | list[int] = Key(description=_CLASSES)
+    boolean: bool = Key(
+        default=False,
+        description="Algorithm phases: whether the value is a JSON boolean, false for the first of two "
+        "classes.",
     )
-    excluded: list[str] = key(_EXCLUDED, [])
+    excluded: list[str] = Key(default=[], description=_EXCLUDED)
 
     @model_validator(mode="after")
     def _good_classes(self) -> ClassField:
@@ -71,14 +73,20 @@ class ClassProbabilitiesField(ScalarFieldTable):
     """
 
     kind: Literal["class_probabilities"]
-    classes: list[str] = key("The classes.")
-    columns: list[str] | None = key(
-        "Columns of the submission's table, one for each class. Default: the names of the classes.", None
+    classes: list[str] = Key(description="The classes.")
+    columns: list[str] | None = Key(
+        default=None,
+        description="Columns of the submission's table, one for each class. Default: the names of the "
+        "classes.",
     )
-    tolerance: float = key("How far the sum may be from 1.", 1e-3, ge=0, le=1)
-    free_sum: bool = key("Whether the sum may be any, for classes that do not exclude each other.", False)
-    reference: str | None = key("Column of `cases.csv` with the class. Default: the field's name.", None)
-    excluded: list[str] = key(_EXCLUDED, [])
+    tolerance: float = Key(default=1e-3, description="How far the sum may be from 1.", ge=0, le=1)
+    free_sum: bool = Key(
+        default=False, description="Whether the sum may be any, for classes that do not exclude each other."
+    )
+    reference: str | None = Key(
+        default=None, description="Column of `cases.csv` with the class. Default: the field's name."
+    )
+    excluded: list[str] = Key(default=[], description=_EXCLUDED)
 
     @model_validator(mode="after")
     def _good_classes(self) -> ClassProbabilitiesField:

@@ -16,11 +16,11 @@ from evaluation.challenges.declared.measure import Comparison, Measure, MetricTa
 from evaluation.challenges.declared.number import NumberField
 from evaluation.challenges.declared.scalar import value_columns
 from evaluation.challenges.declared.scores import check_classes
-from evaluation.challenges.declared.table import key
 from evaluation.core.case_table import CaseTable, Row
 from evaluation.core.challenge import Values
 from evaluation.core.class_aggregates import confusion_of
 from evaluation.core.form import CaseForm
+from evaluation.core.keys import Key
 from evaluation.core.metric import Metric, proportion_of
 from evaluation.metrics.confusion import Confusion, Floats, confusion
 
@@ -53,9 +53,9 @@ class Decided:
 class DecisionMetric(MetricTable, ABC):
     """A metric of decided classes."""
 
-    threshold: float | None = key(
-        "Fields of kind `number`: from which number on a case is decided to be positive.",
-        None,
+    threshold: float | None = Key(
+        default=None,
+        description="Fields of kind `number`: from which number on a case is decided to be positive.",
         allow_inf_nan=False,
     )
     kinds = (ClassField, ClassProbabilitiesField, DecisionField, NumberField)
@@ -119,9 +119,10 @@ class DecisionMetric(MetricTable, ABC):
 class OneClassMetric(DecisionMetric, ABC):
     """A metric of one class against all others."""
 
-    of: str | None = key(
-        "The class that is meant. Default: the second of two classes, of a decision the positive one.",
-        None,
+    of: str | None = Key(
+        default=None,
+        description="The class that is meant. Default: the second of two classes, of a decision the positive "
+        "one.",
     )
 
     def class_index(self, name: str, field_name: str, table: FieldTable) -> int:

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 from evaluation.challenges.declared.decided import DecisionMetric, OneClassMetric
 from evaluation.challenges.declared.field_table import FieldTable
 from evaluation.challenges.declared.measure import Measure
-from evaluation.challenges.declared.table import key
+from evaluation.core.keys import Key
 from evaluation.metrics import confusion
 from evaluation.metrics.confusion import Averaging
 
@@ -110,7 +110,7 @@ class FBeta(OneClassMetric):
 
     metric: Literal["f_beta"]
     own_title: ClassVar[str] = "F-beta"
-    beta: float = key("Importance of sensitivity.", gt=0, le=100)
+    beta: float = Key(description="Importance of sensitivity.", gt=0, le=100)
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the F-beta."""
@@ -200,7 +200,9 @@ class CohenKappa(DecisionMetric):
 
     metric: Literal["cohen_kappa"]
     own_title: ClassVar[str] = "Cohen's kappa"
-    disagreement: Literal["nominal", "linear", "quadratic"] = key("What a disagreement costs.", "nominal")
+    disagreement: Literal["nominal", "linear", "quadratic"] = Key(
+        default="nominal", description="What a disagreement costs."
+    )
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the kappa."""

@@ -15,11 +15,11 @@ from evaluation.challenges.declared.detections import (
 from evaluation.challenges.declared.field_table import FieldTable
 from evaluation.challenges.declared.measure import Comparison, Measure, MetricTable
 from evaluation.challenges.declared.probability_map import MaskedFieldTable
-from evaluation.challenges.declared.table import key
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Values
 from evaluation.core.field import Field
 from evaluation.core.form import CaseForm
+from evaluation.core.keys import Key
 from evaluation.core.metric import Metric, auc_of
 from evaluation.io.kinds.detection_map import DetectionMap, DetectionMapValue, components_of
 from evaluation.io.kinds.label_map import LabelMapValue
@@ -48,8 +48,11 @@ class DetectionMapField(MaskedFieldTable):
 class _FindingTable(MetricTable):
     """A figure of findings that are matched to lesions by their overlap."""
 
-    least_overlap: float = key(
-        "Intersection over union from which on a finding can hit a lesion.", 0.1, gt=0, le=1
+    least_overlap: float = Key(
+        default=0.1,
+        description="Intersection over union from which on a finding can hit a lesion.",
+        gt=0,
+        le=1,
     )
     kinds: ClassVar[tuple[type[FieldTable], ...]] = (DetectionMapField,)
 
@@ -105,8 +108,10 @@ class LesionFroc(_FindingTable):
     """
 
     metric: Literal["lesion_froc"]
-    rates: list[Rate] = key(
-        "Numbers of false findings per case.", [0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0], min_length=1
+    rates: list[Rate] = Key(
+        default=[0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0],
+        description="Numbers of false findings per case.",
+        min_length=1,
     )
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:

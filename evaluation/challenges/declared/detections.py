@@ -13,11 +13,11 @@ from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field as Key
 
 from evaluation.challenges.declared.measure import Comparison, Measure
 from evaluation.core.case_table import CaseTable, FloatArray, Row, WeightedCases
 from evaluation.core.challenge import Values
+from evaluation.core.keys import Key
 from evaluation.core.metric import Aggregate, DetectionCurves, Metric, Strata
 from evaluation.metrics.froc import Candidates, FrocTable
 from evaluation.metrics.point_matching import PointMatches

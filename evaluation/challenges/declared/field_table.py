@@ -5,27 +5,28 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import ClassVar
 
-from evaluation.challenges.declared.table import DeclaredTable, key, title_of
 from evaluation.core.challenge import FormColumn
 from evaluation.core.field import Field, Files, HiddenField, Kind, Reference, Socket, TableColumns
+from evaluation.core.keys import Key, KeyTable
 
 
-class FieldTable(DeclaredTable, ABC):
+class FieldTable(KeyTable, ABC):
     """One value that is submitted for each case; a subclass for each kind, told apart by ``kind``.
 
     A subclass sets ``kind: Literal["..."]``, and its docstring is the kind's entry in the documentation.
     """
 
     kind: str
-    title: str | None = key("Title for people. Default: the field's name in words.", None)
-    socket: str | None = key(
-        "Algorithm phases: slug of the platform's output socket. Default: the field's name with hyphens.",
-        None,
+    title: str | None = Key(default=None, description="Title for people. Default: the field's name in words.")
+    socket: str | None = Key(
+        default=None,
+        description="Algorithm phases: slug of the platform's output socket. Default: the field's name with "
+        "hyphens.",
     )
-    output: str | None = key(
-        "Algorithm phases: the socket's relative path, such as `results.json` or `images/masks`. Default: "
-        "`<socket>.json`, or `images/<socket>` for images.",
-        None,
+    output: str | None = Key(
+        default=None,
+        description="Algorithm phases: the socket's relative path, such as `results.json` or `images/masks`. "
+        "Default: `<socket>.json`, or `images/<socket>` for images.",
     )
 
     is_image: ClassVar[bool] = False
@@ -56,11 +57,21 @@ class FieldTable(DeclaredTable, ABC):
 class FileFieldTable(FieldTable):
     """A field with one file for each case, in a submission and in the reference."""
 
-    folder: str | None = key("Folder of the submission's files. Default: the field's name.", None)
-    suffix: str = key("What file names have between the case's name and the extension.", "")
-    extensions: list[str] | None = key("Accepted extensions. Default: all of the kind.", None, min_length=1)
-    reference_folder: str | None = key("Folder of the reference's files. Default: that of `folder`.", None)
-    reference_suffix: str | None = key("As `suffix`, for the reference. Default: the same.", None)
+    folder: str | None = Key(
+        default=None, description="Folder of the submission's files. Default: the field's name."
+    )
+    suffix: str = Key(
+        default="", description="What file names have between the case's name and the extension."
+    )
+    extensions: list[str] | None = Key(
+        default=None, description="Accepted extensions. Default: all of the kind.", min_length=1
+    )
+    reference_folder: str | None = Key(
+        default=None, description="Folder of the reference's files. Default: that of `folder`."
+    )
+    reference_suffix: str | None = Key(
+        default=None, description="As `suffix`, for the reference. Default: the same."
+    )
 
     is_image: ClassVar[bool] = True
     all_extensions: ClassVar[tuple[str, ...]] = ()
@@ -89,9 +100,17 @@ class FileFieldTable(FieldTable):
 class RowFieldTable(FieldTable):
     """A field with one row of a table for each case, or a value in JSON."""
 
-    table: str = key("The csv file of a submission that holds the field.", "predictions.csv")
-    key_column: str = key("Column of that table with the case's name.", "case")
+    table: str = Key(
+        default="predictions.csv", description="The csv file of a submission that holds the field."
+    )
+    key_column: str = Key(default="case", description="Column of that table with the case's name.")
 
     def columns_of(self, columns: tuple[str, ...]) -> TableColumns:
         """Return columns of the submission's table."""
         return TableColumns((self.table,), self.key_column, columns)
+
+
+def title_of(name: str) -> str:
+    """Return the default title of a name: ``"surface_dice"`` gives "Surface dice"."""
+    words = name.replace("_", " ").replace("-", " ")
+    return words[:1].upper() + words[1:]

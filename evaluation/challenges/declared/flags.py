@@ -10,11 +10,11 @@ from pydantic import model_validator
 from evaluation.challenges.declared.field_table import FieldTable
 from evaluation.challenges.declared.measure import Comparison, Measure, MetricTable
 from evaluation.challenges.declared.scalar import ScalarFieldTable
-from evaluation.challenges.declared.table import key
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Values
 from evaluation.core.field import Field
 from evaluation.core.form import CaseForm
+from evaluation.core.keys import Key
 from evaluation.core.metric import Metric, mean_of
 from evaluation.io.kinds.flags import Flags, FlagSet
 from evaluation.metrics.decisions import label_errors, modified_hamming_distance
@@ -29,11 +29,13 @@ class FlagsField(ScalarFieldTable):
     """
 
     kind: Literal["flags"]
-    names: list[str] = key("The flags.", min_length=1)
-    columns: list[str] | None = key(
-        "Columns of the submission's table. Default: the names of the flags.", None
+    names: list[str] = Key(description="The flags.", min_length=1)
+    columns: list[str] | None = Key(
+        default=None, description="Columns of the submission's table. Default: the names of the flags."
     )
-    references: list[str] | None = key("Columns of `cases.csv`. Default: the names of the flags.", None)
+    references: list[str] | None = Key(
+        default=None, description="Columns of `cases.csv`. Default: the names of the flags."
+    )
 
     @model_validator(mode="after")
     def _one_column_each(self) -> FlagsField:

@@ -11,11 +11,11 @@ from pydantic import field_validator, model_validator
 
 from evaluation.challenges.declared.field_table import FieldTable, FileFieldTable
 from evaluation.challenges.declared.measure import Comparison, Measure, MetricTable, no_columns
-from evaluation.challenges.declared.table import key
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import FormColumn, Values
 from evaluation.core.field import Field
 from evaluation.core.form import CaseForm
+from evaluation.core.keys import Key
 from evaluation.core.metric import mean_metric
 from evaluation.io.kinds.label_map import LabelMap
 from evaluation.io.volumes.case_geometry import GEOMETRY_COLUMNS
@@ -30,16 +30,16 @@ Figures = Sequence[float]
 class ImageFieldTable(FileFieldTable):
     """A field with one image or volume for each case, of the size and position that `cases.csv` gives."""
 
-    dimensions: Literal[2, 3] = key(
-        "2 for images, whose size is in the columns `width` and `height` of `cases.csv`; 3 for volumes, "
-        "which also have the columns `depth`, `spacing_mm`, `origin_mm` and `direction` (numbers in the "
-        "order x, y, z, separated by spaces; an empty origin or direction is not compared).",
-        3,
+    dimensions: Literal[2, 3] = Key(
+        default=3,
+        description="2 for images, whose size is in the columns `width` and `height` of `cases.csv`; 3 for "
+        "volumes, which also have the columns `depth`, `spacing_mm`, `origin_mm` and `direction` (numbers in "
+        "the order x, y, z, separated by spaces; an empty origin or direction is not compared).",
     )
-    has_spacing: bool = key(
-        "Images of two dimensions: `cases.csv` has the column `spacing_mm` (x and y) as well. Without it "
-        "lengths are in pixels.",
-        False,
+    has_spacing: bool = Key(
+        default=False,
+        description="Images of two dimensions: `cases.csv` has the column `spacing_mm` (x and y) as well. "
+        "Without it lengths are in pixels.",
     )
 
     def form_columns(self) -> tuple[FormColumn, ...]:
@@ -74,12 +74,12 @@ class LabelMapField(ImageFieldTable):
     """
 
     kind: Literal["label_map"]
-    labels: dict[str, str] = key(
-        'Names of the labels by number, for example `{ 1 = "liver", 2 = "spleen" }`. A name has lower-case '
-        "letters, digits and underscores.",
+    labels: dict[str, str] = Key(
+        description='Names of the labels by number, for example `{ 1 = "liver", 2 = "spleen" }`. A name has '
+        "lower-case letters, digits and underscores.",
         min_length=1,
     )
-    background: int = key("Number of what has no label.", 0)
+    background: int = Key(default=0, description="Number of what has no label.")
 
     @field_validator("labels")
     @classmethod
@@ -122,7 +122,9 @@ class LabelFigure:
 class LabelMetricTable(MetricTable):
     """A metric with a figure for each label; the figure of its own name is the mean over labels."""
 
-    labels: list[str] | None = key("Names of the labels that are scored. Default: all.", None, min_length=1)
+    labels: list[str] | None = Key(
+        default=None, description="Names of the labels that are scored. Default: all.", min_length=1
+    )
 
     kinds: ClassVar[tuple[type[FieldTable], ...]] = (LabelMapField,)
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from evaluation.challenges.declared.field_table import FieldTable
 from evaluation.challenges.declared.label_map import Figures, LabelFigure, LabelMapField, LabelMetricTable
 from evaluation.challenges.declared.measure import Comparison, Measure
-from evaluation.challenges.declared.table import key
 from evaluation.core.challenge import Values
 from evaluation.core.form import CaseForm
+from evaluation.core.keys import Key
 from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.metrics.label_overlap import LabelCounts, count_label_overlap, volume_difference
 from evaluation.metrics.overlap import dice, jaccard, precision, recall
@@ -41,10 +41,10 @@ def voxels_of(value: LabelMapValue, labels: int) -> NDArray[np.intp]:
 class _OverlapTable(LabelMetricTable):
     """A ratio from 0 to 1 of the voxels of two regions."""
 
-    absent: Literal["score", "leave_out"] = key(
-        "Labels that the reference of a case does not have. `score`: 1 if the label is not predicted either, "
-        "otherwise 0. `leave_out`: the case does not enter the figure of that label.",
-        "score",
+    absent: Literal["score", "leave_out"] = Key(
+        default="score",
+        description="Labels that the reference of a case does not have. `score`: 1 if the label is not "
+        "predicted either, otherwise 0. `leave_out`: the case does not enter the figure of that label.",
     )
 
     @abstractmethod
@@ -148,12 +148,14 @@ class VolumeDifference(LabelMetricTable):
     """
 
     metric: Literal["volume_difference"]
-    relative: bool = key("Whether the difference is divided by the reference volume.", False)
-    signed: bool = key("Whether the difference has its sign.", False)
-    worst: float | None = key(
-        "Difference of a case without a result. Default: the volume of the case's image; a relative "
-        "difference has no default.",
-        None,
+    relative: bool = Key(
+        default=False, description="Whether the difference is divided by the reference volume."
+    )
+    signed: bool = Key(default=False, description="Whether the difference has its sign.")
+    worst: float | None = Key(
+        default=None,
+        description="Difference of a case without a result. Default: the volume of the case's image; a "
+        "relative difference has no default.",
         gt=0,
         allow_inf_nan=False,
     )

@@ -6,7 +6,6 @@ from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import AfterValidator
-from pydantic import Field as Key
 
 from evaluation.challenges.declared.field_table import FieldTable
 from evaluation.challenges.declared.list_field import (
@@ -17,9 +16,9 @@ from evaluation.challenges.declared.list_field import (
     single_field,
 )
 from evaluation.challenges.declared.measure import Comparison, Measure, MetricTable
-from evaluation.challenges.declared.table import key
 from evaluation.core.case_table import FloatArray, Row
 from evaluation.core.field import Field
+from evaluation.core.keys import Key
 from evaluation.core.metric import Metric, mean_of
 from evaluation.io.kinds.keypoints import Keypoints
 from evaluation.io.kinds.points import Points
@@ -57,8 +56,8 @@ class KeypointsField(ListFieldTable):
     """
 
     kind: Literal["keypoints"]
-    names: Annotated[list[ClassName], AfterValidator(distinct)] = key(
-        "The names of the points.", min_length=1
+    names: Annotated[list[ClassName], AfterValidator(distinct)] = Key(
+        description="The names of the points.", min_length=1
     )
 
     def submitted_kind(self) -> Keypoints:
@@ -97,7 +96,7 @@ class MeanRadialError(LandmarkMetric):
     """
 
     metric: Literal["mean_radial_error"]
-    worst: float = key("The largest distance that counts.", gt=0, allow_inf_nan=False)
+    worst: float = Key(description="The largest distance that counts.", gt=0, allow_inf_nan=False)
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the mean over all landmarks, and the mean of each."""
@@ -122,7 +121,7 @@ class SuccessDetectionRate(LandmarkMetric):
     """
 
     metric: Literal["success_detection_rate"]
-    radius: Radius = key("The largest distance of a detected landmark, in the field's unit.")
+    radius: Radius = Key(description="The largest distance of a detected landmark, in the field's unit.")
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the share of all landmarks, and the share of each."""

@@ -15,9 +15,9 @@ from evaluation.challenges.declared.field_table import FieldTable
 from evaluation.challenges.declared.label_map import Figures, LabelFigure, LabelMapField, LabelMetricTable
 from evaluation.challenges.declared.label_overlap import voxel_extent
 from evaluation.challenges.declared.measure import Comparison, Measure
-from evaluation.challenges.declared.table import key
 from evaluation.core.challenge import Values
 from evaluation.core.form import CaseForm
+from evaluation.core.keys import Key
 from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.metrics.label_surfaces import label_boxes
 from evaluation.metrics.lesions import Lesions, PanopticQuality, lesions, panoptic_quality
@@ -49,10 +49,10 @@ class LabelLesions:
 class LesionTable(LabelMetricTable):
     """A figure of the components of a label."""
 
-    neighbours: Neighbours = key(
-        "Voxels that are connected: `all` 26 neighbours (8 in two dimensions), or the 6 (4) that share "
-        "`faces`.",
-        "all",
+    neighbours: Neighbours = Key(
+        default="all",
+        description="Voxels that are connected: `all` 26 neighbours (8 in two dimensions), or the 6 (4) that "
+        "share `faces`.",
     )
 
     @abstractmethod

@@ -8,7 +8,7 @@ from typing import Literal
 
 from evaluation.challenges.declared.label_map import LabelFigure, LabelMapField
 from evaluation.challenges.declared.lesion_table import LabelLesions, LesionTable, ShareTable, most_lesions
-from evaluation.challenges.declared.table import key
+from evaluation.core.keys import Key
 from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.metrics.lesions import Lesions, lesion_f1
 
@@ -53,10 +53,10 @@ class LesionF1(ShareTable):
 class _NumberTable(LesionTable):
     """A number of lesions; if no worst is stated, a case without a result has the most that fit its image."""
 
-    worst: float | None = key(
-        "Number for a case without a result, which no other case exceeds. Default: as many lesions as fit "
-        "into the case's image.",
-        None,
+    worst: float | None = Key(
+        default=None,
+        description="Number for a case without a result, which no other case exceeds. Default: as many "
+        "lesions as fit into the case's image.",
         gt=0,
         allow_inf_nan=False,
     )

@@ -6,11 +6,10 @@ from abc import abstractmethod
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, model_validator
-from pydantic import Field as Key
 
 from evaluation.challenges.declared.field_table import FieldTable
-from evaluation.challenges.declared.table import key
 from evaluation.core.field import CaseColumns, Field, Kind, Reference, TableColumns, TableRows
+from evaluation.core.keys import Key
 from evaluation.io.kinds.objects import Attributes
 from evaluation.io.kinds.space import Space
 
@@ -28,19 +27,24 @@ ClassName = Annotated[str, Key(pattern=r"^[A-Za-z][A-Za-z0-9 _-]*$", max_length=
 class SpaceTable(FieldTable):
     """A field of positions, in millimetres or pixels."""
 
-    table: str = key("The csv file of a submission that holds the field.", "predictions.csv")
-    key_column: str = key("Column of that table with the case's name.", "case")
-    columns: list[str] | None = key(
-        "The other columns of that table, in the order of the kind. Default: the names of the kind.", None
+    table: str = Key(
+        default="predictions.csv", description="The csv file of a submission that holds the field."
     )
-    axes: Literal[2, 3] = key("Number of coordinates.", 3)
-    unit: Literal["mm", "pixels"] = key(
-        "`mm`: world millimetres. `pixels`: from 0 to the image's width or height, where `cases.csv` has "
-        "them.",
-        "mm",
+    key_column: str = Key(default="case", description="Column of that table with the case's name.")
+    columns: list[str] | None = Key(
+        default=None,
+        description="The other columns of that table, in the order of the kind. Default: the names of the "
+        "kind.",
     )
-    reference_columns: list[str] | None = key(
-        "The columns of the reference, in the order of the kind. Default: the names of the kind.", None
+    axes: Literal[2, 3] = Key(default=3, description="Number of coordinates.")
+    unit: Literal["mm", "pixels"] = Key(
+        default="mm",
+        description="`mm`: world millimetres. `pixels`: from 0 to the image's width or height, where "
+        "`cases.csv` has them.",
+    )
+    reference_columns: list[str] | None = Key(
+        default=None,
+        description="The columns of the reference, in the order of the kind. Default: the names of the kind.",
     )
 
     @abstractmethod
@@ -73,13 +77,13 @@ class SpaceTable(FieldTable):
 class ListFieldTable(SpaceTable):
     """A field that lists objects; its reference is a table of the phase folder."""
 
-    reference: str | None = key(
-        "csv file in the phase folder with the reference, any number of rows for a case. Default: "
-        "`<field>.csv`.",
-        None,
+    reference: str | None = Key(
+        default=None,
+        description="csv file in the phase folder with the reference, any number of rows for a case. "
+        "Default: `<field>.csv`.",
     )
-    reference_key_column: str | None = key(
-        "Column of that file with the case's name. Default: that of `key_column`.", None
+    reference_key_column: str | None = Key(
+        default=None, description="Column of that file with the case's name. Default: that of `key_column`."
     )
 
     def field(self, name: str) -> Field:
@@ -103,10 +107,12 @@ class ListFieldTable(SpaceTable):
 class ObjectFieldTable(ListFieldTable):
     """A field that lists objects, with a class and a probability where they have them."""
 
-    classes: Annotated[list[ClassName], AfterValidator(distinct)] = key(
-        "The classes of the objects. Default: they have none.", []
+    classes: Annotated[list[ClassName], AfterValidator(distinct)] = Key(
+        default=[], description="The classes of the objects. Default: they have none."
     )
-    probability: bool = key("Whether every predicted object has a probability from 0 to 1.", False)
+    probability: bool = Key(
+        default=False, description="Whether every predicted object has a probability from 0 to 1."
+    )
 
     def attributes(self, submitted: bool) -> Attributes:
         """Return the attributes of objects; reference objects have no probability."""

@@ -7,11 +7,11 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
-from evaluation.challenges.declared.field_table import FieldTable
-from evaluation.challenges.declared.table import DeclaredTable, key, title_of
+from evaluation.challenges.declared.field_table import FieldTable, title_of
 from evaluation.core.case_table import CaseTable, Row
 from evaluation.core.challenge import Values
 from evaluation.core.form import CaseForm
+from evaluation.core.keys import Key, KeyTable
 from evaluation.core.metric import Metric
 
 Derived = TypeVar("Derived")
@@ -69,15 +69,19 @@ class Measure:
     details: Callable[[CaseTable], Mapping[str, Any]] = no_details
 
 
-class MetricTable(DeclaredTable, ABC):
+class MetricTable(KeyTable, ABC):
     """One metric of a task; a subclass for each, told apart by ``metric``.
 
     A subclass sets ``metric: Literal["..."]`` and ``kinds``, and its docstring is the metric's card.
     """
 
     metric: str
-    field: str | None = key("The field that is scored. Default: the only field of the phase.", None)
-    title: str | None = key("Title of the figure. Default: the metric's name in words.", None)
+    field: str | None = Key(
+        default=None, description="The field that is scored. Default: the only field of the phase."
+    )
+    title: str | None = Key(
+        default=None, description="Title of the figure. Default: the metric's name in words."
+    )
 
     kinds: ClassVar[tuple[type[FieldTable], ...]] = ()
     own_title: ClassVar[str] = ""

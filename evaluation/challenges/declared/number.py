@@ -8,8 +8,8 @@ from typing import Literal
 from pydantic import model_validator
 
 from evaluation.challenges.declared.scalar import TwoClassFieldTable
-from evaluation.challenges.declared.table import key
 from evaluation.core.field import Field
+from evaluation.core.keys import Key
 from evaluation.io.kinds.number import Number
 from evaluation.io.kinds.two_classes import Score
 
@@ -23,9 +23,13 @@ class NumberField(TwoClassFieldTable):
     """
 
     kind: Literal["number"]
-    minimum: float | None = key("Smallest valid number. Default: none.", None, allow_inf_nan=False)
-    maximum: float | None = key("Largest valid number. Default: none.", None, allow_inf_nan=False)
-    unit: str = key("Unit of the number.", "")
+    minimum: float | None = Key(
+        default=None, description="Smallest valid number. Default: none.", allow_inf_nan=False
+    )
+    maximum: float | None = Key(
+        default=None, description="Largest valid number. Default: none.", allow_inf_nan=False
+    )
+    unit: str = Key(default="", description="Unit of the number.")
 
     @model_validator(mode="after")
     def _some_range(self) -> NumberField:

@@ -16,7 +16,7 @@ from evaluation.challenges.declared.detections import (
 from evaluation.challenges.declared.field_table import FieldTable
 from evaluation.challenges.declared.list_field import ObjectFieldTable
 from evaluation.challenges.declared.measure import Measure, MetricTable
-from evaluation.challenges.declared.table import key
+from evaluation.core.keys import Key
 
 
 class ObjectMetric(MetricTable):
@@ -40,8 +40,10 @@ class ShareOfObjects(ObjectMetric):
 class FrocOfObjects(ObjectMetric):
     """Sensitivities of the free-response ROC curve."""
 
-    false_positives_per_case: list[Rate] = key(
-        "At which numbers of false positives per case the sensitivity is read.", RATES, min_length=1
+    false_positives_per_case: list[Rate] = Key(
+        default=RATES,
+        description="At which numbers of false positives per case the sensitivity is read.",
+        min_length=1,
     )
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:

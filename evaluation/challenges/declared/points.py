@@ -13,10 +13,10 @@ from evaluation.challenges.declared.field_table import FieldTable
 from evaluation.challenges.declared.list_field import ObjectFieldTable
 from evaluation.challenges.declared.measure import Comparison
 from evaluation.challenges.declared.object_metrics import FrocOfObjects, ObjectMetric, ShareOfObjects
-from evaluation.challenges.declared.table import key
 from evaluation.core.case_table import FloatArray
 from evaluation.core.challenge import Values
 from evaluation.core.field import HiddenField, Reference
+from evaluation.core.keys import Key
 from evaluation.io.kinds.points import Points, PointSet
 from evaluation.metrics.point_matching import MatchingRule, PointMatches, match_points
 
@@ -33,14 +33,18 @@ class PointsField(ObjectFieldTable):
     """
 
     kind: Literal["points"]
-    diameter: bool = key("Whether the reference has a last column with the diameter of each object.", False)
-    unknown_diameter: float | None = key(
-        "Diameter of objects whose cell is empty or negative. Default: such cells are faults.", None, ge=0
+    diameter: bool = Key(
+        default=False, description="Whether the reference has a last column with the diameter of each object."
     )
-    ignored: str | None = key(
-        "csv file in the phase folder, with the columns of the reference: objects that are neither asked for "
-        "nor false. A prediction that hits one of them does not count. Default: none.",
-        None,
+    unknown_diameter: float | None = Key(
+        default=None,
+        description="Diameter of objects whose cell is empty or negative. Default: such cells are faults.",
+        ge=0,
+    )
+    ignored: str | None = Key(
+        default=None,
+        description="csv file in the phase folder, with the columns of the reference: objects that are "
+        "neither asked for nor false. A prediction that hits one of them does not count. Default: none.",
     )
 
     def submitted_kind(self) -> Points:
@@ -67,27 +71,31 @@ def _ignored(name: str) -> str:
 class PointMetric(ObjectMetric):
     """A metric of points, with the rule that tells hits from false predictions."""
 
-    radius: float | None = key(
-        "Distance within which a prediction can hit an object, in the field's unit. Default: half of the "
-        "object's diameter.",
-        None,
+    radius: float | None = Key(
+        default=None,
+        description="Distance within which a prediction can hit an object, in the field's unit. Default: "
+        "half of the object's diameter.",
         gt=0,
         allow_inf_nan=False,
     )
-    boundary: Literal["included", "excluded"] = key(
-        "Whether a prediction exactly at that distance can hit the object.", "included"
+    boundary: Literal["included", "excluded"] = Key(
+        default="included", description="Whether a prediction exactly at that distance can hit the object."
     )
-    matching: MatchingRule = key(
-        "Which prediction is the hit of which object. `nearest`: each object, in the order of the reference, "
-        "takes the nearest prediction that is not yet taken. `by_confidence`: each prediction, by falling "
-        "probability, takes the nearest object that is not yet taken. `optimal`: as many pairs as possible, "
-        "of those the nearest ones. `any`: an object is hit by the most probable of the predictions that are "
-        "near, and the others of them do not count.",
-        "nearest",
+    matching: MatchingRule = Key(
+        default="nearest",
+        description="Which prediction is the hit of which object. `nearest`: each object, in the order of "
+        "the reference, takes the nearest prediction that is not yet taken. `by_confidence`: each "
+        "prediction, by falling probability, takes the nearest object that is not yet taken. `optimal`: as "
+        "many pairs as possible, of those the nearest ones. `any`: an object is hit by the most probable of "
+        "the predictions that are near, and the others of them do not count.",
     )
 
-    minimum_probability: float = key(
-        "Predictions of a lower probability are left out.", 0.0, ge=0, le=1, allow_inf_nan=False
+    minimum_probability: float = Key(
+        default=0.0,
+        description="Predictions of a lower probability are left out.",
+        ge=0,
+        le=1,
+        allow_inf_nan=False,
     )
 
     kinds: ClassVar[tuple[type[FieldTable], ...]] = (PointsField,)
@@ -207,7 +215,9 @@ class Froc(FrocOfObjects, PointMetric):
     """
 
     metric: Literal["froc"]
-    matching: MatchingRule = key(PointMetric.model_fields["matching"].description or "", "any")
+    matching: MatchingRule = Key(
+        default="any", description=PointMetric.model_fields["matching"].description or ""
+    )
 
 
 def _numbers(points: PointSet, classes: int) -> list[int]:

@@ -8,17 +8,16 @@ from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field as Key
 from pydantic import model_validator
 
 from evaluation.challenges.declared.field_table import FieldTable
 from evaluation.challenges.declared.label_map import ImageFieldTable
 from evaluation.challenges.declared.measure import Comparison, Measure, MetricTable, no_columns
-from evaluation.challenges.declared.table import key
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Values
 from evaluation.core.field import Field
 from evaluation.core.form import CaseForm
+from evaluation.core.keys import Key
 from evaluation.core.metric import mean_metric
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
 from evaluation.io.kinds.probability_map import ProbabilityMap
@@ -34,10 +33,14 @@ Label = Annotated[int, Key(ge=0, le=65535)]
 class MaskedFieldTable(ImageFieldTable):
     """A field of floating-point numbers with a label map as reference, some numbers of which count."""
 
-    foreground: list[Label] = key(
-        "Numbers of the reference that mean that the condition is present.", [1], min_length=1
+    foreground: list[Label] = Key(
+        default=[1],
+        description="Numbers of the reference that mean that the condition is present.",
+        min_length=1,
     )
-    others: list[Label] = key("Further numbers of the reference beside 0, which mean that it is absent.", [])
+    others: list[Label] = Key(
+        default=[], description="Further numbers of the reference beside 0, which mean that it is absent."
+    )
 
     @model_validator(mode="after")
     def _fitting(self) -> MaskedFieldTable:
@@ -148,7 +151,9 @@ class DiceAtThreshold(_MapMetricTable):
     """
 
     metric: Literal["dice_at_threshold"]
-    threshold: float = key("Smallest probability of a voxel that counts as predicted.", 0.5, gt=0, le=1)
+    threshold: float = Key(
+        default=0.5, description="Smallest probability of a voxel that counts as predicted.", gt=0, le=1
+    )
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the Dice coefficient."""

@@ -8,33 +8,39 @@ from typing import Any
 
 from pydantic import model_validator
 
-from evaluation.challenges.declared.table import DeclaredTable, key, title_of
+from evaluation.challenges.declared.field_table import title_of
 from evaluation.core.challenge import Composite
+from evaluation.core.keys import Key, KeyTable, Weight
 from evaluation.core.metric import Metric
 from evaluation.core.scheme import Board, Method, MethodName, Rank, Scheme, Ties
-from evaluation.phase.scheme_table import BoardTable, Weight
+from evaluation.phase.scheme_table import BoardTable
 
 
-class RankingTable(DeclaredTable):
+class RankingTable(KeyTable):
     """How teams are ranked: by the mean of their ranks in some metrics, or by leaderboards of one's own."""
 
-    metrics: list[str] = key(
-        'The metrics that are ranked, as `"task.metric"`; a team\'s score is the mean of its ranks. Default: '
-        "those of the boards, or else the first metric of every task.",
-        [],
+    metrics: list[str] = Key(
+        default=[],
+        description='The metrics that are ranked, as `"task.metric"`; a team\'s score is the mean of its '
+        "ranks. Default: those of the boards, or else the first metric of every task.",
     )
-    weights: dict[str, Weight] = key("Weights of these ranks by metric. Default: 1 each.", {}, strict=False)
-    boards: list[BoardTable] = key("Leaderboards in place of `metrics`.", [], strict=False)
-    overall: str | None = key("The board that decides. Default: the last.", None)
-    method: MethodName = key(
-        "How the values of the cases become the ranks of a metric. `mean-then-rank` ranks the metric itself; "
-        "`rank-then-mean` ranks the teams in every case and then the mean of these ranks.",
-        "mean-then-rank",
+    weights: dict[str, Weight] = Key(
+        default={}, description="Weights of these ranks by metric. Default: 1 each.", strict=False
     )
-    ties: Ties = key("Which place teams of one score share.", "min")
-    score: str | None = key(
-        "The metric or composite that is the score on the platform's leaderboard. Default: the first metric.",
-        None,
+    boards: list[BoardTable] = Key(
+        default=[], description="Leaderboards in place of `metrics`.", strict=False
+    )
+    overall: str | None = Key(default=None, description="The board that decides. Default: the last.")
+    method: MethodName = Key(
+        default="mean-then-rank",
+        description="How the values of the cases become the ranks of a metric. `mean-then-rank` ranks the "
+        "metric itself; `rank-then-mean` ranks the teams in every case and then the mean of these ranks.",
+    )
+    ties: Ties = Key(default="min", description="Which place teams of one score share.")
+    score: str | None = Key(
+        default=None,
+        description="The metric or composite that is the score on the platform's leaderboard. Default: the "
+        "first metric.",
     )
 
     @model_validator(mode="after")
@@ -59,12 +65,12 @@ class RankingTable(DeclaredTable):
         return Scheme(boards, overall, method=Method(self.method), ties=self.ties)
 
 
-class CompositeTable(DeclaredTable):
+class CompositeTable(KeyTable):
     """One figure that is the weighted sum of several metrics."""
 
-    title: str | None = key("Title for people. Default: the name in words.", None)
-    weights: dict[str, float] = key('Weight of each metric by `"task.metric"`.', min_length=1)
-    constant: float = key("What is added to the sum.", 0.0)
+    title: str | None = Key(default=None, description="Title for people. Default: the name in words.")
+    weights: dict[str, float] = Key(description='Weight of each metric by `"task.metric"`.', min_length=1)
+    constant: float = Key(default=0.0, description="What is added to the sum.")
 
     def composite(self, name: str, metrics: Mapping[str, Metric]) -> Composite:
         """Return the composite. Raises ValueError where its best and worst values are not finite."""

@@ -11,10 +11,10 @@ from evaluation.challenges.declared.field_table import FieldTable
 from evaluation.challenges.declared.measure import Comparison, Measure, MetricTable
 from evaluation.challenges.declared.number import NumberField
 from evaluation.challenges.declared.scalar import value_columns
-from evaluation.challenges.declared.table import key
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Values
 from evaluation.core.form import CaseForm
+from evaluation.core.keys import Key
 from evaluation.core.metric import Metric, mean_of
 from evaluation.core.value_aggregates import (
     Figure,
@@ -29,10 +29,10 @@ from evaluation.metrics import regression
 class ErrorMetric(MetricTable, ABC):
     """A metric of the difference of a number from its reference."""
 
-    worst: float | None = key(
-        "Error of a case without a result, and the largest that counts. Default: the difference of the "
-        "field's bounds.",
-        None,
+    worst: float | None = Key(
+        default=None,
+        description="Error of a case without a result, and the largest that counts. Default: the difference "
+        "of the field's bounds.",
         gt=0,
         allow_inf_nan=False,
     )

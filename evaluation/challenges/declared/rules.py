@@ -7,21 +7,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
-from pydantic import Field as Key
 from pydantic import field_validator, model_validator
 
 from evaluation.challenges.declared.catalogue import AnyFieldTable, AnyMetricTable, name_of
-from evaluation.challenges.declared.field_table import FieldTable
+from evaluation.challenges.declared.field_table import FieldTable, title_of
 from evaluation.challenges.declared.measure import Comparison, Measure
 from evaluation.challenges.declared.ranking import CompositeTable, RankingTable
-from evaluation.challenges.declared.table import DeclaredTable, key, title_of
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Challenge, Options, Task, Values, metrics_of
 from evaluation.core.fault import PhaseError
 from evaluation.core.field import Field
 from evaluation.core.form import CaseForm
-from evaluation.core.keys import adapter_of, option
-from evaluation.core.keys import key as required
+from evaluation.core.keys import Key, KeyTable
 from evaluation.core.scheme import Scheme
 from evaluation.phase.declaration import DECLARED
 from evaluation.phase.run_time import RUN_TIME
@@ -31,14 +28,15 @@ _RECORD = "declaration"
 Name = Annotated[str, Key(pattern=r"^[a-z][a-z0-9_]*$", max_length=64)]
 
 
-class TaskTable(DeclaredTable):
+class TaskTable(KeyTable):
     """A part of the challenge that is scored by itself."""
 
-    title: str | None = key("Title for people. Default: the task's name in words.", None)
-    optional: bool = key("Whether a submission may leave out the task.", False)
-    metrics: dict[Name, AnyMetricTable] = key(
-        "The figures of the task by name: a table `[tasks.<task>.metrics.<name>]` for each, whose `metric` "
-        'is by default the name; or a list such as `["dice", "jaccard"]` where none has options.',
+    title: str | None = Key(default=None, description="Title for people. Default: the task's name in words.")
+    optional: bool = Key(default=False, description="Whether a submission may leave out the task.")
+    metrics: dict[Name, AnyMetricTable] = Key(
+        description="The figures of the task by name: a table `[tasks.<task>.metrics.<name>]` for each, "
+        'whose `metric` is by default the name; or a list such as `["dice", "jaccard"]` where none has '
+        "options.",
         min_length=1,
     )
 
@@ -64,15 +62,17 @@ class DeclaredOptions(Options):
 
     key_prefix: ClassVar[str] = ""
 
-    fields: Annotated[dict[Name, AnyFieldTable], Key(min_length=1)] = required(
-        "What is submitted for each case: a table `[fields.<name>]` for each value."
+    fields: dict[Name, AnyFieldTable] = Key(
+        description="What is submitted for each case: a table `[fields.<name>]` for each value.",
+        min_length=1,
     )
-    tasks: Annotated[dict[Name, TaskTable], Key(min_length=1)] = required(
-        "The tasks: a table `[tasks.<name>]` for each."
+    tasks: dict[Name, TaskTable] = Key(
+        description="The tasks: a table `[tasks.<name>]` for each.",
+        min_length=1,
     )
-    ranking: RankingTable = option(RankingTable(), "How teams are ranked.")
-    composites: dict[Name, CompositeTable] = option(
-        {}, "Figures made of several metrics: a table `[composites.<name>]` for each."
+    ranking: RankingTable = Key(default=RankingTable(), description="How teams are ranked.")
+    composites: dict[Name, CompositeTable] = Key(
+        default={}, description="Figures made of several metrics: a table `[composites.<name>]` for each."
     )
 
     @model_validator(mode="before")
@@ -85,7 +85,7 @@ class DeclaredOptions(Options):
 
     def as_values(self) -> dict[str, Any]:
         """Return the declaration without default values."""
-        values = adapter_of(DeclaredOptions).dump_python(self, mode="json", exclude_defaults=True)
+        values = self.model_dump(mode="json", exclude_defaults=True)
         return {name: tables for name, tables in values.items() if tables}
 
     def form_options(self) -> dict[str, object]:

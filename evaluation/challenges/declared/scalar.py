@@ -7,20 +7,20 @@ from abc import ABC
 from pydantic import model_validator
 
 from evaluation.challenges.declared.field_table import RowFieldTable
-from evaluation.challenges.declared.table import key
 from evaluation.core.challenge import FormColumn
 from evaluation.core.field import CaseColumns, Field, Kind, Reference
 from evaluation.core.form import STACK_INDEX, STACK_NAME
+from evaluation.core.keys import Key
 from evaluation.io.kinds.two_classes import TwoClasses
 
 
 class ScalarFieldTable(RowFieldTable, ABC):
     """A field with one value for each case, or in a stack one for each image."""
 
-    stacked: bool = key(
-        "Algorithm phases: each job runs on a stack of images and writes a JSON list with a value for each. "
-        "`cases.csv` then has the columns `stack_name` and `stack_index`.",
-        False,
+    stacked: bool = Key(
+        default=False,
+        description="Algorithm phases: each job runs on a stack of images and writes a JSON list with a "
+        "value for each. `cases.csv` then has the columns `stack_name` and `stack_index`.",
     )
 
     def scalar_field(
@@ -50,8 +50,12 @@ class ScalarFieldTable(RowFieldTable, ABC):
 class ColumnFieldTable(ScalarFieldTable, ABC):
     """A field with one column in a submission's table, and one in the reference."""
 
-    column: str | None = key("Column of the submission's table. Default: the field's name.", None)
-    reference: str | None = key("Column of `cases.csv` with the reference. Default: the field's name.", None)
+    column: str | None = Key(
+        default=None, description="Column of the submission's table. Default: the field's name."
+    )
+    reference: str | None = Key(
+        default=None, description="Column of `cases.csv` with the reference. Default: the field's name."
+    )
 
     def column_field(self, name: str, kind: Kind, reference: Kind) -> Field:
         """Return the named field, with the kinds of the submitted and the reference value."""
@@ -61,9 +65,11 @@ class ColumnFieldTable(ScalarFieldTable, ABC):
 class TwoClassFieldTable(ColumnFieldTable, ABC):
     """A field with a reference that can be one of two classes."""
 
-    positive: list[str] = key("Cells of the reference that mean that the condition is present.", [])
-    negative: list[str] = key("Cells of the reference that mean that it is absent.", [])
-    excluded: list[str] = key("Cells of the reference of cases that do not enter.", [])
+    positive: list[str] = Key(
+        default=[], description="Cells of the reference that mean that the condition is present."
+    )
+    negative: list[str] = Key(default=[], description="Cells of the reference that mean that it is absent.")
+    excluded: list[str] = Key(default=[], description="Cells of the reference of cases that do not enter.")
 
     @property
     def two_classes(self) -> TwoClasses | None:

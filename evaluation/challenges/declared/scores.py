@@ -10,10 +10,10 @@ from typing import ClassVar, Literal
 from evaluation.challenges.declared.field_table import FieldTable
 from evaluation.challenges.declared.measure import Comparison, Measure, MetricTable
 from evaluation.challenges.declared.number import NumberField
-from evaluation.challenges.declared.table import key
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Values
 from evaluation.core.form import CaseForm
+from evaluation.core.keys import Key
 from evaluation.core.metric import Aggregate, Metric, auc_of, sensitivity_at_specificity_of
 from evaluation.core.score_aggregates import average_precision_of, calibration_error_of, partial_auc_of
 
@@ -72,9 +72,11 @@ class PartialAreaUnderCurve(ScoreMetric):
 
     metric: Literal["partial_auc"]
     own_title: ClassVar[str] = "Partial AUC"
-    min_specificity: float = key("Smallest specificity.", ge=0, lt=1)
-    max_specificity: float = key("Largest specificity.", 1.0, gt=0, le=1)
-    standardised: bool = key("Whether the area is mapped so that chance is 0.5 and the best 1.", True)
+    min_specificity: float = Key(description="Smallest specificity.", ge=0, lt=1)
+    max_specificity: float = Key(default=1.0, description="Largest specificity.", gt=0, le=1)
+    standardised: bool = Key(
+        default=True, description="Whether the area is mapped so that chance is 0.5 and the best 1."
+    )
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the area. Raises ValueError for a field without classes and specificities out of order."""
@@ -100,7 +102,7 @@ class SensitivityAtSpecificity(ScoreMetric):
     """
 
     metric: Literal["sensitivity_at_specificity"]
-    specificity: float = key("The specificity that is required.", ge=0, le=1)
+    specificity: float = Key(description="The specificity that is required.", ge=0, le=1)
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the sensitivity. Raises ValueError for a field without classes."""
@@ -119,7 +121,7 @@ class SpecificityAtSensitivity(ScoreMetric):
     """
 
     metric: Literal["specificity_at_sensitivity"]
-    sensitivity: float = key("The sensitivity that is required.", ge=0, le=1)
+    sensitivity: float = Key(description="The sensitivity that is required.", ge=0, le=1)
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the specificity: the sensitivity for the absence of the condition."""
@@ -163,7 +165,7 @@ class CalibrationError(ScoreMetric):
     """
 
     metric: Literal["calibration_error"]
-    bins: int = key("Number of bins.", 10, ge=1, le=1000)
+    bins: int = Key(default=10, description="Number of bins.", ge=1, le=1000)
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the error. Raises ValueError for a field that is no probability of a class."""

@@ -10,11 +10,11 @@ from pydantic import model_validator
 from evaluation.challenges.declared.field_table import FieldTable
 from evaluation.challenges.declared.measure import Comparison, Measure, MetricTable
 from evaluation.challenges.declared.scalar import ScalarFieldTable
-from evaluation.challenges.declared.table import key
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Values
 from evaluation.core.field import Field
 from evaluation.core.form import CaseForm
+from evaluation.core.keys import Key
 from evaluation.core.metric import Metric
 from evaluation.core.value_aggregates import concordance_of
 from evaluation.io.kinds.time_to_event import ObservedTime, SurvivalPrediction, TimeToEvent
@@ -29,13 +29,21 @@ class SurvivalField(ScalarFieldTable):
     """
 
     kind: Literal["survival"]
-    risk: bool = key("Whether a higher number means an earlier event.", False)
-    minimum: float | None = key("Smallest valid number. Default: none.", None, allow_inf_nan=False)
-    maximum: float | None = key("Largest valid number. Default: none.", None, allow_inf_nan=False)
-    unit: str = key("Unit of the observed times, and of predicted times.", "")
-    column: str | None = key("Column of the submission's table. Default: the field's name.", None)
-    time: str = key("Column of `cases.csv` with the observed time.", "time")
-    event: str = key("Column of `cases.csv` that says whether the event ended it.", "event")
+    risk: bool = Key(default=False, description="Whether a higher number means an earlier event.")
+    minimum: float | None = Key(
+        default=None, description="Smallest valid number. Default: none.", allow_inf_nan=False
+    )
+    maximum: float | None = Key(
+        default=None, description="Largest valid number. Default: none.", allow_inf_nan=False
+    )
+    unit: str = Key(default="", description="Unit of the observed times, and of predicted times.")
+    column: str | None = Key(
+        default=None, description="Column of the submission's table. Default: the field's name."
+    )
+    time: str = Key(default="time", description="Column of `cases.csv` with the observed time.")
+    event: str = Key(
+        default="event", description="Column of `cases.csv` that says whether the event ended it."
+    )
 
     @model_validator(mode="after")
     def _some_range(self) -> SurvivalField:

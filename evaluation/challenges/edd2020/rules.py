@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 
 import numpy as np
+from pydantic import AfterValidator, model_validator
 
 from evaluation.challenges.edd2020.detection import DetectionRules
 from evaluation.challenges.edd2020.detection_metrics import detection_details, detection_metrics
@@ -23,7 +24,7 @@ from evaluation.core.case_table import Row
 from evaluation.core.challenge import Challenge, FormColumn, Options, Task, Values
 from evaluation.core.field import Field, Files, Reference, Socket
 from evaluation.core.form import CaseForm
-from evaluation.core.keys import Check, numbers, option, texts
+from evaluation.core.keys import IN_FORM, Key
 from evaluation.core.scheme import Board, Rank, Scheme
 from evaluation.io.box_lines import Outside
 from evaluation.io.kinds.boxes import BoxLayout, BoxList, box_columns
@@ -39,9 +40,9 @@ def _distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
     return values
 
 
-ClassName = Annotated[str, texts(r"[A-Za-z][A-Za-z0-9_-]*", longest=40)]
-Threshold = Annotated[float, numbers(above=0, at_most=1)]
-StatedNumber = Annotated[int, numbers(at_least=0)]
+ClassName = Annotated[str, Key(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$", max_length=40)]
+Threshold = Annotated[float, Key(gt=0, le=1)]
+StatedNumber = Annotated[int, Key(ge=0)]
 SetName = Literal["in-sample", "out-of-sample"]
 GeneralisationRanks = Literal["map_g_and_dev_g", "map_d_map_g_and_dev_g"]
 
@@ -51,57 +52,58 @@ SET = FormColumn("set", get_args(SetName))
 class Edd2020Options(Options):
     """The paper's values, and choices for which the paper and its public evaluator differ."""
 
-    classes: Annotated[tuple[ClassName, ...], Check(_distinct)] = option(
-        ("BE", "suspicious", "HGD", "cancer", "polyp"),
-        "Names of the classes. Their order is that of the channels of a mask.",
-        in_form=True,
+    classes: Annotated[tuple[ClassName, ...], AfterValidator(_distinct), IN_FORM] = Key(
+        default=("BE", "suspicious", "HGD", "cancer", "polyp"),
+        description="Names of the classes. Their order is that of the channels of a mask.",
     )
-    outside: Outside = option(
-        "error",
-        "What happens to a box that leaves the image, in a submission and in the reference. `error`: it is a "
-        "fault. `clip`: it is cut at the border. `keep`: it is compared as it is.",
-        in_form=True,
+    outside: Annotated[Outside, IN_FORM] = Key(
+        default="error",
+        description="What happens to a box that leaves the image, in a submission and in the reference. "
+        "`error`: it is a fault. `clip`: it is cut at the border. `keep`: it is compared as it is.",
     )
-    reference_boxes: BoxLayout = option(
-        "class_first",
-        "What the files of reference boxes are, and those of annotators that `fuse` reads. `class_first`: "
-        "text, `class x1 y1 x2 y2`. `class_last`: text, `x1 y1 x2 y2 class`. `voc_xml`: the XML of PASCAL "
-        "VOC, `<image>.xml`. No metric depends on it.",
+    reference_boxes: BoxLayout = Key(
+        default="class_first",
+        description="What the files of reference boxes are, and those of annotators that `fuse` reads. "
+        "`class_first`: text, `class x1 y1 x2 y2`. `class_last`: text, `x1 y1 x2 y2 class`. `voc_xml`: the "
+        "XML of PASCAL VOC, `<image>.xml`. No metric depends on it.",
     )
-    stated_boxes: dict[SetName, dict[ClassName, StatedNumber]] = option(
-        {},
-        "How many reference boxes the challenge's description states, by set and class. `seal` says where "
-        "the reference differs. No metric depends on it.",
+    stated_boxes: dict[SetName, dict[ClassName, StatedNumber]] = Key(
+        default={},
+        description="How many reference boxes the challenge's description states, by set and class. `seal` "
+        "says where the reference differs. No metric depends on it.",
     )
     # Hundredths as the nearest float: a correctly rounded IoU of that value is equal to it.
-    iou_thresholds: Annotated[tuple[Threshold, ...], Check(_distinct)] = option(
-        tuple(hundredths / 100 for hundredths in range(25, 80, 5)),
-        "IoU thresholds over which the mean average precision is averaged.",
+    iou_thresholds: Annotated[tuple[Threshold, ...], AfterValidator(_distinct)] = Key(
+        default=tuple(hundredths / 100 for hundredths in range(25, 80, 5)),
+        description="IoU thresholds over which the mean average precision is averaged.",
     )
-    average_precision: AveragePrecision = option(
-        "all_points",
-        "Where the precision–recall curve is read. `all_points`: the whole area (PASCAL VOC from 2010 on). "
-        "`101_points`: the mean at 101 levels of recall (COCO). `11_points`: at 11 levels (PASCAL VOC to "
-        "2009).",
+    average_precision: AveragePrecision = Key(
+        default="all_points",
+        description="Where the precision–recall curve is read. `all_points`: the whole area (PASCAL VOC from "
+        "2010 on). `101_points`: the mean at 101 levels of recall (COCO). `11_points`: at 11 levels (PASCAL "
+        "VOC to 2009).",
     )
-    inclusive_corners: bool = option(
-        True, "Whether a box includes the pixels of both its corners, as in PASCAL VOC."
+    inclusive_corners: bool = Key(
+        default=True, description="Whether a box includes the pixels of both its corners, as in PASCAL VOC."
     )
-    iou_of_score: Literal["iou_d", "iou_d_with_missed"] = option(
-        "iou_d",
-        "The mean IoU in score_d: over the detected boxes (`iou_d`), or with 0 for every missed box "
-        "(`iou_d_with_missed`).",
+    iou_of_score: Literal["iou_d", "iou_d_with_missed"] = Key(
+        default="iou_d",
+        description="The mean IoU in score_d: over the detected boxes (`iou_d`), or with 0 for every missed "
+        "box (`iou_d_with_missed`).",
     )
-    generalisation_ranks: GeneralisationRanks = option(
-        "map_g_and_dev_g",
-        "Whose ranks are averaged on the leaderboard of generalisation. `map_g_and_dev_g`: the mAP out of "
-        "sample and the gap. `map_d_map_g_and_dev_g`: also the mAP in sample. No metric depends on it.",
+    generalisation_ranks: GeneralisationRanks = Key(
+        default="map_g_and_dev_g",
+        description="Whose ranks are averaged on the leaderboard of generalisation. `map_g_and_dev_g`: the "
+        "mAP out of sample and the gap. `map_d_map_g_and_dev_g`: also the mAP in sample. No metric depends "
+        "on it.",
     )
 
-    def __post_init__(self) -> None:
+    @model_validator(mode="after")
+    def _classes_stated(self) -> Self:
         named = {name for classes in self.stated_boxes.values() for name in classes}
         if unknown := sorted(named - set(self.classes)):
             raise ValueError(f"stated_boxes: expected classes of this phase, found {', '.join(unknown)}")
+        return self
 
     def recorded(self) -> dict[str, Any]:
         """Return the options as `metrics.json` holds them, without those that change no figure.

@@ -24,7 +24,7 @@ from evaluation.core.case_table import Row
 from evaluation.core.challenge import Challenge, Options, Task, Values
 from evaluation.core.classification import auc, binary_classification
 from evaluation.core.field import CaseColumns, Field, Files, Reference, Socket, TableColumns
-from evaluation.core.keys import CONVERTED, KeyTable, numbers, option
+from evaluation.core.keys import IN_FORM, Key, KeyTable, Weight
 from evaluation.core.metric import Metric, mean_metric, sensitivity_at_specificity_of
 from evaluation.core.scheme import Board, Place, Rank, Scheme
 from evaluation.io.kinds.label_mask import LabelMask
@@ -38,8 +38,6 @@ from evaluation.metrics.overlap import dice, overlap_of, region_of
 CUP, DISC, ELSEWHERE = 0, 128, 255
 _IMAGES = (".bmp", ".png", ".tif")
 
-Weight = Annotated[Decimal, CONVERTED, numbers(at_least=0)]
-
 
 class RefugeWeights(KeyTable):
     """Weights of the ranking: ranks of metrics (Eq. 3), places in tasks (Eq. 4) and the two sets (Eq. 5).
@@ -47,38 +45,47 @@ class RefugeWeights(KeyTable):
     Eq. 3 prints the weights of cup and disc exchanged. The paper's Table 6 was computed with these weights.
     """
 
-    dice_cup: Weight = option(Decimal("0.35"), "Weight of the rank by the Dice of the cup (Eq. 3).")
-    dice_disc: Weight = option(Decimal("0.25"), "Weight of the rank by the Dice of the disc (Eq. 3).")
-    vertical_cup_to_disc_ratio_error: Weight = option(
-        Decimal("0.40"), "Weight of the rank by the error of the cup-to-disc ratio (Eq. 3)."
+    dice_cup: Weight = Key(
+        default=Decimal("0.35"), description="Weight of the rank by the Dice of the cup (Eq. 3)."
     )
-    classification: Weight = option(Decimal("0.4"), "Weight of the place in classification (Eq. 4).")
-    segmentation: Weight = option(Decimal("0.6"), "Weight of the place in segmentation (Eq. 4).")
-    offline: Weight = option(Decimal("0.3"), "Weight of the offline set (Eq. 5).")
-    onsite: Weight = option(Decimal("0.7"), "Weight of the onsite set (Eq. 5).")
+    dice_disc: Weight = Key(
+        default=Decimal("0.25"), description="Weight of the rank by the Dice of the disc (Eq. 3)."
+    )
+    vertical_cup_to_disc_ratio_error: Weight = Key(
+        default=Decimal("0.40"),
+        description="Weight of the rank by the error of the cup-to-disc ratio (Eq. 3).",
+    )
+    classification: Weight = Key(
+        default=Decimal("0.4"), description="Weight of the place in classification (Eq. 4)."
+    )
+    segmentation: Weight = Key(
+        default=Decimal("0.6"), description="Weight of the place in segmentation (Eq. 4)."
+    )
+    offline: Weight = Key(default=Decimal("0.3"), description="Weight of the offline set (Eq. 5).")
+    onsite: Weight = Key(default=Decimal("0.7"), description="Weight of the onsite set (Eq. 5).")
 
 
 class RefugeOptions(Options):
     """Choices for which the paper and its public evaluator differ."""
 
-    unlisted_labels: Literal["error", "disc"] = option(
-        "error",
-        "What a grey value other than 0, 128 and 255 is: a fault (`error`) or part of the disc (`disc`).",
-        in_form=True,
+    unlisted_labels: Annotated[Literal["error", "disc"], IN_FORM] = Key(
+        default="error",
+        description="What a grey value other than 0, 128 and 255 is: a fault (`error`) or part of the disc "
+        "(`disc`).",
     )
-    vertical_diameter: VerticalDiameter = option(
-        "column_count",
-        "Vertical diameter of cup and disc. `column_count`: the largest number of pixels in any one "
-        "column, as in the published results. `extent`: last row − first row + 1.",
+    vertical_diameter: VerticalDiameter = Key(
+        default="column_count",
+        description="Vertical diameter of cup and disc. `column_count`: the largest number of pixels in any "
+        "one column, as in the published results. `extent`: last row − first row + 1.",
     )
-    sensitivity_at_specificity: Literal["step", "interpolated", "between_kept_points"] = option(
-        "step",
-        "Sensitivity at a specificity of 85 %. `step`: the highest over the thresholds that reach it. "
-        "`interpolated`: linear interpolation on the ROC curve. `between_kept_points`: that of the public "
-        "script and of the published on-site figures, which interpolates between the points that "
+    sensitivity_at_specificity: Literal["step", "interpolated", "between_kept_points"] = Key(
+        default="step",
+        description="Sensitivity at a specificity of 85 %. `step`: the highest over the thresholds that "
+        "reach it. `interpolated`: linear interpolation on the ROC curve. `between_kept_points`: that of the "
+        "public script and of the published on-site figures, which interpolates between the points that "
         "scikit-learn keeps of the curve. It gives 0.15 to a perfect classifier and is not recommended.",
     )
-    weights: RefugeWeights = option(RefugeWeights(), "Weights of the ranking (Eq. 3 to 5).")
+    weights: RefugeWeights = Key(default=RefugeWeights(), description="Weights of the ranking (Eq. 3 to 5).")
 
 
 def _tasks(options: RefugeOptions) -> tuple[Task, ...]:

@@ -18,39 +18,36 @@ from __future__ import annotations
 import tomllib
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import FiniteFloat
 
-from evaluation.phase.validation import describe_validation
+from evaluation.core.keys import Key, KeyTable, Weight
+from evaluation.phase.validation import InvalidTableError, read_table
 from evaluation.ranking.results import RankingError
 
 
-class MetricDefinition(BaseModel):
+class MetricDefinition(KeyTable, strict=False):
     """One metric of a table.
 
     ``weight``: of its rank. ``worst`` replaces a team's missing values; without it they are faults.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
     better: Literal["higher", "lower"]
-    weight: Annotated[Decimal, Field(ge=0)] = Decimal(1)
+    weight: Weight = Decimal(1)
     title: str | None = None
     unit: str = ""
-    worst: Annotated[float, Field(allow_inf_nan=False)] | None = None
+    worst: FiniteFloat | None = None
 
 
-class TableDefinition(BaseModel):
+class TableDefinition(KeyTable, strict=False):
     """The metrics of a table by name, and the bootstrap of its cases."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
     title: str | None = None
-    metrics: dict[str, MetricDefinition] = {}
-    seed: Annotated[int, Field(ge=0)] = 0
-    resamples: Annotated[int, Field(ge=0, le=100_000)] = 1000
-    interval_minimum: Annotated[int, Field(ge=2)] = 10
+    metrics: dict[str, MetricDefinition] = Key(default={})
+    seed: int = Key(default=0, ge=0)
+    resamples: int = Key(default=1000, ge=0, le=100_000)
+    interval_minimum: int = Key(default=10, ge=2)
 
 
 def read_definition(path: Path | None, metrics: list[str]) -> TableDefinition:
@@ -78,10 +75,10 @@ def read_definition(path: Path | None, metrics: list[str]) -> TableDefinition:
         elif isinstance(given, dict):
             given[name] = {"better": better} | {key: value for key, _, value in pairs}
     try:
-        definition = TableDefinition.model_validate(content | {"metrics": given})
-    except ValidationError as error:
+        definition = read_table(TableDefinition, content | {"metrics": given})
+    except InvalidTableError as error:
         file = str(path) if path else "--metric"
-        raise RankingError(*problems, *describe_validation(file, error)) from None
+        raise RankingError(*problems, *error.problems(file)) from None
     if problems:
         raise RankingError(*problems)
     return definition
