@@ -11,7 +11,7 @@ from evaluation.metrics.bootstrap import Bootstrap, Floats
 
 Integers = NDArray[np.int64]
 
-_DRAWS_AT_ONCE = 1 << 15  # a quarter of a megabyte, which stays in the processor's cache
+_SHARES_AT_ONCE = 1 << 15  # a quarter of a megabyte, which stays in the processor's cache
 _BITS = 32
 
 
@@ -31,14 +31,14 @@ def resampled_shares(samples: Sequence[tuple[Bootstrap, ArrayLike]], rows: range
     # Equal seeds have equal random numbers: they are made once for all.
     numbers = np.random.PCG64(seeds.pop())
     generator = np.random.Generator(numbers)
-    uniform = np.empty(_DRAWS_AT_ONCE)
-    for start in range(0, max(of_sample.end for of_sample in drawn), _DRAWS_AT_ONCE):
-        end = start + _DRAWS_AT_ONCE
+    uniform = np.empty(_SHARES_AT_ONCE)
+    for start in range(0, max(of_sample.end for of_sample in drawn), _SHARES_AT_ONCE):
+        end = start + _SHARES_AT_ONCE
         needed = [of_sample for of_sample in drawn if of_sample.start < end and start < of_sample.end]
         if needed:
             generator.random(out=uniform)
         else:
-            numbers.advance(_DRAWS_AT_ONCE)
+            numbers.advance(_SHARES_AT_ONCE)
         for of_sample in needed:
             of_sample.add(uniform, start)
     return [of_sample.shares() for of_sample in drawn]

@@ -5,7 +5,7 @@ from evaluation.metrics import box_matching
 from evaluation.metrics.box_matching import box_iou, match_boxes
 
 
-def boxes(*rows):
+def boxes_of(*rows):
     return np.array(rows, dtype=np.float64).reshape(-1, 4)
 
 
@@ -15,7 +15,7 @@ def matched(corners, confidence, reference, groups=None, reference_groups=None, 
         np.zeros(len(reference), int) if reference_groups is None else np.array(reference_groups)
     )
     matches = match_boxes(
-        boxes(*corners), groups, np.array(confidence, float), boxes(*reference), reference_groups, inclusive
+        boxes_of(*corners), groups, np.array(confidence, float), boxes_of(*reference), reference_groups, inclusive
     )
     return matches.iou.tolist(), matches.claimed.tolist()
 

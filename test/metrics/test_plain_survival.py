@@ -5,7 +5,6 @@ import pytest
 
 from evaluation.metrics import concordance_index
 from test.metrics.record_concordance import survival_data
-from test.metrics.test_survival import RECORDED
 
 
 @pytest.mark.parametrize("seed", RECORDED)

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-from sklearn import metrics as oracle
+import sklearn.metrics as oracle
 
 from evaluation.metrics import regression
 from test.metrics.record_intraclass import rated_pairs

@@ -38,7 +38,7 @@ def test_are_those_under_the_weights_of_the_cases(drawn, first, number, at_once)
     ]
     columns_of = [columns for _, columns in given_samples]
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(module, "_DRAWS_AT_ONCE", at_once)
+        patched.setattr(module, "_SHARES_AT_ONCE", at_once)
         found = resampled_shares(list(zip(bootstraps, columns_of, strict=True)), rows)
     for (clusters, columns), shares in zip(given_samples, found, strict=True):
         strata = np.zeros(columns.shape[1], dtype=int)

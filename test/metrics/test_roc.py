@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from sklearn.metrics import roc_auc_score, roc_curve
+import sklearn.metrics as oracle
 
 from evaluation.metrics.roc import (
     auc,
@@ -34,7 +34,7 @@ def oracle_points(score, positive, weights):
     """Integer false and true positives of scikit-learn's curve; missing scores just beyond all the others."""
     finite = score[np.isfinite(score)]
     score = np.clip(score, finite.min(initial=0) - 1, finite.max(initial=0) + 1)
-    false_rate, true_rate, _ = roc_curve(positive, score, sample_weight=weights, drop_intermediate=False)
+    false_rate, true_rate, _ = oracle.roc_curve(positive, score, sample_weight=weights, drop_intermediate=False)
     negatives, positives = int(weights[~positive].sum()), int(weights[positive].sum())
     return (
         [(round(f * negatives), round(t * positives)) for f, t in zip(false_rate, true_rate, strict=True)],
@@ -85,7 +85,7 @@ def test_agrees_with_scikit_learn_under_bootstrap_weights(cases, target):
     area, step, interpolated = all_three(score, positive, target, weights)
     finite = score[np.isfinite(score)]
     clipped = np.clip(score, finite.min(initial=0) - 1, finite.max(initial=0) + 1)
-    expected = [roc_auc_score(positive, clipped, sample_weight=row) for row in weights]
+    expected = [oracle.roc_auc_score(positive, clipped, sample_weight=row) for row in weights]
     np.testing.assert_allclose(area, expected, rtol=0, atol=1e-12)
     expected = [float(oracle_step(score, positive, row, target)) for row in weights]
     np.testing.assert_allclose(step, expected, rtol=0, atol=1e-12)
@@ -103,7 +103,7 @@ def test_agrees_with_scikit_learn_on_a_large_phase():
         weights = generator.multinomial(3000, np.full(3000, 1 / 3000), size=2)
         area, step, interpolated = all_three(score, positive, AT_95, weights)
         for row in range(2):
-            expected = roc_auc_score(positive, score, sample_weight=weights[row])
+            expected = oracle.roc_auc_score(positive, score, sample_weight=weights[row])
             assert area[row] == pytest.approx(expected, abs=1e-12)
             assert step[row] == pytest.approx(float(oracle_step(score, positive, weights[row], AT_95)))
             expected = oracle_interpolated(score, positive, weights[row], AT_95)
@@ -214,7 +214,7 @@ def test_points_agree_with_scikit_learn():
     positive = generator.random(80) < 0.4
     weights = generator.integers(0, 4, 80)
     points = roc_points(roc_table(score, positive), weights)
-    false_rate, true_rate, threshold = roc_curve(
+    false_rate, true_rate, threshold = oracle.roc_curve(
         positive, score, sample_weight=weights, drop_intermediate=False
     )
     np.testing.assert_array_equal(points.threshold, threshold)
