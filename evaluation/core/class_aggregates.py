@@ -13,8 +13,8 @@ import numpy as np
 from evaluation.core.case_table import FloatArray, WeightedCases
 from evaluation.core.labelled_cases import strata_of_labels
 from evaluation.core.metric import Aggregate
-from evaluation.metrics.confusion import Confusion, confusion
-from evaluation.metrics.multiclass_roc import macro_auc
+from evaluation.metrics.classification import weighted_macro_auc
+from evaluation.metrics.confusion import Confusion, weighted_confusion
 
 
 def confusion_of(
@@ -23,7 +23,7 @@ def confusion_of(
     """Return a figure of the confusion matrix of two columns of classes; figures share the matrix."""
 
     def count(cases: WeightedCases) -> Confusion:
-        return confusion(cases.table[true], cases.table[predicted], cases.weights, classes)
+        return weighted_confusion(cases.table[true], cases.table[predicted], cases.weights, classes)
 
     return Aggregate(
         values=lambda cases: figure(cases.derive(("confusion", predicted, true), count)),
@@ -36,6 +36,8 @@ def macro_auc_of(scores: Sequence[str], true: str) -> Aggregate:
 
     def values(cases: WeightedCases) -> FloatArray:
         table = cases.table
-        return macro_auc(np.column_stack([table[column] for column in scores]), table[true], cases.weights)
+        return weighted_macro_auc(
+            np.column_stack([table[column] for column in scores]), table[true], cases.weights
+        )
 
     return Aggregate(values, strata=lambda table: strata_of_labels(table, true))

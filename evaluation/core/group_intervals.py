@@ -11,17 +11,16 @@ import numpy as np
 from evaluation.core.case_table import CaseTable, FloatArray, WeightedCases
 from evaluation.core.metric import IntervalMethod, Metric
 from evaluation.core.resampling import Group, Resampling, values_under
-from evaluation.metrics.area_interval import area_interval
-from evaluation.metrics.bootstrap import Bootstrap
+from evaluation.metrics.bootstrap import Bootstrap, resampled_shares
 from evaluation.metrics.delong import components
 from evaluation.metrics.intervals import (
     Interval,
+    StudentisedMeans,
+    area_interval,
     percentile_interval,
     wilson_bootstrap_interval,
     wilson_interval,
 )
-from evaluation.metrics.resampled_shares import resampled_shares
-from evaluation.metrics.studentised import StudentisedMeans
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from evaluation.core.case_table import CaseTable, FloatArray, WeightedCases
 from evaluation.core.metric import IntervalMethod, Metric, Strata
+from evaluation.metrics.arrays import distinct
 from evaluation.metrics.averages import weighted_means
 from evaluation.metrics.bootstrap import Bootstrap, UnitWeights, bootstrap_of
-from evaluation.metrics.distinct import distinct
 
 CLUSTER_COLUMN = "cluster"
 """The column of the case table that says which cases belong together, such as the eyes of a person."""

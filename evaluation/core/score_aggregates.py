@@ -12,8 +12,8 @@ import numpy as np
 from evaluation.core.case_table import FloatArray, WeightedCases
 from evaluation.core.labelled_cases import labelled_weights, roc_counts_of, roc_table_of, strata_of_labels
 from evaluation.core.metric import Aggregate
-from evaluation.metrics.partial_roc import partial_auc
-from evaluation.metrics.probabilities import average_precision, expected_calibration_error
+from evaluation.metrics.classification import weighted_average_precision, weighted_partial_auc
+from evaluation.metrics.probabilities import weighted_expected_calibration_error
 
 
 def partial_auc_of(
@@ -24,7 +24,7 @@ def partial_auc_of(
     def values(cases: WeightedCases) -> FloatArray:
         table = roc_table_of(cases.table, score, label)
         counts = roc_counts_of(cases, score, label)
-        return partial_auc(table, counts, min_specificity, max_specificity, standardised)
+        return weighted_partial_auc(table, counts, min_specificity, max_specificity, standardised)
 
     return Aggregate(values, strata=lambda table: strata_of_labels(table, label))
 
@@ -32,7 +32,7 @@ def partial_auc_of(
 def average_precision_of(score: str, label: str) -> Aggregate:
     """Return the average precision of a score column against a 0/1 label column (NaN: left out)."""
     return Aggregate(
-        values=lambda cases: average_precision(
+        values=lambda cases: weighted_average_precision(
             roc_table_of(cases.table, score, label), labelled_weights(cases, label)
         ),
         strata=lambda table: strata_of_labels(table, label),
@@ -45,6 +45,6 @@ def calibration_error_of(probability: str, label: str, bins: int) -> Aggregate:
     def values(cases: WeightedCases) -> FloatArray:
         column = cases.table[probability]
         given = np.where(np.isfinite(column), column, np.nan)
-        return expected_calibration_error(given, cases.table[label], cases.weights, bins)
+        return weighted_expected_calibration_error(given, cases.table[label], cases.weights, bins)
 
     return Aggregate(values, strata=lambda table: strata_of_labels(table, label))

@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike
 from evaluation.core.case_table import CaseTable, FloatArray, WeightedCases
 from evaluation.core.labelled_cases import strata_of_labels
 from evaluation.core.metric import Aggregate, Strata
+from evaluation.metrics.arrays import ratio_or_nan
 from evaluation.metrics.averages import weighted_deviation, weighted_mean
-from evaluation.metrics.ratio import ratio_or_nan
-from evaluation.metrics.survival import concordance_index
+from evaluation.metrics.survival import weighted_concordance_index
 
 Figure = Callable[[ArrayLike, ArrayLike, ArrayLike], FloatArray]
 
@@ -82,7 +82,7 @@ def concordance_of(predicted: str, time: str, event: str, risk: bool) -> Aggrega
     def values(cases: WeightedCases) -> FloatArray:
         table = cases.table
         order = -table[predicted] if risk else table[predicted]
-        return concordance_index(order, table[time], table[event], cases.weights)
+        return weighted_concordance_index(order, table[time], table[event], cases.weights)
 
     return Aggregate(values, strata=lambda table: strata_of_labels(table, event), max_cases=_MAX_PAIRED_CASES)
 

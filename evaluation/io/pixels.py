@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.fault import FaultKind, ReadError
-from evaluation.metrics.crop import distinct_values
+from evaluation.metrics.crops import distinct_values
 
 MAX_PIXELS = 1 << 26
 """The largest number of pixels of an image whose size the phase does not give."""

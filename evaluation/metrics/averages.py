@@ -1,12 +1,14 @@
 """Means over cases under weights, and the spread of a column of cases."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.metrics.quantiles import quantiles
+from evaluation.metrics.arrays import quantiles
 
 
 @dataclass(frozen=True, slots=True)

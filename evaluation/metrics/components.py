@@ -14,12 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.metrics.arrays import Integers
+
 LEVELS = 6
 """Levels are 0 to 5."""
-
-Integers = NDArray[np.int64]
-
-
 _RUNS_TOGETHER = 1 << 14
 _PLANE = 1 << 40  # from a pixel to the one behind it in the next plane, more than any plane has
 

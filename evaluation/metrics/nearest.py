@@ -15,17 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.metrics.crop import Crop
+from evaluation.metrics.crops import Crop
 
 MAX_SEARCHED = 1 << 20
 """Up to this number of voxels each is searched by itself, which takes some 4 µs."""
-
 MAX_IN_TREE = 1 << 22
 """A tree of more voxels would take longer than the distance transform."""
-
 _MAX_TRANSFORMED = 1 << 25
 """A box of more voxels is transformed only where there is no other way: it would take 0.3 GB or more."""
-
 _SAMPLED = 64  # one voxel of so many
 _TRANSFORM_STARTS = 20_000  # these three in µs, measured; they change the time alone
 _TRANSFORM_VOXEL = 0.03
@@ -33,7 +30,6 @@ _SEARCH, _SEARCH_AREA = 0.6, 0.07
 _THREADS = 2  # of one transform; the result does not depend on it
 _FIRST_MARGIN = 16
 _GROWTH = 4
-
 Spacing = tuple[float, float, float]
 Range = tuple[int, int]
 Box3D = tuple[Range, Range, Range]

@@ -6,8 +6,9 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
-from evaluation.metrics.area_interval import score_interval
-from evaluation.metrics.intervals import Interval, wilson_interval
+from evaluation.metrics.intervals import Interval, score_interval, wilson_interval
+
+__all__ = ["auc_sample_size", "wilson_sample_size"]
 
 _MOST_CASES = 1 << 50
 

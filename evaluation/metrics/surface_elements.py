@@ -16,14 +16,12 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.metrics.crop import EMPTY, Box, Crop
+from evaluation.metrics.arrays import Bools, Floats
+from evaluation.metrics.crops import EMPTY, Box, Crop
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 Codes = NDArray[np.uint8]
 Corner = tuple[int, ...]
 Point = tuple[float, ...]
-
 _CORNERS: tuple[Corner, ...] = tuple(itertools.product((0, 1), repeat=3))
 
 

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from evaluation.core.metric import Metric
+from evaluation.metrics.classification import roc_points, roc_table
 from evaluation.metrics.froc import FrocTable
-from evaluation.metrics.roc import roc_points, roc_table
 from evaluation.ranking.leaderboard_file import CaseValues, CurvePoints, FrocPoints
 from evaluation.ranking.resampling import FloatArray, TeamCases
 

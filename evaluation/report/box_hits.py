@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.metrics.box_matching import match_boxes
+from evaluation.metrics.boxes import match_boxes
 from evaluation.phase.phase import Phase
 
 Floats = NDArray[np.float64]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Task
 from evaluation.core.metric import Metric
-from evaluation.metrics.ratio import ratio_or_nan
+from evaluation.metrics.arrays import ratio_or_nan
 from evaluation.report.box_hits import HIT, case_hits, inclusive_corners
 from evaluation.report.results import SubmissionResults
 

@@ -19,7 +19,7 @@ from evaluation.core.case_table import CaseTable, FloatArray, Row, WeightedCases
 from evaluation.core.challenge import Values
 from evaluation.core.form import CaseForm
 from evaluation.core.metric import Aggregate, DetectionCurves, Metric
-from evaluation.metrics.box_matching import ThresholdMatches, box_iou, match_at_thresholds, match_boxes
+from evaluation.metrics.boxes import ThresholdMatches, iou_of_corners, match_at_thresholds, match_boxes
 from evaluation.metrics.detection import AveragePrecision, DetectionTable, mean_over_classes
 
 _MAX_CASES = 2000
@@ -159,7 +159,7 @@ class _AverageOfBoxes(MetricTable):
                 corners, groups, confidence, true_corners, true_groups, self.inclusive_corners
             )
             return matches.found(thresholds)
-        overlap = box_iou(corners[:, np.newaxis], true_corners[np.newaxis], self.inclusive_corners)
+        overlap = iou_of_corners(corners[:, np.newaxis], true_corners[np.newaxis], self.inclusive_corners)
         return match_at_thresholds(overlap, confidence, thresholds).at_thresholds
 
 

@@ -21,8 +21,8 @@ from evaluation.core.field import Field
 from evaluation.core.metric import Metric, mean_of
 from evaluation.io.kinds.boxes import Boxes
 from evaluation.io.kinds.boxes_in_space import BoxesInSpace
-from evaluation.metrics.box_matching import box_iou
-from evaluation.metrics.point_matching import PointMatches, match_pairs
+from evaluation.metrics.boxes import iou_of_corners
+from evaluation.metrics.points import PointMatches, match_pairs
 
 
 class BoxesField(ObjectFieldTable):
@@ -114,7 +114,7 @@ class BoxMetric(ObjectMetric):
         """Return the matches of the boxes of one class."""
         corners, true_corners = found[:, np.newaxis, 2:], true[np.newaxis, :, 2:]
         if self.hit == "iou":
-            overlap = box_iou(corners, true_corners, inclusive_corners=False)
+            overlap = iou_of_corners(corners, true_corners, inclusive_corners=False)
             distance, near = 1 - overlap, overlap >= self.iou
         else:
             distance, near = _centres(corners, true_corners)
@@ -209,7 +209,7 @@ class BoxOverlap(MetricTable):
 
         def row(comparison: Comparison) -> Row:
             (found,), (true,) = comparison.submitted.rows[:, 2:], comparison.reference.rows[:, 2:]
-            return {name: float(box_iou(found, true, inclusive_corners=False))}
+            return {name: float(iou_of_corners(found, true, inclusive_corners=False))}
 
         return Measure((Metric(name, self.title or "Mean IoU", mean_of(name), best=1, worst=0),), row)
 

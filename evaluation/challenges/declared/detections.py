@@ -20,7 +20,7 @@ from evaluation.core.case_table import CaseTable, FloatArray, Row, WeightedCases
 from evaluation.core.challenge import Values
 from evaluation.core.metric import Aggregate, DetectionCurves, Metric, Strata
 from evaluation.metrics.froc import Candidates, FrocTable
-from evaluation.metrics.point_matching import PointMatches
+from evaluation.metrics.points import PointMatches
 
 CERTAIN = 2.0
 """Above every probability: that of the false predictions of a case without a result."""

@@ -23,7 +23,7 @@ from evaluation.core.field import Field
 from evaluation.core.metric import Metric, mean_of
 from evaluation.io.kinds.keypoints import Keypoints
 from evaluation.io.kinds.points import Points
-from evaluation.metrics.point_matching import radial_errors
+from evaluation.metrics.points import radial_errors
 
 Radius = Annotated[float, Key(gt=0, allow_inf_nan=False)]
 

@@ -19,9 +19,14 @@ from evaluation.challenges.declared.table import key
 from evaluation.core.challenge import Values
 from evaluation.core.form import CaseForm
 from evaluation.io.kinds.label_map import LabelMapValue
+from evaluation.metrics.crops import together
 from evaluation.metrics.label_surfaces import label_boxes
-from evaluation.metrics.lesions import Lesions, PanopticQuality, lesions, panoptic_quality
-from evaluation.metrics.volume_crop import together
+from evaluation.metrics.lesions import (
+    LesionPanopticQuality,
+    Lesions,
+    find_lesions,
+    panoptic_quality_of_lesions,
+)
 
 Neighbours = Literal["all", "faces"]
 
@@ -41,9 +46,9 @@ class LabelLesions:
     voxel_size: float
 
     @cached_property
-    def panoptic(self) -> PanopticQuality:
+    def panoptic(self) -> LesionPanopticQuality:
         """How well the lesions match, computed once for all figures of it."""
-        return panoptic_quality(self.found)
+        return panoptic_quality_of_lesions(self.found)
 
 
 class LesionTable(LabelMetricTable):
@@ -91,7 +96,7 @@ class LesionTable(LabelMetricTable):
         def find(comparison: Comparison) -> LabelLesions:
             box = boxes[position - 1] or (slice(0),) * 3
             prediction, reference = (positions[box] == position for positions in maps)
-            found = lesions(prediction, reference, self.neighbours == "all")
+            found = find_lesions(prediction, reference, self.neighbours == "all")
             return LabelLesions(found, voxel_extent(comparison.reference))
 
         return comparison.derive(("lesions", position, self.neighbours), find)

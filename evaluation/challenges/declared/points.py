@@ -18,7 +18,7 @@ from evaluation.core.case_table import FloatArray
 from evaluation.core.challenge import Values
 from evaluation.core.field import HiddenField, Reference
 from evaluation.io.kinds.points import Points, PointSet
-from evaluation.metrics.point_matching import MatchingRule, PointMatches, match_points
+from evaluation.metrics.points import MatchingRule, PointMatches, match_within
 
 
 class PointsField(ObjectFieldTable):
@@ -139,12 +139,12 @@ class PointMetric(ObjectMetric):
     def _matches(self, found: PointSet, true: PointSet, ignored: PointSet) -> PointMatches:
         """Return the matches of the points of one class; those near an ignored object are not false."""
         strict, confidence = self.boundary == "excluded", found.probabilities
-        matches = match_points(
+        matches = match_within(
             found.positions, true.positions, self._radius(true), self.matching, confidence, strict
         )
         is_false = matches.false
         if len(ignored):
-            near = match_points(
+            near = match_within(
                 found.positions, ignored.positions, self._radius(ignored), "any", confidence, strict
             )
             is_false = is_false & near.false

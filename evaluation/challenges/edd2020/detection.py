@@ -9,7 +9,7 @@ import numpy as np
 
 from evaluation.core.case_table import CaseTable, FloatArray, WeightedCases
 from evaluation.core.metric import Strata
-from evaluation.metrics.box_matching import match_boxes
+from evaluation.metrics.boxes import match_boxes
 from evaluation.metrics.detection import AveragePrecision, DetectionTable, mean_over_classes
 
 MAX_CASES = 2000

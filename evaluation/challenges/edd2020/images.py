@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from evaluation.challenges.edd2020.detection import HIT, DetectionRules, stacked
 from evaluation.core.case_table import CaseTable, FloatArray
-from evaluation.metrics.box_confusion import BoxConfusion, LabelledBoxes, confuse_boxes
+from evaluation.metrics.boxes import BoxConfusion, LabelledBoxes, confuse_boxes
 
 _LEAST_CONFIDENCES = (0.0, 0.5)
 

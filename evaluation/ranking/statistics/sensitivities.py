@@ -19,7 +19,7 @@ class ExchangedSensitivities:
 
     scores: shape (teams, cases), comparable between teams; −inf for a missing positive, +inf for a missing
     negative. positive: shape (cases,). target: the least specificity. The sensitivity is that of
-    `evaluation.metrics.roc.sensitivity_at_specificity`, with every case once: a positive is detected where at
+    `evaluation.metrics.operating_points.weighted_sensitivity_at_specificity`, with every case once: a positive is detected where at
     least ⌈target · negatives⌉ negatives score less. Raises ValueError where a class has no case.
     """
 

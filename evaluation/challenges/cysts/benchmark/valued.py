@@ -14,7 +14,7 @@ from evaluation.challenges.cysts.benchmark.distinction_step import DISTINCTIONS,
 from evaluation.challenges.cysts.benchmark.evaluation_set import RUNS, AnnotatedBScan, Levels
 from evaluation.challenges.cysts.benchmark.scale import Scale
 from evaluation.core.fault import PhaseError
-from evaluation.metrics.crop import Box, box_of_content
+from evaluation.metrics.crops import Box, box_of_content
 
 Floats = NDArray[np.float64]
 
