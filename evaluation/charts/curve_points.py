@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from evaluation.charts.precision_recall import PrecisionBand, PrecisionRecallCurve
 from evaluation.charts.roc import Band, Curve, OperatingPoint
+from evaluation.metrics.arrays import Floats
 from evaluation.metrics.classification import RocTable, found_at_thresholds, roc_points, weighted_counts
 from evaluation.metrics.operating_points import weighted_sensitivity_at_specificity
-
-Floats = NDArray[np.float64]
 
 _STEPS = 250
 """A curve has at most about this number of distinct positions along each axis."""

@@ -10,16 +10,15 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from evaluation.core.case_table import FloatArray, WeightedCases
+from evaluation.core.case_table import WeightedCases
 from evaluation.core.labelled_cases import strata_of_labels
 from evaluation.core.metric import Aggregate
+from evaluation.metrics.arrays import Floats
 from evaluation.metrics.classification import weighted_macro_auc
 from evaluation.metrics.confusion import Confusion, weighted_confusion
 
 
-def confusion_of(
-    predicted: str, true: str, classes: int, figure: Callable[[Confusion], FloatArray]
-) -> Aggregate:
+def confusion_of(predicted: str, true: str, classes: int, figure: Callable[[Confusion], Floats]) -> Aggregate:
     """Return a figure of the confusion matrix of two columns of classes; figures share the matrix."""
 
     def count(cases: WeightedCases) -> Confusion:
@@ -34,7 +33,7 @@ def confusion_of(
 def macro_auc_of(scores: Sequence[str], true: str) -> Aggregate:
     """Return the mean AUC of each class against the rest; ``scores`` are the columns of the classes."""
 
-    def values(cases: WeightedCases) -> FloatArray:
+    def values(cases: WeightedCases) -> Floats:
         table = cases.table
         return weighted_macro_auc(
             np.column_stack([table[column] for column in scores]), table[true], cases.weights

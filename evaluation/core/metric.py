@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.core.case_table import CaseTable, FloatArray, WeightedCases
+from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.labelled_cases import (
     Resolution,
     labelled_weights,
@@ -19,6 +19,7 @@ from evaluation.core.labelled_cases import (
     roc_table_of,
     strata_of_labels,
 )
+from evaluation.metrics.arrays import Floats
 from evaluation.metrics.averages import weighted_mean
 from evaluation.metrics.classification import weighted_auc
 from evaluation.metrics.decisions import values_of_f1, weighted_f1_score
@@ -68,7 +69,7 @@ class CaseFigure:
     """
 
     name: str
-    values: Callable[[CaseTable], FloatArray]
+    values: Callable[[CaseTable], Floats]
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ class Aggregate:
     if the phase asks for it. ``resolution`` tells how much a figure of 0/1 labels reveals about them.
     """
 
-    values: Callable[[WeightedCases], FloatArray]
+    values: Callable[[WeightedCases], Floats]
     strata: Callable[[CaseTable], Strata]
     spread_column: str | None = None
     share_column: str | None = None
@@ -157,7 +158,7 @@ def mean_of(column: str) -> Aggregate:
 def sum_of(column: str) -> Aggregate:
     """Return the sum of a column over the cases for which it is defined; NaN where it is for none."""
 
-    def values(cases: WeightedCases) -> FloatArray:
+    def values(cases: WeightedCases) -> Floats:
         column_values = cases.table[column]
         if np.isnan(column_values).all():
             return np.full(len(cases.weights), np.nan)
@@ -201,11 +202,11 @@ def sensitivity_at_specificity_of(
 ) -> Aggregate:
     """Return the sensitivity of a score column at a specificity of at least ``target``.
 
-    definition: of `evaluation.metrics.classification` "step" (at a threshold) and "interpolated" (on the curve), of
-    `evaluation.metrics.operating_points` those of public scripts.
+    definition: "step" (at a threshold), "interpolated" (on the curve), or that of a public script; see
+    `evaluation.metrics.operating_points`.
     """
 
-    def values(cases: WeightedCases) -> FloatArray:
+    def values(cases: WeightedCases) -> Floats:
         table = roc_table_of(cases.table, score, label)
         if definition in {"first_kept_point", "between_kept_points"}:
             from evaluation.metrics.operating_points import (

@@ -9,9 +9,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from evaluation.core.case_table import FloatArray, WeightedCases
+from evaluation.core.case_table import WeightedCases
 from evaluation.core.labelled_cases import labelled_weights, roc_counts_of, roc_table_of, strata_of_labels
 from evaluation.core.metric import Aggregate
+from evaluation.metrics.arrays import Floats
 from evaluation.metrics.classification import weighted_average_precision, weighted_partial_auc
 from evaluation.metrics.probabilities import weighted_expected_calibration_error
 
@@ -21,7 +22,7 @@ def partial_auc_of(
 ) -> Aggregate:
     """Return the area under the ROC curve between two specificities (NaN labels: left out)."""
 
-    def values(cases: WeightedCases) -> FloatArray:
+    def values(cases: WeightedCases) -> Floats:
         table = roc_table_of(cases.table, score, label)
         counts = roc_counts_of(cases, score, label)
         return weighted_partial_auc(table, counts, min_specificity, max_specificity, standardised)
@@ -42,7 +43,7 @@ def average_precision_of(score: str, label: str) -> Aggregate:
 def calibration_error_of(probability: str, label: str, bins: int) -> Aggregate:
     """Return the expected calibration error of a column of probabilities (NaN labels: left out)."""
 
-    def values(cases: WeightedCases) -> FloatArray:
+    def values(cases: WeightedCases) -> Floats:
         column = cases.table[probability]
         given = np.where(np.isfinite(column), column, np.nan)
         return weighted_expected_calibration_error(given, cases.table[label], cases.weights, bins)

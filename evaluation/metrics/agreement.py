@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evaluation.metrics.arguments import weights_row
+from evaluation.metrics.arrays import Floats
 from evaluation.metrics.confusion import Disagreement, cohen_kappa_of_confusion, weighted_confusion
 from evaluation.metrics.intervals import Interval, student_quantile
 
@@ -182,7 +183,7 @@ def krippendorff_alpha(ratings: Sequence[Sequence[float]], level: Level) -> floa
     return float(1 - observed / expected)
 
 
-def _positions(values: NDArray[np.float64], total: NDArray[np.float64], level: Level) -> NDArray[np.float64]:
+def _positions(values: Floats, total: Floats, level: Level) -> Floats:
     """Return where each value lies on a scale on which squared distances are the differences."""
     if level == "ordinal":
         # Values between two, with half of each end: the difference of two mid-ranks.
@@ -190,9 +191,7 @@ def _positions(values: NDArray[np.float64], total: NDArray[np.float64], level: L
     return np.asarray(values - values.mean())
 
 
-def _twice_differing(
-    counts: NDArray[np.float64] | NDArray[np.intp], position: NDArray[np.float64], level: Level
-) -> float:
+def _twice_differing(counts: Floats | NDArray[np.intp], position: Floats, level: Level) -> float:
     """Return the difference summed over all ordered pairs of values that occur so many times."""
     number = float(counts.sum())
     if level == "nominal":

@@ -8,10 +8,12 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Figure = Callable[[ArrayLike, ArrayLike, ArrayLike], NDArray[np.float64]]
+from evaluation.metrics.arrays import Bools, Floats
+
+Figure = Callable[[ArrayLike, ArrayLike, ArrayLike], Floats]
 
 
-def booleans(values: ArrayLike, name: str) -> NDArray[np.bool_]:
+def booleans(values: ArrayLike, name: str) -> Bools:
     """Return an array as booleans. Raises ValueError, naming the argument, for values other than 0 and 1."""
     array = np.asarray(values)
     if array.dtype != np.bool_ and not np.isin(array, (0, 1)).all():
@@ -20,7 +22,7 @@ def booleans(values: ArrayLike, name: str) -> NDArray[np.bool_]:
     return array.astype(np.bool_)
 
 
-def weights_row(weights: ArrayLike | None, cases: int) -> NDArray[np.float64]:
+def weights_row(weights: ArrayLike | None, cases: int) -> Floats:
     """Return the weights of the cases, by default 1, as a matrix of one row. Raises ValueError."""
     row = np.ones(cases) if weights is None else np.asarray(weights, dtype=np.float64)
     if row.shape != (cases,) or not np.isfinite(row).all() or (row < 0).any():
@@ -35,7 +37,7 @@ def decimal(number: float, name: str) -> Fraction:
     return Fraction(repr(float(number)))
 
 
-def mask_of(values: ArrayLike, name: str) -> NDArray[np.bool_]:
+def mask_of(values: ArrayLike, name: str) -> Bools:
     """Return a mask as booleans. Raises ValueError, naming the argument, for values other than 0 and 1."""
     array = np.asarray(values)
     if array.dtype != np.bool_ and not ((array == 0) | (array == 1)).all():
@@ -54,7 +56,7 @@ def value_of(figure: Figure, predicted: ArrayLike, reference: ArrayLike, weights
     return float(figure(predicted, reference, weights_row(weights, np.size(reference)))[0])
 
 
-def class_indices(labels: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.float64]:
+def class_indices(labels: ArrayLike, shape: tuple[int, ...]) -> Floats:
     """Return the labels of as many cases as there are rows; one column has the classes 0 and 1."""
     true = np.asarray(labels if len(shape) > 1 else booleans(labels, "labels"), dtype=np.float64)
     if true.shape != shape[:1]:
@@ -64,9 +66,8 @@ def class_indices(labels: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.float
     return true
 
 
-def binary_decisions(
-    predicted: ArrayLike, reference: ArrayLike
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def binary_decisions(predicted: ArrayLike, reference: ArrayLike) -> tuple[Bools, Bools]:
+    """Return decisions and correct ones as booleans. Raises ValueError for shapes that differ."""
     decided, correct = booleans(predicted, "predicted"), booleans(reference, "reference")
     if decided.ndim != 1 or decided.shape != correct.shape:
         raise ValueError(

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.metrics.arrays import Floats, Integers
+from evaluation.metrics.arrays import Bools, Floats, Integers
 
 Positions = NDArray[np.intp]
 _ENTRIES_PER_BLOCK = 500_000
@@ -41,7 +41,7 @@ class UnitWeights:
         """The weights of the cases, shape (rows, cases)."""
         return self.of_units.astype(np.float64).take(self.unit_of_case, axis=1, mode="clip")
 
-    def among(self, chosen: NDArray[np.bool_]) -> UnitWeights:
+    def among(self, chosen: Bools) -> UnitWeights:
         """Return the weights of some of the cases."""
         return UnitWeights(self.of_units, self.unit_of_case[chosen])
 

@@ -21,8 +21,8 @@ class FusedDetections:
     boxes: shape (detections, 4). scores: shape (detections,). classes: shape (detections,).
     """
 
-    boxes: NDArray[np.float64]
-    scores: NDArray[np.float64]
+    boxes: Floats
+    scores: Floats
     classes: NDArray[np.generic]
 
 
@@ -91,7 +91,7 @@ def weighted_boxes_fusion(
     models = len(boxes)
     _require_threshold(iou_threshold)
 
-    def fuse(corners: NDArray[np.float64], confidence: NDArray[np.float64]) -> FusedBoxes:
+    def fuse(corners: Floats, confidence: Floats) -> FusedBoxes:
         return fuse_boxes(corners, confidence, models, iou_threshold, inclusive_corners, allow_overflow)
 
     return given.of_each_class(given.scores * factors[given.model], fuse, models / float(factors.sum()))
@@ -157,10 +157,10 @@ def non_maximum_suppression(
 class _Given:
     """The boxes of all models in one table."""
 
-    corners: NDArray[np.float64]
-    scores: NDArray[np.float64]
+    corners: Floats
+    scores: Floats
     classes: NDArray[np.generic]
-    model: NDArray[np.int64]
+    model: Integers
 
     @classmethod
     def of(
@@ -189,8 +189,8 @@ class _Given:
 
     def of_each_class(
         self,
-        confidence: NDArray[np.float64],
-        fuse: Callable[[NDArray[np.float64], NDArray[np.float64]], FusedBoxes],
+        confidence: Floats,
+        fuse: Callable[[Floats, Floats], FusedBoxes],
         factor: float = 1.0,
     ) -> FusedDetections:
         names, codes = np.unique(self.classes, return_inverse=True)

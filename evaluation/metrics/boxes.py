@@ -16,7 +16,7 @@ __all__ = ["box_iou"]
 _PAIRS_AT_ONCE = 1 << 20  # some 100 MB of intermediate arrays
 
 
-def box_iou(first: ArrayLike, second: ArrayLike, *, inclusive_corners: bool = False) -> NDArray[np.float64]:
+def box_iou(first: ArrayLike, second: ArrayLike, *, inclusive_corners: bool = False) -> Floats:
     """Return the intersection over union of pairs of boxes.
 
     Parameters
@@ -225,7 +225,7 @@ class LabelledBoxes:
     classes: Integers
     confidence: Floats
 
-    def take(self, chosen: NDArray[np.bool_]) -> LabelledBoxes:
+    def take(self, chosen: Bools) -> LabelledBoxes:
         """Return some of the boxes."""
         return LabelledBoxes(
             self.corners[chosen], self.images[chosen], self.classes[chosen], self.confidence[chosen]
@@ -290,7 +290,7 @@ def confuse_boxes(
     return BoxConfusion(hit, found, called)
 
 
-def corners_of(values: ArrayLike, name: str) -> NDArray[np.float64]:
+def corners_of(values: ArrayLike, name: str) -> Floats:
     """Return boxes as floats, shape (..., 4). Raises ValueError, naming the argument, for invalid ones."""
     corners = np.asarray(values, dtype=np.float64)
     if corners.shape == (0,):

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evaluation.metrics.arguments import booleans, class_indices, decimal, weights_row
-from evaluation.metrics.arrays import Floats, distinct, ratio_or_nan
+from evaluation.metrics.arrays import Bools, Floats, distinct, ratio_or_nan
 from evaluation.metrics.bootstrap import UnitWeights
 
 __all__ = ["auc", "average_precision", "macro_auc", "partial_auc", "roc_curve"]
@@ -269,8 +269,8 @@ class RocTable:
         lower, and lower or equal; they differ if negatives are tied with it.
     """
 
-    score: NDArray[np.float64]
-    positive: NDArray[np.bool_]
+    score: Floats
+    positive: Bools
     positive_order: NDArray[np.intp]
     missing_positives: NDArray[np.intp]
     negative_order: NDArray[np.intp]
@@ -283,20 +283,20 @@ class RocTable:
 class RocPoints:
     """Points of the curve by descending threshold, from "nothing is positive" on; each of shape (points,)."""
 
-    threshold: NDArray[np.float64]
-    false_positive_rate: NDArray[np.float64]
-    sensitivity: NDArray[np.float64]
+    threshold: Floats
+    false_positive_rate: Floats
+    sensitivity: Floats
 
 
 @dataclass(frozen=True, slots=True)
 class WeightedCounts:
     """Weights in the order of a `RocTable`: per row, or per row and (not missing) positive."""
 
-    positive: NDArray[np.float64]  # (resamples, positives): weight of each positive
-    below: NDArray[np.float64]  # (resamples, positives): weight of the negatives that score lower
-    up_to: NDArray[np.float64]  # (resamples, positives): weight of the negatives that score lower or equal
-    positives: NDArray[np.float64]  # (resamples,): weight of all positives, the missing included
-    negatives: NDArray[np.float64]  # (resamples,): weight of all negatives
+    positive: Floats  # (resamples, positives): weight of each positive
+    below: Floats  # (resamples, positives): weight of the negatives that score lower
+    up_to: Floats  # (resamples, positives): weight of the negatives that score lower or equal
+    positives: Floats  # (resamples,): weight of all positives, the missing included
+    negatives: Floats  # (resamples,): weight of all negatives
 
 
 def roc_table(score: ArrayLike, positive: ArrayLike) -> RocTable:
@@ -335,7 +335,7 @@ def roc_table(score: ArrayLike, positive: ArrayLike) -> RocTable:
     )
 
 
-def weighted_auc(table: RocTable, weights: ArrayLike | WeightedCounts) -> NDArray[np.float64]:
+def weighted_auc(table: RocTable, weights: ArrayLike | WeightedCounts) -> Floats:
     """Area under the ROC curve: the share of (positive, negative) pairs in the right order, ties counting ½.
 
     weights: shape (resamples, cases), at least 0. Returns shape (resamples,) in [0, 1]; NaN in a row where a
@@ -361,7 +361,7 @@ def roc_points(table: RocTable, weights_row: ArrayLike) -> RocPoints:
     shown[table.missing_positives] = False
     threshold, group = np.unique(table.score[shown], return_inverse=True)
 
-    def rate(in_class: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def rate(in_class: Bools) -> Floats:
         per_group = np.bincount(group, (weights * in_class)[shown], threshold.size)
         from_above = np.concatenate(([0.0], np.cumsum(per_group[::-1])))
         return ratio_or_nan(from_above, np.full(from_above.shape, weights[in_class].sum()))
@@ -373,7 +373,7 @@ def roc_points(table: RocTable, weights_row: ArrayLike) -> RocPoints:
     )
 
 
-def _ascending(score: NDArray[np.float64], chosen: NDArray[np.bool_]) -> NDArray[np.intp]:
+def _ascending(score: Floats, chosen: Bools) -> NDArray[np.intp]:
     cases = np.flatnonzero(chosen)
     return cases[np.argsort(score[cases], kind="stable")]
 
@@ -411,7 +411,7 @@ def counts_under(table: RocTable, weights: ArrayLike | WeightedCounts) -> Weight
     return weights if isinstance(weights, WeightedCounts) else weighted_counts(table, weights)
 
 
-def _columns(matrix: NDArray[np.generic], order: NDArray[np.intp]) -> NDArray[np.float64]:
+def _columns(matrix: NDArray[np.generic], order: NDArray[np.intp]) -> Floats:
     # Mode "clip" avoids a second pass that checks the bounds; all positions are valid by construction.
     return np.take(matrix, order, axis=1, mode="clip").astype(np.float64, copy=False)
 
@@ -427,7 +427,7 @@ def weighted_partial_auc(
 
     Standardised (McClish): ½ · (1 + (area − chance) / (max − chance)), where a useless score has ½ and a
     perfect one 1; negative values are possible below chance. Neighbouring points are joined by straight
-    lines, as in scikit-learn's ``max_fpr``. Missing results count as in `evaluation.metrics.classification`.
+    lines, as in scikit-learn's ``max_fpr``. Missing scores count as in `weighted_auc`.
 
     weights: shape (resamples, cases), at least 0. Returns shape (resamples,); NaN in a row where a class has
     total weight 0. Raises ValueError unless 0 ≤ min_specificity < max_specificity ≤ 1.

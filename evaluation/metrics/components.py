@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.metrics.arrays import Integers
+from evaluation.metrics.arrays import Bools, Integers
 
 LEVELS = 6
 """Levels are 0 to 5."""
@@ -45,7 +45,7 @@ class ComponentCounter:
         self._across_planes = across_planes
         self._counts = np.zeros((LEVELS, 2), dtype=np.int64)
         self._planes = 0
-        self._new: list[tuple[Integers, Integers, Integers, NDArray[np.bool_]]] = []
+        self._new: list[tuple[Integers, Integers, Integers, Bools]] = []
         self._number_of_new = 0
         # The runs of the last plane that was joined, and the components to which they belong.
         self._runs = _Runs(*np.zeros((2, 0), dtype=np.int64))
@@ -55,8 +55,8 @@ class ComponentCounter:
 
     def add(
         self,
-        mask: NDArray[np.bool_],
-        touching: NDArray[np.bool_],
+        mask: Bools,
+        touching: Bools,
         corner: tuple[int, int],
         levels: NDArray[Any] | None = None,
     ) -> None:
@@ -119,7 +119,7 @@ class ComponentCounter:
         self._runs = _Runs(starts[at_end], ends[at_end])
         self._component_of_run = (np.cumsum(going_on) - 1)[of_run]
 
-    def _finish(self, done: NDArray[np.bool_]) -> None:
+    def _finish(self, done: Bools) -> None:
         """Count components and discard them."""
         np.add.at(self._counts, (self._highest[done], self._touched[done].astype(np.int64)), 1)
         self._highest, self._touched = self._highest[~done], self._touched[~done]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from evaluation.metrics.arguments import binary_decisions, weights_row
 from evaluation.metrics.arrays import Floats, ratio_or_nan
@@ -37,7 +37,7 @@ def confusion_matrix(
     *,
     classes: Sequence[Hashable],
     weights: ArrayLike | None = None,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return the weights of the cases by true and predicted class.
 
     Parameters
@@ -74,7 +74,7 @@ def confusion_matrix(
     >>> confusion_matrix(["a", "b", "b"], ["a", "b", "c"], classes=["a", "b", "c"]).tolist()
     [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 1.0, 0.0]]
     """
-    counts: NDArray[np.float64] = _confusion_of(predicted, reference, weights, classes).counts[0]
+    counts: Floats = _confusion_of(predicted, reference, weights, classes).counts[0]
     return counts
 
 

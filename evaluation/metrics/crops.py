@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.metrics.arrays import Bools
+
 Three = tuple[int, int, int]
 
 
@@ -115,12 +117,12 @@ def crop(image: NDArray[np.uint8], background: int) -> Crop:
     return Crop(image[top:bottom, left:right], top, left)
 
 
-def _differs(image: NDArray[np.uint8], background: int, axis: int) -> NDArray[np.bool_]:
+def _differs(image: NDArray[np.uint8], background: int, axis: int) -> Bools:
     """Return per row (axis 1) or column (axis 0) whether any pixel differs from the background.
 
     For the two usual backgrounds, one vectorised reduction suffices, without an intermediate image.
     """
-    found: NDArray[np.bool_]
+    found: Bools
     if background == 0:
         found = np.bitwise_or.reduce(image, axis=axis) != 0
     elif background == 255:

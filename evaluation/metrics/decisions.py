@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evaluation.metrics.arguments import binary_decisions, booleans, weights_row
+from evaluation.metrics.arrays import Floats
 
 __all__ = ["f1_score", "hamming_distance"]
 
@@ -114,7 +115,7 @@ def _optional_booleans(values: ArrayLike) -> NDArray[Any]:
     return found
 
 
-def weighted_f1_score(predicted: ArrayLike, present: ArrayLike, weights: ArrayLike) -> NDArray[np.float64]:
+def weighted_f1_score(predicted: ArrayLike, present: ArrayLike, weights: ArrayLike) -> Floats:
     """F1 of detection 2·TP / (2·TP + FP + FN), one decision per image.
 
     predicted, present: boolean, shape (cases,). weights: shape (resamples, cases), at least 0. Returns shape

@@ -263,10 +263,10 @@ def box_table(
 def _codes(
     found: ArrayLike,
     true: ArrayLike,
-    corners: NDArray[np.float64],
-    true_corners: NDArray[np.float64],
+    corners: Floats,
+    true_corners: Floats,
     name: str,
-) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
+) -> tuple[Integers, Integers, int]:
     """Return numbers from 0 on for the names of both sides, and how many different names there are."""
     first, second = np.asarray(found), np.asarray(true)
     if first.shape != (len(corners),) or second.shape != (len(true_corners),):

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from evaluation.metrics.arrays import Floats, Integers, ratio_or_nan
+from evaluation.metrics.arrays import Bools, Floats, Integers, ratio_or_nan
 from evaluation.metrics.points import MatchingRule, match_points
 
 __all__ = ["froc_curve", "froc_sensitivity"]
@@ -31,7 +31,7 @@ def froc_sensitivity(
     false_positives_per_image: Sequence[float] = LUNA16_RATES,
     rule: MatchingRule = "any",
     strict: bool = False,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return the sensitivities of detections at given numbers of false positives per image.
 
     Parameters
@@ -88,7 +88,7 @@ def froc_sensitivity(
     table, count = _froc_table(
         points, confidences, images, reference_points, reference_images, radius, all_images, rule, strict
     )
-    values: NDArray[np.float64] = table.sensitivity_at(np.ones((1, count)), false_positives_per_image)[0]
+    values: Floats = table.sensitivity_at(np.ones((1, count)), false_positives_per_image)[0]
     return values
 
 
@@ -199,7 +199,7 @@ def _froc_table(
     return FrocTable(candidates), len(names)
 
 
-def _positions(images: ArrayLike, names: list[object], argument: str) -> NDArray[np.int64]:
+def _positions(images: ArrayLike, names: list[object], argument: str) -> Integers:
     index = {name: position for position, name in enumerate(names)}
     listed = np.asarray(images).tolist()
     if unknown := [name for name in listed if name not in index]:
@@ -218,7 +218,7 @@ class Candidates:
 
     case: Integers
     confidence: Floats
-    hit: NDArray[np.bool_]
+    hit: Bools
     references: Integers
 
 

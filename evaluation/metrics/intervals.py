@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
 from statistics import NormalDist
 
 import numpy as np
@@ -15,7 +16,6 @@ from evaluation.metrics.delong import Components, area_variance
 
 __all__ = ["wilson_interval"]
 
-_NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(64)
 _BISECTIONS = 60
 _NEARLY_NORMAL = 1e6
 _NO_SPREAD = 1e-12
@@ -187,14 +187,15 @@ def student_quantile(probability: float, degrees_of_freedom: float) -> float:
     normal = NormalDist().inv_cdf(probability)
     if degrees_of_freedom > _NEARLY_NORMAL:
         return normal
+    nodes, node_weights = _quadrature()
     root = math.sqrt(degrees_of_freedom)
     log_scale = math.lgamma((degrees_of_freedom + 1) / 2) - math.lgamma(degrees_of_freedom / 2)
     scale = math.exp(log_scale) / math.sqrt(math.pi)
 
     def reaches(angle: float) -> bool:
         # Under t = √ν · tan(angle) the density of t becomes a power of the cosine.
-        cosines = np.cos(angle / 2 * (1 + _NODES))
-        integral = angle / 2 * scale * float(_NODE_WEIGHTS @ cosines ** (degrees_of_freedom - 1))
+        cosines = np.cos(angle / 2 * (1 + nodes))
+        integral = angle / 2 * scale * float(node_weights @ cosines ** (degrees_of_freedom - 1))
         return 0.5 + integral >= probability
 
     lower = math.atan(normal / root)
@@ -202,6 +203,12 @@ def student_quantile(probability: float, degrees_of_freedom: float) -> float:
     while not reaches(upper):
         lower, upper = upper, (upper + math.pi / 2) / 2 if degrees_of_freedom < 4 else 1.2 * upper
     return root * math.tan(_boundary(reaches, upper, lower))
+
+
+@cache
+def _quadrature() -> tuple[Floats, Floats]:
+    nodes, weights = np.polynomial.legendre.leggauss(64)
+    return nodes, weights
 
 
 def _boundary(outside: Callable[[float], bool], out: float, within: float) -> float:

@@ -236,7 +236,7 @@ def label_surface_dice(
     spacing_mm: Sequence[float] | None = None,
     *,
     surface: Surface = "elements",
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return the surface Dice of each label of two label maps (see `surface_dice`).
 
     Parameters
@@ -320,7 +320,7 @@ def _positions(values: NDArray[np.generic], labels: Sequence[int]) -> LabelMap:
     return positions
 
 
-def spacing_of(values: NDArray[np.generic], spacing_mm: Sequence[float] | None) -> NDArray[np.float64]:
+def spacing_of(values: NDArray[np.generic], spacing_mm: Sequence[float] | None) -> Floats:
     """Return the spacing along each axis of an array, by default 1. Raises ValueError."""
     spacing = np.ones(values.ndim) if spacing_mm is None else np.asarray(spacing_mm, dtype=np.float64)
     if spacing.shape != (values.ndim,) or not (np.isfinite(spacing) & (spacing > 0)).all():
@@ -438,7 +438,7 @@ def compare_surfaces(
 
 
 def _distances(
-    here: Codes, there: Codes, sizes: NDArray[np.float64] | None, spacing_mm: Sequence[float]
+    here: Codes, there: Codes, sizes: Floats | None, spacing_mm: Sequence[float]
 ) -> WeightedDistances:
     """Return the distances from every part of one surface, where it is not 0, to the nearest of another."""
     parts = np.flatnonzero(here)

@@ -468,8 +468,8 @@ class CandidateMatches:
     candidate that is neither overlaps a lesion that another one hits. lesions: the number of lesions.
     """
 
-    hits: NDArray[np.bool_]
-    false: NDArray[np.bool_]
+    hits: Bools
+    false: Bools
     lesions: int
 
 

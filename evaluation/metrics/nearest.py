@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.metrics.arrays import Floats
 from evaluation.metrics.crops import Crop
 
 MAX_SEARCHED = 1 << 20
@@ -49,7 +50,7 @@ def coordinates(planes: Sequence[Crop]) -> NDArray[np.int32]:
 
 def nearest_distances(
     here: Sequence[Crop], there: Sequence[Crop], spacing_mm: Spacing
-) -> NDArray[np.float64] | NDArray[np.float32]:
+) -> Floats | NDArray[np.float32]:
     """Return the distance in mm of every voxel of ``here`` to the nearest of ``there``, shape (n,).
 
     The sets are the voxels at which the planes are not 0; neither may be empty. spacing_mm: (z, y, x). The
@@ -66,7 +67,7 @@ def nearest_distances(
     if _search_time(tree, queries, spacing_mm) <= _TRANSFORM_STARTS + _TRANSFORM_VOXEL * box:
         nearest = sources[tree.query(queries * np.asarray(spacing_mm))[1]]
         # From whole numbers of voxels, so that rounding does not depend on the place in the volume.
-        distances: NDArray[np.float64] = np.linalg.norm((queries - nearest) * np.asarray(spacing_mm), axis=1)
+        distances: Floats = np.linalg.norm((queries - nearest) * np.asarray(spacing_mm), axis=1)
         return distances
     if box <= _MAX_TRANSFORMED:
         return _by_transform(here, there, spacing_mm, searched, grow=False)
@@ -82,15 +83,11 @@ def _search_time(tree: Any, queries: NDArray[np.int32], spacing_mm: Spacing) -> 
     return float(queries.shape[0] * (_SEARCH + _SEARCH_AREA * areas.mean()))
 
 
-def _by_bounded_tree(
-    here: NDArray[np.int32], there: NDArray[np.int32], spacing_mm: Spacing
-) -> NDArray[np.float64]:
+def _by_bounded_tree(here: NDArray[np.int32], there: NDArray[np.int32], spacing_mm: Spacing) -> Floats:
     # It bounds the points of a node, SciPy's does not: up to 30 times as fast where distances are long.
     from sklearn.neighbors import KDTree
 
-    distances: NDArray[np.float64] = KDTree(there * np.asarray(spacing_mm)).query(
-        here * np.asarray(spacing_mm)
-    )[0]
+    distances: Floats = KDTree(there * np.asarray(spacing_mm)).query(here * np.asarray(spacing_mm))[0]
     return distances.ravel()
 
 

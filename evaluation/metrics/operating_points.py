@@ -14,10 +14,10 @@ from fractions import Fraction
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from evaluation.metrics.arguments import booleans, decimal, weights_row
-from evaluation.metrics.arrays import Floats, ratio_or_nan
+from evaluation.metrics.arrays import Bools, Floats, ratio_or_nan
 from evaluation.metrics.classification import (
     RocTable,
     WeightedCounts,
@@ -149,7 +149,7 @@ def specificity_at_sensitivity(
 
 def weighted_sensitivity_at_specificity(
     table: RocTable, weights: ArrayLike | WeightedCounts, target: Fraction
-) -> NDArray[np.float64]:
+) -> Floats:
     """Highest sensitivity over the thresholds "score ≥ t" whose specificity is at least `target`.
 
     A group of tied scores is never split. The threshold above every score counts too, with sensitivity 0, so
@@ -171,7 +171,7 @@ def weighted_sensitivity_at_specificity(
 
 def weighted_interpolated_sensitivity(
     table: RocTable, weights: ArrayLike | WeightedCounts, target: Fraction
-) -> NDArray[np.float64]:
+) -> Floats:
     """Sensitivity on the ROC polyline at a false-positive rate of 1 − `target`; its top at a vertical step.
 
     The polyline joins the points of neighbouring thresholds, so it is slanted only where positives and
@@ -193,7 +193,7 @@ def weighted_interpolated_sensitivity(
     return ratio_or_nan(np.einsum("ij,ij->i", counts.positive, share), _where_both(counts))
 
 
-def _where_both(counts: WeightedCounts) -> NDArray[np.float64]:
+def _where_both(counts: WeightedCounts) -> Floats:
     return np.where(counts.negatives > 0, counts.positives, 0.0)
 
 
@@ -226,7 +226,7 @@ def sensitivity_at_first_kept_point(table: RocTable, weights: ArrayLike, target:
     The specificity of that point is at most the target, and below it with tied scores or few negatives. A
     constant score has sensitivity 1. weights: shape (resamples, cases), whole numbers. Returns shape
     (resamples,) in [0, 1]; NaN where a class has total weight 0. Missing results count as in
-    `evaluation.metrics.classification`.
+    `weighted_sensitivity_at_specificity`.
     Source: the public evaluator of JustRAIGS.
     """
     return _of_each_row(table, weights, lambda false, true: float(true[_first_kept(false, target)]))
@@ -314,7 +314,7 @@ class ThresholdPoint:
         return _share(self.true_negatives, self.true_negatives + self.false_positives)
 
 
-def decided_at(table: RocTable, threshold: float) -> NDArray[np.bool_]:
+def decided_at(table: RocTable, threshold: float) -> Bools:
     """Return the decisions "score ≥ threshold", shape (cases,).
 
     A missing result is decided wrongly at every threshold: a positive (−inf) is never called positive, a
@@ -342,7 +342,7 @@ def threshold_at_specificity(table: RocTable, specificity: Fraction) -> float:
 
     Of the thresholds with that sensitivity it is the highest, so that no further specificity is lost: the
     lowest score of a positive that is found. Infinite where none is found. NaN where a class is empty.
-    Raises ValueError unless 0 ≤ specificity ≤ 1. Source: as `metrics.operating_points.weighted_sensitivity_at_specificity`.
+    Raises ValueError unless 0 ≤ specificity ≤ 1. Source: as `sensitivity_at_specificity`.
     """
     ones = np.ones((1, table.score.size))
     sensitivity = float(weighted_sensitivity_at_specificity(table, ones, specificity)[0])
@@ -353,7 +353,7 @@ def threshold_at_specificity(table: RocTable, specificity: Fraction) -> float:
 
 
 def threshold_of_first_kept_point(table: RocTable, specificity: Fraction) -> float:
-    """Return the threshold of the point that `metrics.operating_points.sensitivity_at_first_kept_point` reads.
+    """Return the threshold of the point that `sensitivity_at_first_kept_point` reads.
 
     Its specificity is at most ``specificity``. NaN where a class is empty.
     """

@@ -165,7 +165,7 @@ def success_detection_rate(predicted: ArrayLike, reference: ArrayLike, radius: f
     return float((errors <= radius).mean()) if errors.size else float("nan")
 
 
-def _radial_errors(predicted: ArrayLike, reference: ArrayLike) -> NDArray[np.float64]:
+def _radial_errors(predicted: ArrayLike, reference: ArrayLike) -> Floats:
     if np.shape(predicted) != np.shape(reference):
         raise ValueError(
             f"predicted and reference: expected one shape, found {np.shape(predicted)}, {np.shape(reference)}"
@@ -174,7 +174,7 @@ def _radial_errors(predicted: ArrayLike, reference: ArrayLike) -> NDArray[np.flo
     return errors[~np.isnan(errors)]
 
 
-def _point_array(points: ArrayLike, name: str) -> NDArray[np.float64]:
+def _point_array(points: ArrayLike, name: str) -> Floats:
     array = np.asarray(points, dtype=np.float64)
     if array.size == 0:
         return np.zeros((0, 3))
@@ -327,7 +327,7 @@ def _optimal(distance: Floats, near: Bools) -> Integers:
     return hit
 
 
-def euclidean_distance(a: ArrayLike, b: ArrayLike) -> NDArray[np.float64]:
+def euclidean_distance(a: ArrayLike, b: ArrayLike) -> Floats:
     """Return the Euclidean distances between the points of two arrays.
 
     Parameters

@@ -109,7 +109,7 @@ def expected_calibration_error(
     return float(weighted_expected_calibration_error(shares, true, row, bins)[0])
 
 
-def _columns(probabilities: ArrayLike, labels: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _columns(probabilities: ArrayLike, labels: ArrayLike) -> tuple[Floats, Floats]:
     shares = np.asarray(probabilities, dtype=np.float64)
     if shares.ndim not in (1, 2) or not ((shares >= 0) & (shares <= 1)).all():
         raise ValueError("probabilities: expected numbers from 0 to 1 of shape (cases,) or (cases, classes)")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from evaluation.metrics.arguments import value_of
-from evaluation.metrics.arrays import Floats, ratio_or_nan
+from evaluation.metrics.arrays import Bools, Floats, ratio_or_nan
 from evaluation.metrics.averages import weighted_mean
 
 __all__ = [
@@ -409,7 +409,7 @@ def _weighted_correlation(first: Floats, second: Floats, weights: Floats) -> Flo
     return np.where(varies[1], value, np.nan)
 
 
-def _varies(column: Floats, weights: Floats) -> NDArray[np.bool_]:
+def _varies(column: Floats, weights: Floats) -> Bools:
     """Whether the values that have weight are not all equal; exactly, where a variance would be rounded."""
     if not column.shape[-1]:
         return np.zeros(len(weights), dtype=np.bool_)

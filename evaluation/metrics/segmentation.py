@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evaluation.metrics.arguments import check_shapes, mask_of
-from evaluation.metrics.arrays import Floats
+from evaluation.metrics.arrays import Bools, Floats
 from evaluation.metrics.crops import Crop, intersection_of
 
 __all__ = ["cup_to_disc_ratio", "dice", "f_beta", "jaccard", "precision", "recall", "weighted_dice"]
@@ -236,7 +236,7 @@ class OverlapCounts(Generic[Count]):
     reference: Count
 
 
-def count_overlap(prediction: NDArray[np.bool_], reference: NDArray[np.bool_]) -> OverlapCounts[int]:
+def count_overlap(prediction: Bools, reference: Bools) -> OverlapCounts[int]:
     """Count the pixels of two boolean masks of one shape, of any number of dimensions.
 
     Raises ValueError where the shapes differ or a mask is not boolean.
@@ -417,7 +417,7 @@ def weighted_dice_of_sums(sums: ConfidenceSums) -> float:
 
 def pooled_weighted_dice(
     product: ArrayLike, prediction_squared: ArrayLike, reference_squared: ArrayLike, weights: ArrayLike
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return the weighted Dice over the pooled voxels of all cases, under each row of case weights.
 
     sums: shape (cases,). weights: shape (resamples, cases). Returns shape (resamples,): NaN in a row without
@@ -449,7 +449,7 @@ def highest_binary_dice(confidences: ArrayLike, voxels: ArrayLike) -> float:
 
 def pooled_highest_binary_dice(
     confidences: Sequence[ArrayLike], voxels: Sequence[ArrayLike], weights: ArrayLike
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return the highest pooled weighted Dice of binary masks of all cases, under each row of case weights.
 
     confidences, voxels: one entry for each case, see `highest_binary_dice`. weights: shape (resamples,
@@ -515,7 +515,7 @@ def cup_to_disc_ratio(
     return vertical_cup_to_disc_ratio(*diameters)
 
 
-def vertical_diameter(region: NDArray[np.bool_], definition: VerticalDiameter) -> int:
+def vertical_diameter(region: Bools, definition: VerticalDiameter) -> int:
     """Return the vertical diameter of a region in pixels, 0 for an empty region.
 
     region: boolean, shape (y, x). "column_count" is the largest number of region pixels in one column. This

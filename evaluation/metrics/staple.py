@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.metrics.arrays import Floats
+from evaluation.metrics.arrays import Bools, Floats
 
 MOST_ITERATIONS = 200_000
 _PLAIN_ITERATIONS = 500  # enough for most masks
@@ -25,14 +25,14 @@ class Staple:
     fields are those of the last step.
     """
 
-    mask: NDArray[np.bool_]
+    mask: Bools
     sensitivities: tuple[float, ...]
     specificities: tuple[float, ...]
     iterations: int
     converged: bool
 
 
-def staple(votes: NDArray[np.bool_], most_iterations: int = MOST_ITERATIONS) -> Staple:
+def staple(votes: Bools, most_iterations: int = MOST_ITERATIONS) -> Staple:
     """Return the pixels whose estimated probability is at least ½, by expectation maximisation.
 
     votes: (annotator, …). What all annotators agree on is returned as it is, since nothing can be estimated
@@ -67,7 +67,7 @@ def staple(votes: NDArray[np.bool_], most_iterations: int = MOST_ITERATIONS) -> 
     return Staple(mask, tuple(sensitivities), tuple(specificities), iterations, converged)
 
 
-def _patterns(votes: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], Floats, NDArray[np.intp]]:
+def _patterns(votes: Bools) -> tuple[Bools, Floats, NDArray[np.intp]]:
     """Return the patterns of votes that occur (patterns, annotators), how often, and that of each pixel."""
     annotators = len(votes)
     if annotators <= _MOST_COUNTED_DIRECTLY:
@@ -92,7 +92,7 @@ class _Model:
     rates: shape (2, annotators), sensitivities first.
     """
 
-    def __init__(self, patterns: NDArray[np.bool_], counts: Floats) -> None:
+    def __init__(self, patterns: Bools, counts: Floats) -> None:
         self._votes, self._counts = patterns.astype(np.float64), counts
         prior = float(counts @ self._votes.mean(axis=1) / counts.sum())
         self._log_prior = np.log([prior, 1 - prior])

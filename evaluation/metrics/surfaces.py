@@ -19,13 +19,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evaluation.metrics.arguments import mask_of
+from evaluation.metrics.arrays import Bools, Floats
 from evaluation.metrics.crops import Box, Crop, box_of_content
 from evaluation.metrics.nearest import Spacing, nearest_distances
 from evaluation.metrics.surface_elements import element_planes, element_sizes
 
 __all__ = ["average_symmetric_surface_distance", "hausdorff_distance", "modified_hausdorff_distance"]
 
-Directed = tuple[NDArray[np.float64], NDArray[np.float64]]
+Directed = tuple[Floats, Floats]
 Surface = Literal["voxels", "elements"]
 Directions = Literal["directed", "pooled"]
 _PERCENT = 95
@@ -225,7 +226,7 @@ def _surface(values: NDArray[np.generic]) -> list[Crop]:
     return surface_planes([_cropped(region)] * 3)[1:2]
 
 
-def _cropped(plane: NDArray[np.bool_]) -> Crop:
+def _cropped(plane: Bools) -> Crop:
     box = box_of_content(plane)
     return Crop(plane[box.slices], box.top, box.left)
 
@@ -302,9 +303,7 @@ def surface_distances(
     )
 
 
-def _small_window(
-    prediction: Sequence[Crop], reference: Sequence[Crop]
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]] | None:
+def _small_window(prediction: Sequence[Crop], reference: Sequence[Crop]) -> tuple[Bools, Bools] | None:
     """Return both regions in the box around them, None if that is large."""
     pairs = list(zip(prediction, reference, strict=True))
     occupied = [z for z, planes in enumerate(pairs) if any(not plane.box.is_empty for plane in planes)]
@@ -320,18 +319,14 @@ def _small_window(
     return first, second
 
 
-def _by_grand_challenge_metrics(
-    prediction: NDArray[np.bool_], reference: NDArray[np.bool_], spacing_mm: Spacing
-) -> SurfaceDistances:
+def _by_grand_challenge_metrics(prediction: Bools, reference: Bools, spacing_mm: Spacing) -> SurfaceDistances:
     from grand_challenge_metrics.stats import hausdorff_distance_measures  # imports SciPy
 
     measures = hausdorff_distance_measures(prediction, reference, spacing_mm, percentile=_PERCENT / 100)
     return SurfaceDistances(float(measures.percentile_distance), float(measures.modified_distance))
 
 
-def _areas(
-    surface: Sequence[Crop], spacing_mm: Spacing, convention: SurfaceConvention
-) -> NDArray[np.float64] | None:
+def _areas(surface: Sequence[Crop], spacing_mm: Spacing, convention: SurfaceConvention) -> Floats | None:
     if convention.surface == "voxels":
         return None
     areas = element_sizes(spacing_mm)
@@ -361,10 +356,10 @@ def _surface_plane(before: Crop, here: Crop, after: Crop) -> Crop:
     return Crop(here.values & ~enclosed, box.top, box.left)
 
 
-def _cut(plane: Crop, box: Box) -> NDArray[np.bool_]:
+def _cut(plane: Crop, box: Box) -> Bools:
     """Return the values of a plane in a box that it need not cover; around it they are false."""
     whole = plane.box.union(box)
-    values: NDArray[np.bool_] = plane.within(whole)[
+    values: Bools = plane.within(whole)[
         box.top - whole.top : box.bottom - whole.top, box.left - whole.left : box.right - whole.left
     ]
     return values
@@ -378,7 +373,7 @@ class WeightedDistances:
     """
 
     values: NDArray[Any]
-    weights: NDArray[np.float64] | None
+    weights: Floats | None
 
     def mean(self) -> float:
         """Return the weighted mean."""
@@ -406,7 +401,7 @@ class WeightedDistances:
         return float(np.count_nonzero(near) if self.weights is None else self.weights[near].sum())
 
 
-def _weighted_percentile(values: NDArray[Any], weights: NDArray[np.float64], share: float) -> float:
+def _weighted_percentile(values: NDArray[Any], weights: Floats, share: float) -> float:
     """Return the first value at which the cumulated weight reaches a share of the whole weight."""
     whole, below = weights.sum(), 0.0
     if values.size > _MAX_SORTED:

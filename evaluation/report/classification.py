@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evaluation.charts.calibration import CALIBRATION_BINS, calibration_bins, calibration_chart
 from evaluation.charts.chart import Chart
@@ -25,6 +24,7 @@ from evaluation.charts.precision_recall import precision_recall_chart
 from evaluation.charts.roc import OperatingPoint, roc_chart
 from evaluation.core.challenge import Task
 from evaluation.core.metric import Curve as CurveColumns
+from evaluation.metrics.arrays import Floats
 from evaluation.metrics.classification import RocTable, roc_table
 from evaluation.metrics.probabilities import weighted_brier_score, weighted_expected_calibration_error
 from evaluation.report.class_figures import class_charts
@@ -40,7 +40,6 @@ from evaluation.report.page import Figure, Section, identifier
 from evaluation.report.papers import followed
 from evaluation.report.results import SubmissionResults
 
-Floats = NDArray[np.float64]
 _THRESHOLD = 0.5
 
 

@@ -3,7 +3,7 @@ import math
 
 import numpy as np
 import pytest
-import SimpleITK as sitk
+import SimpleITK as sitk  # noqa: N813 - the library's usual name
 import sklearn.metrics as oracle
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -15,10 +15,11 @@ from evaluation.challenges.declared.detections import CERTAIN
 from evaluation.challenges.declared.field_table import FieldTable
 from evaluation.challenges.declared.measure import Comparison, Measure, MetricTable
 from evaluation.challenges.declared.table import key
-from evaluation.core.case_table import CaseTable, FloatArray, Row, WeightedCases
+from evaluation.core.case_table import CaseTable, Row, WeightedCases
 from evaluation.core.challenge import Values
 from evaluation.core.form import CaseForm
 from evaluation.core.metric import Aggregate, DetectionCurves, Metric
+from evaluation.metrics.arrays import Floats
 from evaluation.metrics.boxes import ThresholdMatches, iou_of_corners, match_at_thresholds, match_boxes
 from evaluation.metrics.detection import AveragePrecision, DetectionTable, mean_over_classes
 
@@ -35,7 +36,7 @@ class _Matched:
     """
 
     classes: NDArray[np.int64]
-    confidence: FloatArray
+    confidence: Floats
     found: NDArray[np.bool_]
     objects: NDArray[np.int64]
 
@@ -77,7 +78,7 @@ class _AverageOfBoxes(MetricTable):
         name: str,
         field_name: str,
         table: FieldTable,
-        figure: Callable[[DetectionTable, FloatArray], FloatArray],
+        figure: Callable[[DetectionTable, Floats], Floats],
     ) -> Measure:
         """Return the mean over the classes of a figure (resamples, classes, thresholds), and each class.
 
@@ -93,22 +94,22 @@ class _AverageOfBoxes(MetricTable):
         def matched(table: CaseTable) -> DetectionTable:
             return table.derive(columns, lambda table: _table(table, columns, thresholds))
 
-        def of_classes(cases: WeightedCases) -> FloatArray:
+        def of_classes(cases: WeightedCases) -> Floats:
             """Return the figure of every class, shape (resamples, classes)."""
 
-            def values(cases: WeightedCases) -> FloatArray:
+            def values(cases: WeightedCases) -> Floats:
                 return figure(matched(cases.table), cases.weights)
 
-            mean: FloatArray = cases.derive(columns, values).mean(axis=2)
+            mean: Floats = cases.derive(columns, values).mean(axis=2)
             return mean
 
-        def mean(cases: WeightedCases) -> FloatArray:
+        def mean(cases: WeightedCases) -> Floats:
             return mean_over_classes(of_classes(cases)[..., np.newaxis])[:, 0]
 
-        def metric(of: str, title: str, values: Callable[[WeightedCases], FloatArray]) -> Metric:
+        def metric(of: str, title: str, values: Callable[[WeightedCases], Floats]) -> Metric:
             return Metric(of, title, Aggregate(values, _all_cases, max_cases=_MAX_CASES), best=1, worst=0)
 
-        def part(position: int) -> Callable[[WeightedCases], FloatArray]:
+        def part(position: int) -> Callable[[WeightedCases], Floats]:
             return lambda cases: of_classes(cases)[:, position]
 
         def worst(case: CaseForm, references: Values) -> Row:
@@ -133,7 +134,7 @@ class _AverageOfBoxes(MetricTable):
             worst=worst,
         )
 
-    def _matched(self, comparison: Comparison, count: int, thresholds: FloatArray) -> _Matched:
+    def _matched(self, comparison: Comparison, count: int, thresholds: Floats) -> _Matched:
         options = (self.matching, self.inclusive_corners, self.max_detections, *self.iou_thresholds)
 
         def match(comparison: Comparison) -> _Matched:
@@ -150,7 +151,7 @@ class _AverageOfBoxes(MetricTable):
 
         return comparison.derive(("matched boxes", options), match)
 
-    def _hits(self, found: FloatArray, true: FloatArray, thresholds: FloatArray) -> NDArray[np.bool_]:
+    def _hits(self, found: Floats, true: Floats, thresholds: Floats) -> NDArray[np.bool_]:
         """Return the hits of the predictions of one class at every threshold."""
         corners, true_corners, confidence = found[:, 2:], true[:, 2:], found[:, 1]
         if self.matching == "voc":
@@ -215,7 +216,7 @@ def _missing(objects: Sequence[int], thresholds: int) -> _Matched:
     return _Matched(classes, np.full(len(classes), CERTAIN), found, numbers)
 
 
-def _table(table: CaseTable, columns: Sequence[str], thresholds: FloatArray) -> DetectionTable:
+def _table(table: CaseTable, columns: Sequence[str], thresholds: Floats) -> DetectionTable:
     # Read back from a file, what is empty is of floats.
     classes, confidence, found, objects = (table.objects(column) for column in columns)
     images = np.repeat(np.arange(len(table)), [len(of_case) for of_case in classes])

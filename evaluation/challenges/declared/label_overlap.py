@@ -16,6 +16,7 @@ from evaluation.challenges.declared.table import key
 from evaluation.core.challenge import Values
 from evaluation.core.form import CaseForm
 from evaluation.io.kinds.label_map import LabelMapValue
+from evaluation.metrics.arrays import Floats
 from evaluation.metrics.crops import together
 from evaluation.metrics.label_maps import LabelCounts, count_label_overlap, volume_difference
 from evaluation.metrics.segmentation import (
@@ -24,8 +25,6 @@ from evaluation.metrics.segmentation import (
     precision_of_counts,
     recall_of_counts,
 )
-
-Floats = NDArray[np.float64]
 
 
 def counts_of(comparison: Comparison, table: LabelMapField) -> LabelCounts:

@@ -14,10 +14,10 @@ from evaluation.challenges.declared.list_field import ObjectFieldTable
 from evaluation.challenges.declared.measure import Comparison
 from evaluation.challenges.declared.object_metrics import FrocOfObjects, ObjectMetric, ShareOfObjects
 from evaluation.challenges.declared.table import key
-from evaluation.core.case_table import FloatArray
 from evaluation.core.challenge import Values
 from evaluation.core.field import HiddenField, Reference
 from evaluation.io.kinds.points import Points, PointSet
+from evaluation.metrics.arrays import Floats
 from evaluation.metrics.points import MatchingRule, PointMatches, match_within
 
 
@@ -150,7 +150,7 @@ class PointMetric(ObjectMetric):
             is_false = is_false & near.false
         return PointMatches(matches.hit, is_false)
 
-    def _radius(self, points: PointSet) -> float | FloatArray:
+    def _radius(self, points: PointSet) -> float | Floats:
         return points.diameters / 2 if self.radius is None else self.radius
 
 

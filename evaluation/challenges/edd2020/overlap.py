@@ -7,8 +7,9 @@ from math import inf, nan
 
 import numpy as np
 
-from evaluation.core.case_table import FloatArray, WeightedCases
+from evaluation.core.case_table import WeightedCases
 from evaluation.core.metric import Aggregate, Metric, mean_metric, mean_of, sum_of
+from evaluation.metrics.arrays import Floats
 from evaluation.metrics.averages import weighted_deviation
 from evaluation.metrics.crops import Crop
 from evaluation.metrics.segmentation import (
@@ -91,9 +92,9 @@ def multilabel_metrics(classes: Sequence[str]) -> tuple[Metric, ...]:
 def _mean_deviation() -> Aggregate:
     """Return the mean of the standard deviations of the overlap metrics over the images (ddof = 0)."""
 
-    def values(cases: WeightedCases) -> FloatArray:
+    def values(cases: WeightedCases) -> Floats:
         deviations = [weighted_deviation(cases.table[column], cases.weights) for column in OVERLAPS]
-        mean: FloatArray = np.mean(deviations, axis=0)
+        mean: Floats = np.mean(deviations, axis=0)
         return mean
 
     return Aggregate(values, strata=lambda table: np.zeros(len(table), dtype=np.int64))

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.challenges.cysts.benchmark.distinction import CONFIDENCES
+from evaluation.metrics.arrays import Floats
 from evaluation.metrics.segmentation import ConfidenceSums, weighted_dice_of_sums
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
