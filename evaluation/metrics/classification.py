@@ -157,10 +157,10 @@ def labelled_roc_table(scores: ArrayLike, labels: ArrayLike) -> RocTable:
 def partial_auc(
     scores: ArrayLike,
     labels: ArrayLike,
-    min_specificity: float = 0.9,
+    min_specificity: float,
     max_specificity: float = 1.0,
     *,
-    standardised: bool = False,
+    standardised: bool = True,
     weights: ArrayLike | None = None,
 ) -> float:
     """Return the area under the ROC curve between two specificities.
@@ -171,8 +171,9 @@ def partial_auc(
         Higher means more likely positive. Infinite scores are allowed, NaN is not.
     labels : array_like of bool, shape (cases,)
         The reference: true or 1 for a positive case, false or 0 for a negative one.
-    min_specificity, max_specificity : float, optional
-        The bounds, in [0, 1]. They are read as the decimal numbers that they are printed as.
+    min_specificity, max_specificity : float
+        The bounds, in [0, 1]; the upper one is 1 by default. Each is read as the decimal
+        number that it is printed as.
     standardised : bool, optional
         Whether the area is mapped linearly so that a useless score has ½ and a perfect one 1 (McClish).
     weights : array_like of float, shape (cases,), optional
@@ -202,9 +203,9 @@ def partial_auc(
     Examples
     --------
     >>> partial_auc([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1], 0.5)
-    0.25
-    >>> partial_auc([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1], 0.5, standardised=True)
     0.6666666666666666
+    >>> partial_auc([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1], 0.5, standardised=False)
+    0.25
     """
     bounds = decimal(min_specificity, "min_specificity"), decimal(max_specificity, "max_specificity")
     table = roc_table(scores, booleans(labels, "labels"))
@@ -421,7 +422,7 @@ def weighted_partial_auc(
     weights: ArrayLike | WeightedCounts,
     min_specificity: Fraction,
     max_specificity: Fraction = Fraction(1),
-    standardised: bool = False,
+    standardised: bool = True,
 ) -> Floats:
     """Area under the ROC polyline between two specificities, in [0, max − min]; higher is better.
 

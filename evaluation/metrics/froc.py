@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from evaluation.metrics.arrays import Bools, Floats, Integers, ratio_or_nan
-from evaluation.metrics.points import MatchingRule, match_points
+from evaluation.metrics.points import Boundary, MatchingRule, match_points
 
 __all__ = ["froc_curve", "froc_sensitivity"]
 
@@ -28,9 +28,9 @@ def froc_sensitivity(
     *,
     radius: float | ArrayLike,
     all_images: ArrayLike,
-    false_positives_per_image: Sequence[float] = LUNA16_RATES,
-    rule: MatchingRule = "any",
-    strict: bool = False,
+    false_positives_per_case: Sequence[float] = LUNA16_RATES,
+    matching: MatchingRule = "any",
+    boundary: Boundary = "included",
 ) -> Floats:
     """Return the sensitivities of detections at given numbers of false positives per image.
 
@@ -50,9 +50,9 @@ def froc_sensitivity(
         Largest distance of a hit from its reference point, one for all or one for each.
     all_images : array_like of int or str
         All images, those without a detection or a reference point included.
-    false_positives_per_image : sequence of float, optional
+    false_positives_per_case : sequence of float, optional
         By default those of LUNA16, ⅛ to 8.
-    rule, strict : optional
+    matching, boundary : optional
         Which detection is a hit, see `match_points`.
 
     Returns
@@ -81,14 +81,22 @@ def froc_sensitivity(
     >>> froc_sensitivity(
     ...     [[0, 0], [9, 9], [1, 0]], [0.9, 0.8, 0.7], ["a", "a", "b"],
     ...     [[0, 1], [1, 1]], ["a", "b"],
-    ...     radius=2, all_images=["a", "b"], false_positives_per_image=(0.25, 0.5),
+    ...     radius=2, all_images=["a", "b"], false_positives_per_case=(0.25, 0.5),
     ... ).tolist()
     [0.5, 1.0]
     """
     table, count = _froc_table(
-        points, confidences, images, reference_points, reference_images, radius, all_images, rule, strict
+        points,
+        confidences,
+        images,
+        reference_points,
+        reference_images,
+        radius,
+        all_images,
+        matching,
+        boundary,
     )
-    values: Floats = table.sensitivity_at(np.ones((1, count)), false_positives_per_image)[0]
+    values: Floats = table.sensitivity_at(np.ones((1, count)), false_positives_per_case)[0]
     return values
 
 
@@ -101,14 +109,14 @@ def froc_curve(
     *,
     radius: float | ArrayLike,
     all_images: ArrayLike,
-    rule: MatchingRule = "any",
-    strict: bool = False,
+    matching: MatchingRule = "any",
+    boundary: Boundary = "included",
 ) -> FrocCurve:
     """Return the points of the free-response ROC curve, one for every distinct confidence.
 
     Parameters
     ----------
-    points, confidences, images, reference_points, reference_images, radius, all_images, rule, strict
+    points, confidences, images, reference_points, reference_images, radius, all_images, matching, boundary
         See `froc_sensitivity`.
 
     Returns
@@ -141,7 +149,15 @@ def froc_curve(
     ([0.0, 0.0, 1.0], [0.0, 1.0, 1.0])
     """
     table, count = _froc_table(
-        points, confidences, images, reference_points, reference_images, radius, all_images, rule, strict
+        points,
+        confidences,
+        images,
+        reference_points,
+        reference_images,
+        radius,
+        all_images,
+        matching,
+        boundary,
     )
     return table.curve(np.ones(count))
 
@@ -154,8 +170,8 @@ def _froc_table(
     reference_images: ArrayLike,
     radius: float | ArrayLike,
     all_images: ArrayLike,
-    rule: MatchingRule,
-    strict: bool,
+    matching: MatchingRule,
+    boundary: Boundary,
 ) -> tuple[FrocTable, int]:
     """Return the table of the matched detections and the number of images."""
     names = list(dict.fromkeys(np.asarray(all_images).tolist()))
@@ -180,9 +196,9 @@ def _froc_table(
             detected[mine],
             true[here],
             limits[here],
-            rule=rule,
+            matching=matching,
             confidences=confidence[mine],
-            strict=strict,
+            boundary=boundary,
         )
         is_hit = np.zeros(len(mine), dtype=np.bool_)
         is_hit[found.hit[found.hit >= 0]] = True

@@ -29,11 +29,83 @@ from evaluation.metrics.surfaces import (
     pooled,
 )
 
-__all__ = ["label_average_surface_distance", "label_hausdorff_distance", "label_surface_dice", "surface_dice"]
+__all__ = [
+    "hausdorff_distance",
+    "label_average_surface_distance",
+    "label_hausdorff_distance",
+    "label_surface_dice",
+    "surface_dice",
+]
 
 _MOST_LABELS = 255
 Codes = NDArray[np.uint8]
 _NO_DISTANCES = WeightedDistances(np.zeros(0), None)
+
+
+def hausdorff_distance(
+    prediction: ArrayLike,
+    reference: ArrayLike,
+    spacing_mm: Sequence[float] | None = None,
+    *,
+    percentile: float = 100.0,
+    surface: Surface = "elements",
+    percentile_method: Percentile = "index",
+    directions: Directions = "directed",
+    worst: float | None = None,
+) -> float:
+    """Return the Hausdorff distance between the surfaces of two regions, or a percentile of it.
+
+    Parameters
+    ----------
+    prediction : array_like of bool, shape (y, x) or (z, y, x)
+        The predicted region: true or 1 inside.
+    reference : array_like of bool, same shape
+        The reference region.
+    spacing_mm : sequence of float, optional
+        Size of a pixel along every axis of the array, in mm. By default 1 along every axis: the result is in
+        pixels.
+    percentile : float, optional
+        In [0, 100]: 100 gives the Hausdorff distance, 95 the robust variant.
+    surface, percentile_method, directions, worst : optional
+        See `label_hausdorff_distance`.
+
+    Returns
+    -------
+    float
+        At least 0, in mm, lower is better.
+
+    Raises
+    ------
+    ValueError
+        For values other than 0 and 1, and as `label_hausdorff_distance`.
+
+    Notes
+    -----
+    0 if both regions are empty, ``worst`` if one of them is. With ``surface="voxels"`` it is the distance of
+    SimpleITK and MedPy.
+
+    References
+    ----------
+    D. P. Huttenlocher et al., "Comparing images using the Hausdorff distance", IEEE Transactions on Pattern
+    Analysis and Machine Intelligence 15:850–863, 1993.
+
+    Examples
+    --------
+    >>> hausdorff_distance([[1, 1, 0, 0, 0]], [[1, 0, 0, 0, 1]], spacing_mm=(1.0, 0.5), surface="voxels")
+    1.5
+    """
+    found = label_hausdorff_distance(
+        mask_of(prediction, "prediction"),
+        mask_of(reference, "reference"),
+        [1],
+        spacing_mm,
+        percentile=percentile,
+        surface=surface,
+        percentile_method=percentile_method,
+        directions=directions,
+        worst=worst,
+    )
+    return float(found[0])
 
 
 def label_hausdorff_distance(
@@ -44,13 +116,13 @@ def label_hausdorff_distance(
     *,
     percentile: float = 100.0,
     surface: Surface = "elements",
-    method: Percentile = "index",
-    worst_mm: float | None = None,
+    percentile_method: Percentile = "index",
+    directions: Directions = "directed",
+    worst: float | None = None,
 ) -> Floats:
     """Return the Hausdorff distance of each label of two label maps, or a percentile of it.
 
-    The percentile is taken of the distances from all parts of one surface to the other, in both directions;
-    the larger of the two values is returned.
+    The distances are those from all parts of one surface to the other, in both directions.
 
     Parameters
     ----------
@@ -66,12 +138,16 @@ def label_hausdorff_distance(
         In [0, 100]: 100 gives the Hausdorff distance, 95 the robust variant.
     surface : {"elements", "voxels"}, optional
         Elements between voxels, weighted by area, or voxels of equal weight.
-    method : {"index", "linear"}, optional
+    percentile_method : {"index", "linear"}, optional
         "index" takes one of the distances: of elements the first at which the cumulated area reaches the
         percentile, of n voxels number 1 + floor((n − 1)·p / 100). "linear" interpolates between two, for
         voxels only (NumPy, MedPy, MONAI, MetricsReloaded).
-    worst_mm : float, optional
-        The value for a label that one of the maps lacks; by default the diagonal of the array.
+    directions : {"directed", "pooled"}, optional
+        "directed" is the larger of the percentiles of both directions, "pooled" the percentile of the
+        distances of both directions together (MedPy).
+    worst : float, optional
+        The value, in mm, for a label that one of the maps lacks, and the largest one for any label; by
+        default the diagonal of the array.
 
     Returns
     -------
@@ -82,7 +158,8 @@ def label_hausdorff_distance(
     ------
     ValueError
         For shapes that differ or have other than two or three axes, a spacing that is not above 0, a
-        percentile outside [0, 100], "linear" for elements, or labels that repeat or exceed 255 in number.
+        percentile outside [0, 100], "linear" for elements, an unknown option, or labels that repeat or exceed
+        255 in number.
 
     Notes
     -----
@@ -101,10 +178,11 @@ def label_hausdorff_distance(
     """
     if not 0 <= percentile <= 100:
         raise ValueError(f"percentile: expected a number from 0 to 100, found {percentile}")
-    SurfaceConvention(surface, method)
+    _check_directions(directions)
+    SurfaceConvention(surface, percentile_method, directions)
     compared = compared_labels(prediction, reference, labels, spacing_mm, surface)
-    found = [label.hausdorff_distance(percentile, method) for label in compared]
-    return _with_worst(found, prediction, spacing_mm, worst_mm)
+    found = [label.hausdorff_distance(percentile, percentile_method, directions) for label in compared]
+    return _with_worst(found, prediction, spacing_mm, worst)
 
 
 def label_average_surface_distance(
@@ -114,11 +192,12 @@ def label_average_surface_distance(
     spacing_mm: Sequence[float] | None = None,
     *,
     surface: Surface = "elements",
-    worst_mm: float | None = None,
+    directions: Directions = "pooled",
+    worst: float | None = None,
 ) -> Floats:
     """Return the average symmetric surface distance of each label of two label maps.
 
-    The mean is taken of the distances from all parts of either surface to the other one.
+    It is the mean distance from all parts of either surface to the other one.
 
     Parameters
     ----------
@@ -132,8 +211,12 @@ def label_average_surface_distance(
         Size of a voxel along every axis of the array, in mm; by default 1: the result is in voxels.
     surface : {"elements", "voxels"}, optional
         Elements between voxels, weighted by area, or voxels of equal weight.
-    worst_mm : float, optional
-        The value for a label that one of the maps lacks; by default the diagonal of the array.
+    directions : {"pooled", "directed"}, optional
+        "pooled" is the mean of the distances of both directions together, "directed" the larger of the two
+        means.
+    worst : float, optional
+        The value, in mm, for a label that one of the maps lacks, and the largest one for any label; by
+        default the diagonal of the array.
 
     Returns
     -------
@@ -148,8 +231,7 @@ def label_average_surface_distance(
 
     Notes
     -----
-    0 for a label that neither map has. The distances of both directions are pooled, so the larger surface has
-    more influence.
+    0 for a label that neither map has. In the pooled distances the larger surface has more influence.
 
     References
     ----------
@@ -162,18 +244,24 @@ def label_average_surface_distance(
     >>> label_average_surface_distance(prediction, reference, labels=[2, 3], surface="voxels").tolist()
     [1.0, 0.0]
     """
+    _check_directions(directions)
     compared = compared_labels(prediction, reference, labels, spacing_mm, surface)
-    found = [label.average_distance() for label in compared]
-    return _with_worst(found, prediction, spacing_mm, worst_mm)
+    found = [label.average_distance(directions) for label in compared]
+    return _with_worst(found, prediction, spacing_mm, worst)
 
 
 def _with_worst(
-    found: Sequence[float], values: ArrayLike, spacing_mm: Sequence[float] | None, worst_mm: float | None
+    found: Sequence[float], values: ArrayLike, spacing_mm: Sequence[float] | None, worst: float | None
 ) -> Floats:
-    """Return distances, with the worst one in place of those to nothing."""
+    """Return distances of at most the worst one, by default the diagonal."""
     array = np.asarray(values)
-    worst = math.hypot(*(spacing_of(array, spacing_mm) * array.shape)) if worst_mm is None else worst_mm
-    return np.where(np.isinf(found), worst, found)
+    limit = math.hypot(*(spacing_of(array, spacing_mm) * array.shape)) if worst is None else worst
+    return np.minimum(found, limit)
+
+
+def _check_directions(directions: Directions) -> None:
+    if directions not in get_args(Directions):
+        raise ValueError(f"directions: expected 'directed' or 'pooled', found {directions!r}")
 
 
 def surface_dice(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,10 +24,11 @@ __all__ = [
     "panoptic_quality",
 ]
 
+Neighbours = Literal["all", "faces"]
 AnyIntegers = NDArray[np.integer]
 
 
-def lesion_f1(prediction: ArrayLike, reference: ArrayLike) -> float:
+def lesion_f1(prediction: ArrayLike, reference: ArrayLike, *, neighbours: Neighbours = "all") -> float:
     """Return the F1 of connected components that touch a component of the other mask.
 
     Parameters
@@ -35,6 +37,8 @@ def lesion_f1(prediction: ArrayLike, reference: ArrayLike) -> float:
         The predicted region: true or 1 inside.
     reference : array_like of bool, same shape
         The reference region.
+    neighbours : {"all", "faces"}, optional
+        Pixels of one component: "all" 8 neighbours (26 in 3D), or the 4 (6) that share "faces".
 
     Returns
     -------
@@ -49,8 +53,8 @@ def lesion_f1(prediction: ArrayLike, reference: ArrayLike) -> float:
 
     Notes
     -----
-    1 if both regions are empty, 0 if exactly one is. Pixels that touch at an edge or a corner belong to one
-    component (8 neighbours in 2D, 26 in 3D).
+    1 if both regions are empty, 0 if exactly one is. By default pixels that touch at an edge or a corner
+    belong to one component.
 
     References
     ----------
@@ -62,10 +66,10 @@ def lesion_f1(prediction: ArrayLike, reference: ArrayLike) -> float:
     >>> lesion_f1([[1, 1, 0, 1, 0, 0]], [[1, 1, 0, 0, 0, 1]])
     0.5
     """
-    return f1_of_lesions(_lesions(prediction, reference))
+    return f1_of_lesions(_lesions(prediction, reference, neighbours))
 
 
-def lesion_difference(prediction: ArrayLike, reference: ArrayLike) -> int:
+def lesion_difference(prediction: ArrayLike, reference: ArrayLike, *, neighbours: Neighbours = "all") -> int:
     """Return the difference of the numbers of connected components, without its sign.
 
     Parameters
@@ -74,6 +78,8 @@ def lesion_difference(prediction: ArrayLike, reference: ArrayLike) -> int:
         The predicted region: true or 1 inside.
     reference : array_like of bool, same shape
         The reference region.
+    neighbours : {"all", "faces"}, optional
+        Pixels of one component: "all" 8 neighbours (26 in 3D), or the 4 (6) that share "faces".
 
     Returns
     -------
@@ -99,11 +105,13 @@ def lesion_difference(prediction: ArrayLike, reference: ArrayLike) -> int:
     >>> lesion_difference([[1, 1, 0, 1]], [[1, 1, 0, 0]])
     1
     """
-    found = _lesions(prediction, reference)
+    found = _lesions(prediction, reference, neighbours)
     return abs(len(found.prediction_voxels) - len(found.reference_voxels))
 
 
-def panoptic_quality(prediction: ArrayLike, reference: ArrayLike) -> LesionPanopticQuality:
+def panoptic_quality(
+    prediction: ArrayLike, reference: ArrayLike, *, neighbours: Neighbours = "all"
+) -> LesionPanopticQuality:
     """Return the panoptic quality of the connected components.
 
     Parameters
@@ -112,10 +120,12 @@ def panoptic_quality(prediction: ArrayLike, reference: ArrayLike) -> LesionPanop
         The predicted region: true or 1 inside.
     reference : array_like of bool, same shape
         The reference region.
+    neighbours : {"all", "faces"}, optional
+        Pixels of one component: "all" 8 neighbours (26 in 3D), or the 4 (6) that share "faces".
 
     Returns
     -------
-    PanopticQuality
+    LesionPanopticQuality
         ``recognition`` is the F1 of the components, of which a pair matches if its IoU is above ½;
         ``segmentation`` the mean IoU of the matches; ``panoptic`` their product. Each in [0, 1], higher is
         better.
@@ -139,11 +149,15 @@ def panoptic_quality(prediction: ArrayLike, reference: ArrayLike) -> LesionPanop
     >>> quality.panoptic, quality.segmentation, quality.recognition
     (0.5, 1.0, 0.5)
     """
-    return panoptic_quality_of_lesions(_lesions(prediction, reference))
+    return panoptic_quality_of_lesions(_lesions(prediction, reference, neighbours))
 
 
 def false_positive_volume(
-    prediction: ArrayLike, reference: ArrayLike, *, spacing_mm: Sequence[float] | None = None
+    prediction: ArrayLike,
+    reference: ArrayLike,
+    *,
+    spacing_mm: Sequence[float] | None = None,
+    neighbours: Neighbours = "all",
 ) -> float:
     """Return the volume of the predicted components that touch no component of the reference.
 
@@ -155,6 +169,8 @@ def false_positive_volume(
         The reference region.
     spacing_mm : sequence of float, optional
         Size of a pixel along each axis, in mm. By default 1 each, so that the volume is in pixels.
+    neighbours : {"all", "faces"}, optional
+        Pixels of one component: "all" 8 neighbours (26 in 3D), or the 4 (6) that share "faces".
 
     Returns
     -------
@@ -181,12 +197,16 @@ def false_positive_volume(
     >>> false_positive_volume([[1, 1, 0, 1, 0, 0]], [[1, 1, 0, 0, 0, 1]], spacing_mm=(0.5, 1.0))
     0.5
     """
-    found = _lesions(prediction, reference)
+    found = _lesions(prediction, reference, neighbours)
     return false_positive_voxels(found) * _voxel(spacing_mm, np.ndim(reference))
 
 
 def false_negative_volume(
-    prediction: ArrayLike, reference: ArrayLike, *, spacing_mm: Sequence[float] | None = None
+    prediction: ArrayLike,
+    reference: ArrayLike,
+    *,
+    spacing_mm: Sequence[float] | None = None,
+    neighbours: Neighbours = "all",
 ) -> float:
     """Return the volume of the reference's components that no predicted component touches.
 
@@ -198,6 +218,8 @@ def false_negative_volume(
         The reference region.
     spacing_mm : sequence of float, optional
         Size of a pixel along each axis, in mm. By default 1 each, so that the volume is in pixels.
+    neighbours : {"all", "faces"}, optional
+        Pixels of one component: "all" 8 neighbours (26 in 3D), or the 4 (6) that share "faces".
 
     Returns
     -------
@@ -224,18 +246,20 @@ def false_negative_volume(
     >>> false_negative_volume([[1, 1, 0, 1, 0, 0]], [[1, 1, 0, 0, 0, 1]], spacing_mm=(0.5, 1.0))
     0.5
     """
-    found = _lesions(prediction, reference)
+    found = _lesions(prediction, reference, neighbours)
     return false_negative_voxels(found) * _voxel(spacing_mm, np.ndim(reference))
 
 
-def _lesions(prediction: ArrayLike, reference: ArrayLike) -> Lesions:
+def _lesions(prediction: ArrayLike, reference: ArrayLike, neighbours: Neighbours) -> Lesions:
     regions = mask_of(prediction, "prediction"), mask_of(reference, "reference")
     if regions[0].ndim not in (2, 3) or regions[0].shape != regions[1].shape:
         raise ValueError(
             "expected two arrays of one shape (y, x) or (z, y, x), "
             f"found {regions[0].shape} and {regions[1].shape}"
         )
-    return find_lesions(*regions)
+    if neighbours not in get_args(Neighbours):
+        raise ValueError(f"neighbours: expected 'all' or 'faces', found {neighbours!r}")
+    return find_lesions(*regions, neighbours == "all")
 
 
 def _voxel(spacing_mm: Sequence[float] | None, axes: int) -> float:

@@ -33,7 +33,7 @@ __all__ = ["sensitivity_at_specificity", "specificity_at_sensitivity"]
 def sensitivity_at_specificity(
     scores: ArrayLike,
     labels: ArrayLike,
-    specificity: float = 0.95,
+    specificity: float,
     *,
     definition: Literal["step", "interpolated"] = "step",
     weights: ArrayLike | None = None,
@@ -46,7 +46,7 @@ def sensitivity_at_specificity(
         Higher means more likely positive. Infinite scores are allowed, NaN is not.
     labels : array_like of bool, shape (cases,)
         The reference: true or 1 for a positive case, false or 0 for a negative one.
-    specificity : float, optional
+    specificity : float
         The required specificity, in [0, 1]. It is read as the decimal number that it is printed as, so that
         0.95 of 20 negative cases are exactly 19.
     definition : {"step", "interpolated"}, optional
@@ -97,7 +97,7 @@ def sensitivity_at_specificity(
 def specificity_at_sensitivity(
     scores: ArrayLike,
     labels: ArrayLike,
-    sensitivity: float = 0.95,
+    sensitivity: float,
     *,
     weights: ArrayLike | None = None,
 ) -> float:
@@ -109,7 +109,7 @@ def specificity_at_sensitivity(
         Higher means more likely positive. Infinite scores are allowed, NaN is not.
     labels : array_like of bool, shape (cases,)
         The reference: true or 1 for a positive case, false or 0 for a negative one.
-    sensitivity : float, optional
+    sensitivity : float
         The required sensitivity, in [0, 1]. It is read as the decimal number that it is printed as.
     weights : array_like of float, shape (cases,), optional
         Weights of the cases, finite and at least 0. By default every case has weight 1.

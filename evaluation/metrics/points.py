@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +14,7 @@ from evaluation.metrics.arrays import Bools, Floats, Integers
 __all__ = ["euclidean_distance", "match_points", "mean_radial_error", "success_detection_rate"]
 
 MatchingRule = Literal["nearest", "by_confidence", "optimal", "any"]
+Boundary = Literal["included", "excluded"]
 
 
 def match_points(
@@ -21,9 +22,9 @@ def match_points(
     reference: ArrayLike,
     radius: float | ArrayLike,
     *,
-    rule: MatchingRule = "nearest",
+    matching: MatchingRule = "nearest",
     confidences: ArrayLike | None = None,
-    strict: bool = False,
+    boundary: Boundary = "included",
 ) -> PointMatches:
     """Return which predicted point of one image is the hit of which reference point.
 
@@ -35,7 +36,7 @@ def match_points(
         The reference points, in the same unit.
     radius : float or array_like of float, shape (references,)
         Largest distance of a hit from its reference point, one for all or one for each.
-    rule : {"nearest", "by_confidence", "optimal", "any"}, optional
+    matching : {"nearest", "by_confidence", "optimal", "any"}, optional
         "nearest": each reference point in its order takes the nearest prediction that is not yet taken.
         "by_confidence": each prediction by falling confidence takes the nearest reference point that is
         free. "optimal": as many hits as possible, of those with the smallest sum of distances. "any": a
@@ -43,8 +44,8 @@ def match_points(
         point is a false positive.
     confidences : array_like of float, shape (predictions,), optional
         Required by "by_confidence" and "any".
-    strict : bool, optional
-        Whether a prediction at exactly the radius is too far.
+    boundary : {"included", "excluded"}, optional
+        Whether a prediction at exactly the radius is near.
 
     Returns
     -------
@@ -56,7 +57,8 @@ def match_points(
     Raises
     ------
     ValueError
-        For shapes that do not fit, a coordinate that is not finite, another rule, or missing confidences.
+        For shapes that do not fit, a coordinate that is not finite, an unknown matching or boundary, or
+        missing confidences.
 
     Notes
     -----
@@ -75,8 +77,11 @@ def match_points(
     >>> matches.hit.tolist(), matches.false.tolist()
     ([0, -1], [False, True])
     """
-    if rule not in ("nearest", "by_confidence", "optimal", "any"):
-        raise ValueError(f"rule: expected 'nearest', 'by_confidence', 'optimal' or 'any', found {rule!r}")
+    if matching not in get_args(MatchingRule):
+        expected = "'nearest', 'by_confidence', 'optimal' or 'any'"
+        raise ValueError(f"matching: expected {expected}, found {matching!r}")
+    if boundary not in get_args(Boundary):
+        raise ValueError(f"boundary: expected 'included' or 'excluded', found {boundary!r}")
     made, true = _point_array(predicted, "predicted"), _point_array(reference, "reference")
     if len(made) and len(true) and made.shape[1] != true.shape[1]:
         raise ValueError(f"predicted and reference: expected as many axes, found {made.shape}, {true.shape}")
@@ -84,7 +89,7 @@ def match_points(
         raise ValueError(f"confidences: expected shape ({len(made)},), found {np.shape(confidences)}")
     if np.ndim(radius) and np.shape(radius) != (len(true),):
         raise ValueError(f"radius: expected one or shape ({len(true)},), found {np.shape(radius)}")
-    return match_within(made, true, radius, rule, confidences, strict)
+    return match_within(made, true, radius, matching, confidences, boundary == "excluded")
 
 
 def mean_radial_error(predicted: ArrayLike, reference: ArrayLike) -> float:

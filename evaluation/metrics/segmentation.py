@@ -176,9 +176,7 @@ def recall(prediction: ArrayLike, reference: ArrayLike, *, both_empty: float = 1
     return recall_of_counts(_counts(prediction, reference), both_empty=both_empty)
 
 
-def f_beta(
-    prediction: ArrayLike, reference: ArrayLike, beta: float = 1.0, *, both_empty: float = 1.0
-) -> float:
+def f_beta(prediction: ArrayLike, reference: ArrayLike, beta: float, *, both_empty: float = 1.0) -> float:
     """Return the F-beta measure: the harmonic mean of precision and recall with recall weighted beta² times.
 
     Parameters
@@ -187,7 +185,7 @@ def f_beta(
         The predicted region or decisions: true or 1 for positive.
     reference : array_like of bool, same shape
         The reference.
-    beta : float, optional
+    beta : float
         Importance of recall, above 0. With 1 the result is the Dice coefficient.
     both_empty : float, optional
         The value if both are empty.

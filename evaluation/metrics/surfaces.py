@@ -24,7 +24,7 @@ from evaluation.metrics.crops import Box, Crop, box_of_content
 from evaluation.metrics.nearest import Spacing, nearest_distances
 from evaluation.metrics.surface_elements import element_planes, element_sizes
 
-__all__ = ["average_symmetric_surface_distance", "hausdorff_distance", "modified_hausdorff_distance"]
+__all__ = ["average_symmetric_surface_distance", "modified_hausdorff_distance"]
 
 Directed = tuple[Floats, Floats]
 Surface = Literal["voxels", "elements"]
@@ -43,64 +43,6 @@ _MAX_SORTED = 1 << 22
 _BINS = 1024
 ROUNDING = 1e-6
 """A distance that exceeds a tolerance by this share of it does so by rounding: of spacings, of distances."""
-
-
-def hausdorff_distance(
-    prediction: ArrayLike,
-    reference: ArrayLike,
-    spacing_mm: Sequence[float] | None = None,
-    *,
-    percentile: float = 100.0,
-) -> float:
-    """Return the Hausdorff distance between the surfaces of two regions, or a percentile of it.
-
-    The percentile is taken of the distances from every surface pixel of one region to the surface of the
-    other, in both directions; the larger of the two values is returned.
-
-    Parameters
-    ----------
-    prediction : array_like of bool, shape (y, x) or (z, y, x)
-        The predicted region: true or 1 inside.
-    reference : array_like of bool, same shape
-        The reference region.
-    spacing_mm : sequence of float, optional
-        Size of a pixel along every axis of the array, in mm. By default 1 along every axis: the result is in
-        pixels.
-    percentile : float, optional
-        In [0, 100]: 100 gives the Hausdorff distance, 95 the robust variant.
-
-    Returns
-    -------
-    float
-        At least 0, in mm, lower is better.
-
-    Raises
-    ------
-    ValueError
-        For shapes that differ or have other than two or three axes, values other than 0 and 1, a spacing that
-        is not above 0, or a percentile outside [0, 100].
-
-    Notes
-    -----
-    NaN if the reference is empty; the diagonal of the array if only the prediction is empty. Of n sorted
-    distances the percentile p is number 1 + floor((n − 1)·p / 100), without interpolation.
-
-    References
-    ----------
-    D. P. Huttenlocher et al., "Comparing images using the Hausdorff distance", IEEE Transactions on Pattern
-    Analysis and Machine Intelligence 15:850–863, 1993.
-
-    Examples
-    --------
-    >>> hausdorff_distance([[1, 1, 0, 0, 0]], [[1, 0, 0, 0, 1]], spacing_mm=(1.0, 0.5))
-    1.5
-    """
-    if not 0 <= percentile <= 100:
-        raise ValueError(f"percentile: expected a number from 0 to 100, found {percentile}")
-    found = _directed(prediction, reference, spacing_mm)
-    if isinstance(found, float):
-        return found
-    return max(float(distances[int((len(distances) - 1) * percentile / 100)]) for distances in found)
 
 
 def modified_hausdorff_distance(

@@ -64,22 +64,23 @@ def arguments(content, chosen=None):
 def test_detection_is_that_of_the_plain_rules(content, threshold):
     flat = [([(k, s, *c) for k, s, c in found], [(k, *c) for k, c in true]) for found, true in content]
     names, exact = range(len(flat)), Fraction(threshold)
-    options = {"iou_threshold": threshold, "inclusive_corners": True}
+    voc = {"inclusive_corners": True, "matching": "voc", "curve": "all_points"}
+    voc["iou_thresholds"] = (threshold,)
     values = []
     for label in range(2):
         wanted = plain.average_precision(flat, names, label, exact)
         values.append(math.nan if wanted is None else float(wanted))
         columns = arguments(content, label)
-        assert box_average_precision(**columns, **options) == pytest.approx(
-            values[-1], abs=1e-12, nan_ok=True
-        )
+        assert box_average_precision(**columns, **voc) == pytest.approx(values[-1], abs=1e-12, nan_ok=True)
         for with_missed in (False, True):
             wanted = plain.mean_iou(flat, names, label, exact, with_missed)
-            found = mean_detection_iou(**columns, **options, with_missed=with_missed)
+            found = mean_detection_iou(
+                **columns, iou_threshold=threshold, with_missed=with_missed, inclusive_corners=True
+            )
             expected = math.nan if wanted is None else float(wanted)
             assert found == pytest.approx(expected, abs=1e-12, nan_ok=True)
     existing = [value for value in values if not math.isnan(value)]
-    found = mean_average_precision(**arguments(content), iou_thresholds=(threshold,), inclusive_corners=True)
+    found = mean_average_precision(**arguments(content), **voc)
     expected = sum(existing) / len(existing) if existing else math.nan
     assert found == pytest.approx(expected, abs=1e-12, nan_ok=True)
 
@@ -141,9 +142,49 @@ def test_average_precision_is_that_of_pycocotools():
             [number for number, _ in found],
             [box for _, box in true],
             [number for number, _ in true],
-            iou_threshold=threshold,
+            iou_thresholds=(threshold,),
+            curve="all_points",
         )
         assert value == pytest.approx(wanted, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_defaults_are_those_of_pycocotools(seed):
+    # Crowded boxes, so that detections compete for a box and more than ten of an image can count.
+    generator = np.random.default_rng(seed)
+
+    def rows(number):
+        lower = generator.integers(0, 20, (number, 2)).astype(float)
+        return generator.integers(0, 3, number), np.hstack(
+            (lower, lower + generator.integers(5, 30, (number, 2)))
+        )
+
+    (true_images, true), (images, found) = rows(12), rows(60)
+    scores = generator.permutation(60) / 60
+    coco = COCO()
+    coco.dataset = {
+        "images": [{"id": number + 1} for number in range(3)],
+        "categories": [{"id": 1}],
+        "annotations": [
+            {"id": place + 1, "image_id": int(number) + 1, "category_id": 1, "iscrowd": 0, "area": 100}
+            | {"bbox": [x1, y1, x2 - x1, y2 - y1]}
+            for place, (number, (x1, y1, x2, y2)) in enumerate(zip(true_images, true.tolist(), strict=True))
+        ],
+    }
+    results = [
+        {"image_id": int(number) + 1, "category_id": 1, "bbox": [x1, y1, x2 - x1, y2 - y1], "score": score}
+        for number, (x1, y1, x2, y2), score in zip(images, found.tolist(), scores.tolist(), strict=True)
+    ]
+    with contextlib.redirect_stdout(io.StringIO()):
+        coco.createIndex()
+        evaluation = COCOeval(coco, coco.loadRes(results), "bbox")
+        evaluation.evaluate()
+        evaluation.accumulate()
+    expected = evaluation.eval["precision"][:, :, 0, 0, :].mean(axis=(0, 1))
+    arguments = (found, scores, images, true, true_images)
+    few = [box_average_precision(*arguments, max_detections=most) for most in (1, 10)]
+    assert [*few, box_average_precision(*arguments)] == pytest.approx(expected, abs=1e-12)
+    assert len(set(expected.tolist())) == 3
 
 
 NO_BOXES = ([], [], [])
@@ -178,7 +219,7 @@ SQUARE = [[0, 0, 1, 1]]
             "images: expected one for every box",
         ),
         (
-            lambda: box_average_precision(SQUARE, [0.5], [1], SQUARE, [1], iou_threshold=0),
+            lambda: box_average_precision(SQUARE, [0.5], [1], SQUARE, [1], iou_thresholds=[0]),
             "above 0 and at most 1",
         ),
     ],

@@ -97,7 +97,7 @@ def test_a_missing_score_loses():
         (lambda: roc_curve([0.5, 1], [0, 1], weights=[1]), "2 finite numbers of at least 0"),
         (lambda: sensitivity_at_specificity([0.5], [1], 1.5), "from 0 to 1, found 1.5"),
         (lambda: sensitivity_at_specificity([0.5], [1], math.nan), "from 0 to 1, found nan"),
-        (lambda: sensitivity_at_specificity([0.5], [1], definition="best"), "'step' or 'interpolated'"),
+        (lambda: sensitivity_at_specificity([0.5], [1], 0.9, definition="best"), "'step' or 'interpolated'"),
     ],
 )
 def test_wrong_arguments(call, message):

@@ -39,16 +39,21 @@ def test_sensitivity_by_hand():
     np.testing.assert_allclose(found, [1 / 3, 1 / 3, 1, 1, 1, 1, 1])
     # Where a second prediction beside a nodule is false, there is one more false positive of 0.6.
     found = froc_sensitivity(
-        POINTS, CONFIDENCES, IMAGES, **REFERENCE, rule="by_confidence", false_positives_per_image=(0.5, 0.7)
+        POINTS,
+        CONFIDENCES,
+        IMAGES,
+        **REFERENCE,
+        matching="by_confidence",
+        false_positives_per_case=(0.5, 0.7),
     )
     np.testing.assert_allclose(found, [1 / 3, 1])
 
 
 def test_a_strict_radius():
-    options = {"radius": 1, "all_images": [1], "false_positives_per_image": (1,)}
+    options = {"radius": 1, "all_images": [1], "false_positives_per_case": (1,)}
     arguments = ([[0, 1]], [0.5], [1], [[0, 0]], [1])
     assert froc_sensitivity(*arguments, **options)[0] == 1
-    assert froc_sensitivity(*arguments, **options, strict=True)[0] == 0
+    assert froc_sensitivity(*arguments, **options, boundary="excluded")[0] == 0
 
 
 def test_nothing_found_and_nothing_to_find():

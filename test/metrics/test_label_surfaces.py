@@ -35,7 +35,7 @@ def test_voxels_as_transforms_of_whole_masks(seed):
         directed = to_second[lines[0]], to_first[lines[1]]
         percentiles.append(max(np.percentile(distances, 95) for distances in directed))
         means.append(np.concatenate(directed).mean())
-    options = {"surface": "voxels", "method": "linear", "percentile": 95}
+    options = {"surface": "voxels", "percentile_method": "linear", "percentile": 95}
     found = label_hausdorff_distance(*maps, [3, 1], SPACING_MM, **options)
     assert found.tolist() == pytest.approx(percentiles, rel=1e-12)
     found = label_average_surface_distance(*maps, [3, 1], SPACING_MM, surface="voxels")
@@ -61,7 +61,7 @@ def test_a_label_that_one_map_lacks_is_a_diagonal_or_the_stated_worst_away(funct
     prediction, reference = [[1, 0, 0]], [[1, 2, 0]]
     diagonal = math.hypot(2, 1.5)
     assert function(prediction, reference, [1, 2, 3], (2, 0.5)).tolist() == [0, pytest.approx(diagonal), 0]
-    assert function(prediction, reference, [1, 2, 3], (2, 0.5), worst_mm=40).tolist() == [0, 40, 0]
+    assert function(prediction, reference, [1, 2, 3], (2, 0.5), worst=40).tolist() == [0, 40, 0]
 
 
 SPACING_MM_OF_SURFACE_DICE = (2.5, 0.8, 0.7)
@@ -151,7 +151,7 @@ def test_labels_of_any_type(dtype):
             "spacing_mm: expected 2 numbers above 0",
         ),
         (lambda: label_hausdorff_distance([[1]], [[1]], [1], percentile=101), "from 0 to 100, found 101"),
-        (lambda: label_hausdorff_distance([[1]], [[1]], [1], method="linear"), "expected 'index'"),
+        (lambda: label_hausdorff_distance([[1]], [[1]], [1], percentile_method="linear"), "expected 'index'"),
     ],
 )
 def test_wrong_arguments(call, message):

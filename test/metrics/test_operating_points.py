@@ -42,7 +42,9 @@ def test_partial_area_as_scikit_learn(rows, rate):
 @given(CASES)
 def test_parts_add_up_to_the_area(rows):
     scores, labels, _ = (np.array(column) for column in zip(*rows, strict=True))
-    parts = partial_auc(scores, labels, 0.6, 1.0) + partial_auc(scores, labels, 0.0, 0.6)
+    parts = sum(
+        partial_auc(scores, labels, *bounds, standardised=False) for bounds in ((0.6, 1.0), (0.0, 0.6))
+    )
     assert parts == pytest.approx(oracle.roc_auc_score(labels, scores), abs=1e-12)
 
 
@@ -56,8 +58,8 @@ def test_specificity_is_the_best_point_of_scikit_learn(rows, sensitivity):
 
 
 def test_empty_input_and_bounds():
-    assert math.isnan(partial_auc([], []))
-    assert math.isnan(specificity_at_sensitivity([0.5], [1]))
+    assert math.isnan(partial_auc([], [], 0.9))
+    assert math.isnan(specificity_at_sensitivity([0.5], [1], 0.95))
     with pytest.raises(ValueError, match="min_specificity: expected a number from 0 to 1, found 90"):
         partial_auc([0.5, 1], [0, 1], 90)
     with pytest.raises(ValueError, match="expected 0 ≤ min_specificity < max_specificity ≤ 1"):
@@ -88,8 +90,8 @@ def test_standardised_area_as_scikit_learn(cases, max_rate):
 def test_parts_add_up_to_the_area_under_the_whole_curve(cases, specificity):
     score, positive, weights = columns(cases)
     table = roc_table(score, positive)
-    upper = weighted_partial_auc(table, weights, specificity)
-    lower = weighted_partial_auc(table, weights, Fraction(0), specificity) if specificity else 0.0
+    upper = weighted_partial_auc(table, weights, specificity, standardised=False)
+    lower = weighted_partial_auc(table, weights, Fraction(0), specificity, False) if specificity else 0.0
     np.testing.assert_allclose(upper + lower, weighted_auc(table, weights), atol=1e-12)
 
 
@@ -105,7 +107,9 @@ def test_specificity_at_sensitivity_is_the_best_point_of_the_curve(cases, target
 def test_missing_results_are_worst():
     table = roc_table([-np.inf, 0.9, 0.1], [True, True, False])
     # The missing positive is detected nowhere, so the curve ends at one half.
-    assert weighted_partial_auc(table, np.ones((1, 3)), Fraction(1, 2))[0] == pytest.approx(0.25)
+    assert weighted_partial_auc(table, np.ones((1, 3)), Fraction(1, 2), standardised=False)[
+        0
+    ] == pytest.approx(0.25)
 
 
 @pytest.mark.parametrize(

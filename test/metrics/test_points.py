@@ -26,7 +26,7 @@ def test_nearest_as_the_platforms_package(seed):
 
 def test_without_points():
     assert match_points([], [[0, 0]], 1.0).false_negatives == 1
-    assert match_points([[0, 0]], [], 1.0, rule="any", confidences=[1.0]).false_positives == 1
+    assert match_points([[0, 0]], [], 1.0, matching="any", confidences=[1.0]).false_positives == 1
     assert math.isnan(mean_radial_error([], []))
     assert math.isnan(success_detection_rate([[np.nan, 0]], [[0, 0]], 1.0))
 
@@ -44,8 +44,11 @@ def test_landmarks_by_hand():
         (lambda: match_points([[0, 0]], [[0, 0, 0]], 1), "expected as many axes"),
         (lambda: match_points([[0, math.nan]], [[0, 0]], 1), "predicted: expected finite numbers"),
         (lambda: match_points([0, 0], [[0, 0]], 1), r"of shape \(points, axes\), found \(2,\)"),
-        (lambda: match_points([[0, 0]], [[0, 0]], 1, rule="greedy"), "rule: expected 'nearest'"),
-        (lambda: match_points([[0, 0]], [[0, 0]], 1, rule="any"), "confidence: expected one per prediction"),
+        (lambda: match_points([[0, 0]], [[0, 0]], 1, matching="greedy"), "matching: expected 'nearest'"),
+        (
+            lambda: match_points([[0, 0]], [[0, 0]], 1, matching="any"),
+            "confidence: expected one per prediction",
+        ),
         (lambda: match_points([[0, 0]], [[0, 0]], 1, confidences=[1, 2]), "confidences: expected shape"),
         (lambda: match_points([[0, 0]], [[0, 0]], [1, 2]), "radius: expected one or shape"),
         (lambda: mean_radial_error([[0, 0]], [[0, 0, 0]]), "expected one shape"),

@@ -53,16 +53,17 @@ def test_distances_are_those_of_distance_transforms(masks):
     prediction, reference = masks
     spacing = SPACING[-prediction.ndim :]
     found = (
-        hausdorff_distance(*masks, spacing),
-        hausdorff_distance(*masks, spacing, percentile=95),
+        hausdorff_distance(*masks, spacing, surface="voxels"),
+        hausdorff_distance(*masks, spacing, percentile=95, surface="voxels"),
         modified_hausdorff_distance(*masks, spacing),
         average_symmetric_surface_distance(*masks, spacing),
     )
+    diagonal = math.hypot(*(size * mm for size, mm in zip(prediction.shape, spacing, strict=True)))
     if not reference.any():
-        assert all(map(math.isnan, found))
+        assert found[:2] == pytest.approx([diagonal if prediction.any() else 0] * 2)
+        assert all(map(math.isnan, found[2:]))
         return
     if not prediction.any():
-        diagonal = math.hypot(*(size * mm for size, mm in zip(prediction.shape, spacing, strict=True)))
         assert found == pytest.approx([diagonal] * 4)
         return
     there, back = directed(prediction, reference, spacing)
@@ -83,7 +84,8 @@ def test_two_balls_in_simpleitk():
         image.SetSpacing(SPACING[::-1])
     oracle = SimpleITK.HausdorffDistanceImageFilter()
     oracle.Execute(*images)
-    assert hausdorff_distance(*masks, SPACING) == pytest.approx(oracle.GetHausdorffDistance(), rel=1e-6)
+    found = hausdorff_distance(*masks, SPACING, surface="voxels")
+    assert found == pytest.approx(oracle.GetHausdorffDistance(), rel=1e-6)
 
 
 def test_equal_regions_have_no_distance():
@@ -96,13 +98,13 @@ def test_the_surface_in_2d_is_the_outline():
     whole, hole = np.ones((7, 7), bool), np.ones((7, 7), bool)
     hole[3, 3] = False
     # Without the hole its four neighbours are inside: 2 pixels from the outline.
-    assert hausdorff_distance(hole, whole) == 2
+    assert hausdorff_distance(hole, whole, surface="voxels") == 2
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: hausdorff_distance([1], [1]), r"one shape \(y, x\) or \(z, y, x\), found \(1,\)"),
+        (lambda: hausdorff_distance([1], [1]), r"shape \(y, x\) or \(z, y, x\), found \(1,\)"),
         (lambda: hausdorff_distance([[1]], [[1, 1]]), "one shape"),
         (lambda: hausdorff_distance([[1]], [[1]], (1, 1, 1)), "expected 2 numbers above 0"),
         (lambda: hausdorff_distance([[1]], [[1]], (1, 0)), "expected 2 numbers above 0"),
@@ -117,7 +119,7 @@ def test_wrong_arguments(call, message):
 
 
 def test_an_array_without_pixels_is_empty():
-    assert math.isnan(hausdorff_distance(np.zeros((0, 3)), np.zeros((0, 3))))
+    assert hausdorff_distance(np.zeros((0, 3)), np.zeros((0, 3))) == 0
 
 
 def test_elements_have_no_interpolated_percentile():

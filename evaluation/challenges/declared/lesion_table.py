@@ -6,7 +6,6 @@ import math
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,11 +23,10 @@ from evaluation.metrics.label_surfaces import label_boxes
 from evaluation.metrics.lesions import (
     LesionPanopticQuality,
     Lesions,
+    Neighbours,
     find_lesions,
     panoptic_quality_of_lesions,
 )
-
-Neighbours = Literal["all", "faces"]
 
 
 def most_lesions(shape: tuple[int, int, int], neighbours: Neighbours) -> int:
