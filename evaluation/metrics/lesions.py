@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from evaluation.metrics.arguments import mask_of
 from evaluation.metrics.arrays import Bools, Floats, Integers
-from evaluation.metrics.components import ComponentCounter
 
 __all__ = [
     "detection_ratio",
@@ -79,7 +78,7 @@ def lesion_difference(prediction: ArrayLike, reference: ArrayLike, *, neighbours
     reference : array_like of bool, same shape
         The reference region.
     neighbours : {"all", "faces"}, optional
-        Pixels of one component: "all" 8 neighbours (26 in 3D), or the 4 (6) that share "faces".
+        See `lesion_f1`.
 
     Returns
     -------
@@ -121,7 +120,7 @@ def panoptic_quality(
     reference : array_like of bool, same shape
         The reference region.
     neighbours : {"all", "faces"}, optional
-        Pixels of one component: "all" 8 neighbours (26 in 3D), or the 4 (6) that share "faces".
+        See `lesion_f1`.
 
     Returns
     -------
@@ -170,7 +169,7 @@ def false_positive_volume(
     spacing_mm : sequence of float, optional
         Size of a pixel along each axis, in mm. By default 1 each, so that the volume is in pixels.
     neighbours : {"all", "faces"}, optional
-        Pixels of one component: "all" 8 neighbours (26 in 3D), or the 4 (6) that share "faces".
+        See `lesion_f1`.
 
     Returns
     -------
@@ -219,7 +218,7 @@ def false_negative_volume(
     spacing_mm : sequence of float, optional
         Size of a pixel along each axis, in mm. By default 1 each, so that the volume is in pixels.
     neighbours : {"all", "faces"}, optional
-        Pixels of one component: "all" 8 neighbours (26 in 3D), or the 4 (6) that share "faces".
+        See `lesion_f1`.
 
     Returns
     -------
@@ -270,7 +269,7 @@ def _voxel(spacing_mm: Sequence[float] | None, axes: int) -> float:
     return math.prod(sizes)
 
 
-def detection_ratio(prediction: ArrayLike, reference: ArrayLike) -> float:
+def detection_ratio(prediction: ArrayLike, reference: ArrayLike, *, neighbours: Neighbours = "all") -> float:
     """Return the share of the reference's connected components that the prediction touches.
 
     Parameters
@@ -278,8 +277,9 @@ def detection_ratio(prediction: ArrayLike, reference: ArrayLike) -> float:
     prediction : array_like of bool, shape (y, x) or (z, y, x)
         The predicted region: true or 1 inside.
     reference : array_like of bool, same shape
-        The reference region. Pixels that touch at an edge or a corner belong to one component (8 neighbours
-        in 2D, 26 in 3D).
+        The reference region.
+    neighbours : {"all", "faces"}, optional
+        See `lesion_f1`.
 
     Returns
     -------
@@ -305,20 +305,22 @@ def detection_ratio(prediction: ArrayLike, reference: ArrayLike) -> float:
     >>> detection_ratio([[1, 0, 0, 0]], [[1, 1, 0, 1]])
     0.5
     """
-    missed, detected = _components(reference, prediction)
-    return detected / (detected + missed) if detected + missed else math.nan
+    found = _lesions(prediction, reference, neighbours)
+    references = len(found.reference_voxels)
+    return found.detected / references if references else math.nan
 
 
-def false_components(prediction: ArrayLike, reference: ArrayLike) -> int:
+def false_components(prediction: ArrayLike, reference: ArrayLike, *, neighbours: Neighbours = "all") -> int:
     """Return the number of the prediction's connected components that do not touch the reference.
 
     Parameters
     ----------
     prediction : array_like of bool, shape (y, x) or (z, y, x)
-        The predicted region: true or 1 inside. Pixels that touch at an edge or a corner belong to one
-        component (8 neighbours in 2D, 26 in 3D).
+        The predicted region: true or 1 inside.
     reference : array_like of bool, same shape
         The reference region.
+    neighbours : {"all", "faces"}, optional
+        See `lesion_f1`.
 
     Returns
     -------
@@ -344,23 +346,7 @@ def false_components(prediction: ArrayLike, reference: ArrayLike) -> int:
     >>> false_components([[1, 0, 1, 0, 1]], [[1, 1, 0, 0, 0]])
     2
     """
-    return _components(prediction, reference)[0]
-
-
-def _components(mask: ArrayLike, touching: ArrayLike) -> tuple[int, int]:
-    """Return the numbers of the mask's components that are not touched and that are."""
-    regions = mask_of(mask, "mask"), mask_of(touching, "mask")
-    if regions[0].ndim not in (2, 3) or regions[0].shape != regions[1].shape:
-        raise ValueError(
-            "expected two arrays of one shape (y, x) or (z, y, x), "
-            f"found {regions[0].shape} and {regions[1].shape}"
-        )
-    counter = ComponentCounter(regions[0].shape[-1], across_planes=True)
-    planes, other_planes = (region[np.newaxis] if region.ndim == 2 else region for region in regions)
-    for plane, other in zip(planes, other_planes, strict=True):
-        counter.add(plane, other, (0, 0))
-    untouched, touched = counter.counts().sum(axis=0).tolist()
-    return untouched, touched
+    return _lesions(prediction, reference, neighbours).false
 
 
 @dataclass(frozen=True, slots=True)

@@ -206,6 +206,10 @@ def test_nothing_found_or_nothing_there(found, true, expected):
 SQUARE = [[0, 0, 1, 1]]
 
 
+def average_with(**options):
+    return box_average_precision(SQUARE, [0.5], [1], SQUARE, [1], **options)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -218,6 +222,9 @@ SQUARE = [[0, 0, 1, 1]]
             lambda: box_average_precision(SQUARE, [0.5], [1, 2], SQUARE, [1]),
             "images: expected one for every box",
         ),
+        (lambda: average_with(matching="greedy"), "matching: expected 'coco' or 'voc', found 'greedy'"),
+        (lambda: average_with(curve="line"), "curve: expected '101_points'"),
+        (lambda: average_with(max_detections=0), "max_detections: expected at least 1, found 0"),
         (
             lambda: box_average_precision(SQUARE, [0.5], [1], SQUARE, [1], iou_thresholds=[0]),
             "above 0 and at most 1",

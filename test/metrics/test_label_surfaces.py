@@ -9,6 +9,7 @@ from scipy import ndimage
 from surface_distance import metrics as oracle
 
 from evaluation.metrics import (
+    hausdorff_distance,
     label_average_surface_distance,
     label_hausdorff_distance,
     label_surface_dice,
@@ -314,3 +315,28 @@ def test_labels_without_voxels_in_one_map_or_both():
     first, second = compare_labels(block, block * np.uint8(0), 2, SPACING_MM_OF_LABEL_SURFACES, "elements")
     assert (first.hausdorff_distance(), first.surface_dice(1)) == (math.inf, 0)
     assert (second.hausdorff_distance(), second.surface_dice(1)) == (0, 1)
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_directions_and_the_worst_distance(seed):
+    maps = two_maps(seed)
+    options = {"surface": "voxels", "percentile": 95, "percentile_method": "linear"}
+    lines = [mask & ~ndimage.binary_erosion(mask) for mask in maps == 1]
+    to_first, to_second = (ndimage.distance_transform_edt(~line, SPACING_MM) for line in lines)
+    there, back = to_second[lines[0]], to_first[lines[1]]
+    both = np.concatenate((there, back))
+    pooled = label_hausdorff_distance(*maps, [1], SPACING_MM, **options, directions="pooled")
+    assert pooled[0] == pytest.approx(np.percentile(both, 95), rel=1e-12)
+    mean = label_average_surface_distance(*maps, [1], SPACING_MM, surface="voxels", directions="directed")
+    assert mean[0] == pytest.approx(max(there.mean(), back.mean()), rel=1e-12)
+    farthest = hausdorff_distance(*(maps == 1), SPACING_MM, surface="voxels")
+    assert farthest == pytest.approx(both.max(), rel=1e-12)
+    assert hausdorff_distance(*(maps == 1), SPACING_MM, surface="voxels", worst=0.25) == min(0.25, farthest)
+
+
+@pytest.mark.parametrize(
+    "function", [hausdorff_distance, lambda *maps, **o: label_average_surface_distance(*maps, [1], **o)]
+)
+def test_unknown_directions(function):
+    with pytest.raises(ValueError, match="directions: expected 'directed' or 'pooled', found 'both'"):
+        function([[1]], [[1]], directions="both")

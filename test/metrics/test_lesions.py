@@ -253,3 +253,21 @@ def test_the_best_assignment_of_all(overlap):
 def test_by_hand_of_candidate_matching(overlap, hits, false):
     found = match_candidates(np.array(overlap), 0.1)
     assert (found.hits.tolist(), found.false.tolist()) == (hits, false)
+
+
+@pytest.mark.parametrize(
+    ("function", "all_neighbours", "faces"),
+    [
+        (lesion_f1, 1.0, 2 / 3),
+        (lesion_difference, 0, 1),
+        (false_negative_volume, 0, 1),
+        (detection_ratio, 1.0, 0.5),
+    ],
+)
+def test_public_functions_with_each_kind_of_neighbours(function, all_neighbours, faces):
+    reference = [[1, 1, 0, 0], [0, 0, 1, 0]]
+    prediction = [[1, 1, 0, 0], [0, 0, 0, 0]]
+    assert function(prediction, reference) == pytest.approx(all_neighbours)
+    assert function(prediction, reference, neighbours="faces") == pytest.approx(faces)
+    with pytest.raises(ValueError, match="neighbours: expected 'all' or 'faces', found 'some'"):
+        function(prediction, reference, neighbours="some")

@@ -49,6 +49,7 @@ def test_landmarks_by_hand():
             lambda: match_points([[0, 0]], [[0, 0]], 1, matching="any"),
             "confidence: expected one per prediction",
         ),
+        (lambda: match_points([[0, 0]], [[0, 0]], 1, boundary="open"), "boundary: expected 'included'"),
         (lambda: match_points([[0, 0]], [[0, 0]], 1, confidences=[1, 2]), "confidences: expected shape"),
         (lambda: match_points([[0, 0]], [[0, 0]], [1, 2]), "radius: expected one or shape"),
         (lambda: mean_radial_error([[0, 0]], [[0, 0, 0]]), "expected one shape"),
