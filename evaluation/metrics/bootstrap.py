@@ -243,7 +243,7 @@ class _Sums:
         self._sums = np.zeros((len(rows), len(of_units)), dtype=np.int64)
 
     def add(self, uniform: Floats, start: int) -> None:
-        """Add what is drawn by random numbers from the place ``start`` on, as far as it is of these rows."""
+        """Add the draws of random numbers from the place ``start`` on, as far as it is of these rows."""
         begin, end = max(start, self.start), min(start + uniform.size, self.end)
         # floor(u·n) < n, as u < 1
         drawn = (uniform[begin - start : end - start] * self._units).astype(np.intp)

@@ -209,7 +209,7 @@ def _require_threshold(iou_threshold: float) -> None:
 
 @dataclass(frozen=True, slots=True)
 class FusedBoxes:
-    """The boxes that are left, and what became of those that were given.
+    """Merged boxes, and the merged box of every given one.
 
     corners: shape (left, 2 · axes). confidence: shape (left,). group: shape (given,), for each given box
     the position of the one that stands for it.

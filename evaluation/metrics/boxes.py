@@ -247,7 +247,7 @@ class BoxConfusion:
     def counts(self, classes: Integers, number: int) -> Integers:
         """Return how many reference boxes of each class (row) are called each class (column).
 
-        classes: those of the reference boxes, shape (references,), below ``number``. Hits are on the
+        classes: of the reference boxes, shape (references,), below ``number``. Hits are on the
         diagonal, and nothing else is. Missed boxes that no detection lies on are in no column.
         """
         called = np.where(self.found, classes, self.called)
@@ -259,9 +259,9 @@ class BoxConfusion:
 def confuse_boxes(
     detections: LabelledBoxes, references: LabelledBoxes, threshold: float, inclusive_corners: bool
 ) -> BoxConfusion:
-    """Match detections within their classes first, then what is left over whatever its class.
+    """Match detections within their classes first, then the remaining boxes of different classes.
 
-    The first step is that of average precision (`match_boxes`) at one IoU threshold. In the second, each
+    The first step is `match_boxes` at one IoU threshold, as for average precision. In the second, each
     false detection, by descending confidence, looks at the missed box of its image that it overlaps most: it
     lies on it if the IoU reaches the threshold, the box is not yet taken, and its class is another. So no
     detection counts twice, and where classes overlap the right one comes first. Empty input gives empty

@@ -238,7 +238,7 @@ def macro_auc(scores: ArrayLike, labels: ArrayLike, *, weights: ArrayLike | None
     Notes
     -----
     A class that none of the cases has, or all of them, does not enter the mean. NaN if no class enters, so
-    also for empty input.
+    also for empty input. As scikit-learn's ``roc_auc_score(multi_class="ovr", average="macro")``.
 
     References
     ----------
@@ -337,11 +337,10 @@ def roc_table(score: ArrayLike, positive: ArrayLike) -> RocTable:
 
 
 def weighted_auc(table: RocTable, weights: ArrayLike | WeightedCounts) -> Floats:
-    """Area under the ROC curve: the share of (positive, negative) pairs in the right order, ties counting ½.
+    """`auc` under each row of weights, shape (resamples, cases), at least 0.
 
-    weights: shape (resamples, cases), at least 0. Returns shape (resamples,) in [0, 1]; NaN in a row where a
-    class has total weight 0. A missing positive (−inf) loses all its pairs, against a missing negative too.
-    Source: the Mann–Whitney U statistic (Bamber 1975, J. Math. Psychol. 12:387).
+    Returns shape (resamples,); NaN in a row where a class has total weight 0. A missing positive (−inf) loses
+    all its pairs, against a missing negative too.
     """
     counts = counts_under(table, weights)
     twice_won = np.einsum("ij,ij->i", counts.positive, counts.below + counts.up_to)
@@ -424,15 +423,11 @@ def weighted_partial_auc(
     max_specificity: Fraction = Fraction(1),
     standardised: bool = True,
 ) -> Floats:
-    """Area under the ROC polyline between two specificities, in [0, max − min]; higher is better.
+    """`partial_auc` under each row of weights, shape (resamples, cases), at least 0.
 
-    Standardised (McClish): ½ · (1 + (area − chance) / (max − chance)), where a useless score has ½ and a
-    perfect one 1; negative values are possible below chance. Neighbouring points are joined by straight
-    lines, as in scikit-learn's ``max_fpr``. Missing scores count as in `weighted_auc`.
-
-    weights: shape (resamples, cases), at least 0. Returns shape (resamples,); NaN in a row where a class has
-    total weight 0. Raises ValueError unless 0 ≤ min_specificity < max_specificity ≤ 1.
-    Source: McClish 1989, Med. Decis. Making 9:190.
+    Returns shape (resamples,); NaN in a row where a class has total weight 0. Standardised:
+    ½ · (1 + (area − chance) / (max − chance)), negative values are possible below chance. Missing scores
+    count as in `weighted_auc`. Raises ValueError unless 0 ≤ min_specificity < max_specificity ≤ 1.
     """
     if not 0 <= min_specificity < max_specificity <= 1:
         raise ValueError(
@@ -457,7 +452,7 @@ def weighted_partial_auc(
 
 
 def _risen(position: Floats, start: Floats, length: Floats) -> Floats:
-    """Integrate up to ``position`` what rises from 0 to 1 between ``start`` and ``start + length``."""
+    """Integrate up to ``position`` a ramp from 0 to 1 between ``start`` and ``start + length``."""
     beyond = np.clip(position - start, 0.0, None)
     inside = np.minimum(beyond, length)
     triangle = np.divide(inside * inside, 2 * length, out=np.zeros_like(beyond), where=length > 0)
@@ -466,14 +461,11 @@ def _risen(position: Floats, start: Floats, length: Floats) -> Floats:
 
 
 def weighted_macro_auc(score: ArrayLike, truth: ArrayLike, weights: ArrayLike) -> Floats:
-    """Mean over the classes of the AUC of one class against the rest, in [0, 1]; higher is better.
+    """`macro_auc` under each row of weights.
 
     score: shape (cases, classes), one column a class; a row with NaN has no result and loses all its pairs.
     truth: shape (cases,), class indices from 0 on; NaN leaves a case out. weights: shape (resamples, cases),
-    at least 0. Returns shape (resamples,). A class that all cases of weight or none of them have does not
-    enter the mean; NaN where that is true of every class. Raises ValueError for shapes that differ.
-    Source: Provost and Domingos 2000, CeDER working paper IS-00-04, with equal weights of the classes; as
-    scikit-learn's ``roc_auc_score(multi_class="ovr", average="macro")``.
+    at least 0. Returns shape (resamples,). Raises ValueError for shapes that differ.
     """
     scores, true = np.asarray(score, dtype=np.float64), np.asarray(truth, dtype=np.float64)
     matrix = np.asarray(weights, dtype=np.float64)
@@ -495,11 +487,10 @@ def weighted_macro_auc(score: ArrayLike, truth: ArrayLike, weights: ArrayLike) -
 
 
 def weighted_average_precision(table: RocTable, weights: ArrayLike) -> Floats:
-    """Sum over the thresholds of precision times gained recall, no interpolation, in [0, 1].
+    """`average_precision` under each row of weights, shape (resamples, cases).
 
-    ``table`` of `roc_table`; tied scores are one threshold. A missing positive (−inf) is found at no
-    threshold, a missing negative (+inf) comes before everything else. Returns shape (resamples,); NaN where
-    no positive has weight. As scikit-learn's `average_precision_score`.
+    A missing positive (−inf) is found at no threshold, a missing negative (+inf) comes before everything
+    else. Returns shape (resamples,); NaN where no positive has weight.
     """
     matrix = np.asarray(weights, dtype=np.float64)
     right, made = found_at_thresholds(table, matrix)

@@ -1,8 +1,8 @@
 """Connected components of a volume that is read plane by plane, and whether each touches another mask.
 
-Every plane is divided into runs (adjacent pixels of one row). Runs that touch are joined, those of many
-planes at once, and with the components that reach the plane before. A component that does not continue is
-counted and discarded. So the memory is that of some ten thousand runs and those of two planes, whatever the
+Every plane is divided into runs (adjacent pixels of one row). Runs that touch are joined, for many planes at
+once, and with the components that reach the plane before. A component that does not continue is
+counted and discarded. So memory holds some ten thousand runs and the runs of two planes, whatever the
 size of the volume.
 """
 
@@ -126,7 +126,7 @@ class ComponentCounter:
 
 
 def _touching_runs(runs: _Runs, shift: int) -> tuple[Integers, Integers]:
-    """Return the pairs of runs of which the first touches the second, corners included, if it is moved."""
+    """Return the pairs of runs whose first one, moved, touches the second one, corners included."""
     begin = np.searchsorted(runs.ends, runs.starts + shift, side="left")
     count = np.searchsorted(runs.starts, runs.ends + shift, side="right") - begin
     total = int(count.sum())

@@ -401,7 +401,7 @@ def weighted_confusion(truth: ArrayLike, predicted: ArrayLike, weights: ArrayLik
 
     truth: shape (cases,), class indices from 0 on; NaN leaves a case out. predicted: the same; NaN says that
     the case has no result. weights: shape (resamples, cases), at least 0.
-    Raises ValueError for shapes that differ and for what is no class index.
+    Raises ValueError for shapes that differ and for a value other than a class index.
     """
     true, answer = (np.asarray(column, dtype=np.float64) for column in (truth, predicted))
     matrix = np.asarray(weights, dtype=np.float64)
@@ -415,7 +415,7 @@ def weighted_confusion(truth: ArrayLike, predicted: ArrayLike, weights: ArrayLik
         if wrong.size:
             raise ValueError(f"{name}: expected class indices from 0 to {classes - 1}, found {wrong[0]:g}")
     entering = np.flatnonzero(~np.isnan(true))
-    # The last column of each true class is that of the cases without a result.
+    # The last column of each true class has the cases without a result.
     answer = np.where(np.isnan(answer), classes, answer)
     cell = (true[entering] * (classes + 1) + answer[entering]).astype(np.int64)
     order = np.argsort(cell, kind="stable")
@@ -528,7 +528,7 @@ def cohen_kappa_of_confusion(cases: Confusion, disagreement: Disagreement = "nom
     ]
     truth = cases.truth
     total = truth.sum(axis=1)
-    # By predicted class, what a case adds to the expected disagreement.
+    # By predicted class, the share of a case in the expected disagreement.
     expected_by_class = ratio_or_nan(truth @ cost, total[:, None])
     observed = (cases.counts * cost).sum(axis=(1, 2))
     expected = (cases.predicted * expected_by_class).sum(axis=1)

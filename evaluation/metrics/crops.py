@@ -81,7 +81,7 @@ class Crop:
         return Box(self.top, self.top + height, self.left, self.left + width)
 
     def copy(self) -> Crop:
-        """Return the same crop without the image of which it is a view, which it keeps in memory."""
+        """Return a copy, which does not keep the whole image in memory as a view does."""
         return Crop(self.values.copy(), self.top, self.left)
 
     def within(self, box: Box) -> NDArray[Any]:

@@ -116,12 +116,10 @@ def _optional_booleans(values: ArrayLike) -> NDArray[Any]:
 
 
 def weighted_f1_score(predicted: ArrayLike, present: ArrayLike, weights: ArrayLike) -> Floats:
-    """F1 of detection 2·TP / (2·TP + FP + FN), one decision per image.
+    """`f1_score` under each row of weights, shape (resamples, cases), at least 0.
 
-    predicted, present: boolean, shape (cases,). weights: shape (resamples, cases), at least 0. Returns shape
-    (resamples,) in [0, 1]; 1 in a row where no image has the structure and none is predicted to.
-    Raises ValueError where the shapes do not fit.
-    Source: Fang et al. 2022, IEEE Trans. Med. Imaging 41:2828 (ADAM); it gives no value without positives.
+    predicted, present: boolean, shape (cases,). Returns shape (resamples,); 1 in a row without a positive, for
+    which the source gives no value. Raises ValueError where the shapes do not fit.
     """
     said = np.asarray(predicted, dtype=np.bool_)
     truth = np.asarray(present, dtype=np.bool_)

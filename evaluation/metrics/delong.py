@@ -12,14 +12,14 @@ from evaluation.metrics.arrays import Floats, Integers, distinct
 
 @dataclass(frozen=True)
 class Components:
-    """What each case adds to an area, and the unit that it belongs to.
+    """The share of each case in an area, and the unit of each case.
 
     won: shape (…, positives), twice the number of negatives that a positive outscores, ties ½.
     lost: shape (…, negatives), twice the number of positives that outscore a negative, ties ½.
     positive_units, negative_units: integers, shape (positives,) and (negatives,); cases of one unit (the eyes
         of a person) belong together.
     Whole numbers, so that equal areas and a variance of zero are found exactly. The difference of two
-    classifiers' components is that of their areas.
+    classifiers' components gives the difference of their areas.
     """
 
     won: Floats

@@ -47,7 +47,7 @@ def box_average_precision(
 ) -> float:
     """Return the average precision of the detections of one class, averaged over IoU thresholds.
 
-    It is the area under the precision–recall curve with its envelope; by default that of COCO.
+    It is the area under the precision–recall curve with its envelope; by default as in COCO.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def mean_average_precision(
     reference_classes : array_like of int or str, shape (references,)
         The class of every reference box.
     iou_thresholds, matching, inclusive_corners, max_detections, curve : optional
-        See `box_average_precision`; ``max_detections`` counts those of one class in one image. EDD2020 has
+        See `box_average_precision`; ``max_detections`` limits the detections of one class in one image. EDD2020 has
         the thresholds 0.25, 0.30, … 0.75 with "voc" and "all_points".
 
     Returns

@@ -51,7 +51,7 @@ def froc_sensitivity(
     all_images : array_like of int or str
         All images, those without a detection or a reference point included.
     false_positives_per_case : sequence of float, optional
-        By default those of LUNA16, ⅛ to 8.
+        By default as in LUNA16, ⅛ to 8.
     matching, boundary : optional
         Which detection is a hit, see `match_points`.
 
@@ -225,10 +225,10 @@ def _positions(images: ArrayLike, names: list[object], argument: str) -> Integer
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """The detections of all cases; what is neither a hit nor false is left out.
+    """The detections of all cases, without those that are neither a hit nor false.
 
     case: shape (candidates,), index of its case; confidence; hit: whether it is the hit of a reference
-    object (of which each has one at most), otherwise it is false. references: shape (cases,), numbers of
+    object (each has one hit at most), otherwise it is false. references: shape (cases,), numbers of
     reference objects.
     """
 
@@ -360,7 +360,7 @@ def mean_sensitivity(
 
 
 def _interpolated(rates: Floats, x: Floats, y: Floats) -> Floats:
-    """Interpolate a rising curve with vertical steps, of which the top counts."""
+    """Interpolate a rising curve; at a vertical step the upper value counts."""
     index = np.searchsorted(x, rates, side="right") - 1
     following = np.minimum(index + 1, len(x) - 1)
     step = x[following] - x[index]

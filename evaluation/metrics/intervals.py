@@ -105,7 +105,7 @@ def wilson_interval(successes: float, total: float, level: float = 0.95) -> Inte
 def wilson_bootstrap_interval(
     values: ArrayLike, value: float, successes_of: int, level: float = 0.95
 ) -> Interval:
-    """Wilson interval of a proportion whose variance is that of its bootstrap; it contains the value.
+    """Wilson interval of a proportion with the variance of its bootstrap; it contains the value.
 
     For a proportion that is more than a count of independent cases: a sensitivity whose threshold is found on
     the same cases, or cases that belong together. The score interval is taken about the mean of the bootstrap
@@ -252,7 +252,7 @@ class StudentisedMeans:
     """Studentised bootstrap intervals ("bootstrap-t") of several means of the same cases.
 
     values: shape (means, cases), finite. unit_of_case: shape (cases,), the unit that every case belongs to,
-    numbered from 0. The standard error is that of a ratio estimator over units. Needs two units.
+    numbered from 0. The standard error is a ratio estimator's over units. Needs two units.
     Source: Efron and Tibshirani, An Introduction to the Bootstrap, 1993, section 12.5.
     """
 

@@ -66,7 +66,7 @@ def volume_difference(counts: LabelCounts, spacing_mm: Sequence[float]) -> Label
 
 
 def content_region(values: NDArray[np.uint8]) -> Region:
-    """Return the smallest region outside of which all values are 0; without any other value an empty one.
+    """Return the smallest region with all values other than 0; an empty one if there are none.
 
     values: 8-bit, of any number of dimensions.
     """

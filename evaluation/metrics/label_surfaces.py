@@ -418,10 +418,10 @@ def spacing_of(values: NDArray[np.generic], spacing_mm: Sequence[float] | None) 
 
 @dataclass(frozen=True, slots=True)
 class SurfaceComparison:
-    """Distances in mm from the surface of a prediction to that of a reference, and back.
+    """Distances in mm between the surfaces of a prediction and a reference, in both directions.
 
-    A region without voxels has no surface and no distance. Every figure then is that of two equal regions if
-    both are empty, and infinite (surface Dice: 0) if one is.
+    A region without voxels has no surface and no distance. If both are empty, every figure is as of two equal
+    regions; if one is, distances are infinite and surface Dice is 0.
     """
 
     prediction: WeightedDistances
@@ -550,7 +550,7 @@ def _planes(values: Codes) -> list[Crop]:
 
 
 def _outline(mask: Bools) -> Codes:
-    """Return 1 for each voxel of a mask of which a neighbour along an axis is outside of it, else 0."""
+    """Return 1 for mask voxels with a face neighbour outside the mask, else 0."""
     padded = np.pad(mask, 1)
     enclosed = mask.copy()
     for axis in range(mask.ndim):

@@ -43,7 +43,7 @@ def lesion_f1(prediction: ArrayLike, reference: ArrayLike, *, neighbours: Neighb
     -------
     float
         In [0, 1], higher is better. Recall is the share of the reference's components that are touched,
-        precision that of the predicted ones.
+        precision the share of the predicted ones.
 
     Raises
     ------
@@ -125,7 +125,7 @@ def panoptic_quality(
     Returns
     -------
     LesionPanopticQuality
-        ``recognition`` is the F1 of the components, of which a pair matches if its IoU is above ½;
+        ``recognition`` is the F1 of the components, where a pair matches if its IoU is above ½;
         ``segmentation`` the mean IoU of the matches; ``panoptic`` their product. Each in [0, 1], higher is
         better.
 
@@ -436,7 +436,7 @@ def find_lesions(prediction: Bools, reference: Bools, diagonal_neighbours: bool 
 def f1_of_lesions(found: Lesions) -> float:
     """F1 of touched components, in [0, 1]; 1 where neither mask has one.
 
-    Recall is the share of reference components that are touched, precision that of predicted ones.
+    Recall is the share of reference components that are touched, precision the share of predicted ones.
     """
     references, predictions = len(found.reference_voxels), len(found.prediction_voxels)
     if not references or not predictions:
@@ -472,7 +472,7 @@ def false_negative_voxels(found: Lesions) -> int:
 
 @dataclass(frozen=True, slots=True)
 class CandidateMatches:
-    """What the candidates of an image are.
+    """The candidates of an image by their matches.
 
     hits, false: boolean, shape (candidates,): matched to a lesion, and without sufficient overlap with any. A
     candidate that is neither overlaps a lesion that another one hits. lesions: the number of lesions.
@@ -501,7 +501,7 @@ def overlap_of_components(candidates: AnyIntegers, lesions: AnyIntegers, candida
 def match_candidates(overlap: Floats, least_overlap: float) -> CandidateMatches:
     """Match candidates and lesions one to one so that the sum of 1 + overlap over all pairs is the largest.
 
-    overlap: shape (lesions, candidates), in [0, 1]. least_overlap: what a pair needs. Confidences play no
+    overlap: shape (lesions, candidates), in [0, 1]. least_overlap: smallest overlap of a pair. Confidences play no
     part. Source: Saha et al. 2024, Lancet Oncol. 25:879 (PI-CAI), with an overlap of 0.1.
     """
     from scipy.optimize import linear_sum_assignment  # takes a while to import

@@ -54,7 +54,7 @@ def nearest_distances(
     """Return the distance in mm of every voxel of ``here`` to the nearest of ``there``, shape (n,).
 
     The sets are the voxels at which the planes are not 0; neither may be empty. spacing_mm: (z, y, x). The
-    order of the result is that of `coordinates`.
+    result has the order of `coordinates`.
     """
     searched, known = (sum(int(np.count_nonzero(p.values)) for p in planes) for planes in (here, there))
     if searched > MAX_SEARCHED or known > MAX_IN_TREE:
@@ -97,7 +97,7 @@ def _by_transform(
     """Transform the box of ``here``, where it is large of one half after the other, which bounds the memory.
 
     The nearest voxel can be anywhere in ``there``, so that the box includes all of it. With ``grow`` it
-    includes what is near first, and more only until no distance exceeds what was included.
+    includes near voxels first, and more only until no distance exceeds the included margin.
     """
     result = np.full(searched, np.nan, dtype=np.float32)
     whole = _extent(there)

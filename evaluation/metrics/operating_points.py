@@ -1,6 +1,6 @@
 """Points of the ROC curve: sensitivity at a specificity, the reverse, and the threshold there.
 
-Definitions at "kept points" are those of two public scripts, which read the ROC points that scikit-learn
+Definitions at "kept points" are taken from two public scripts, which read the ROC points that scikit-learn
 keeps. By default scikit-learn's `roc_curve` drops points on straight parts of the curve, and the values read
 from the others depend on the dropped ones. These definitions serve to compare with published figures only;
 all others do not depend on it.
@@ -150,11 +150,9 @@ def specificity_at_sensitivity(
 def weighted_sensitivity_at_specificity(
     table: RocTable, weights: ArrayLike | WeightedCounts, target: Fraction
 ) -> Floats:
-    """Highest sensitivity over the thresholds "score ≥ t" whose specificity is at least `target`.
+    """`sensitivity_at_specificity` by "step" under each row of weights, at a specificity of ``target``.
 
-    A group of tied scores is never split. The threshold above every score counts too, with sensitivity 0, so
-    the value is 0 where no other threshold reaches the target. For integer weights the comparison is exact
-    (for 95 %: 100·TN ≥ 95·N). A missing negative (+inf) is a false positive at every threshold t ≤ +inf; a
+    For integer weights the comparison is exact (for 95 %: 100·TN ≥ 95·N). A missing negative (+inf) is a false positive at every threshold t ≤ +inf; a
     missing positive (−inf) is detected at none, not even where everything else is.
 
     weights: shape (resamples, cases), at least 0. Returns shape (resamples,) in [0, 1]; NaN in a row where a

@@ -371,5 +371,5 @@ def euclidean_distance(a: ArrayLike, b: ArrayLike) -> Floats:
 
 
 def image_diagonal(width: float, height: float) -> float:
-    """Length of an image's diagonal, sqrt(width² + height²): the worst distance, that of a missing point."""
+    """Length of an image's diagonal, sqrt(width² + height²): the worst distance, also for a missing point."""
     return math.hypot(width, height)

@@ -17,7 +17,7 @@ Probabilities = NDArray[np.float32]
 
 
 def brier_score(probabilities: ArrayLike, labels: ArrayLike, *, weights: ArrayLike | None = None) -> float:
-    """Return the mean squared difference between predicted probabilities and what is true.
+    """Return the mean squared difference between predicted probabilities and true labels.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def brier_score(probabilities: ArrayLike, labels: ArrayLike, *, weights: ArrayLi
 
     Notes
     -----
-    NaN for empty input. For two classes, given as two columns, it is twice that of one column.
+    NaN for empty input. For two classes, two columns give twice the value of one column.
 
     References
     ----------
@@ -117,11 +117,10 @@ def _columns(probabilities: ArrayLike, labels: ArrayLike) -> tuple[Floats, Float
 
 
 def weighted_brier_score(probability: ArrayLike, positive: ArrayLike, weights: ArrayLike) -> Floats:
-    """Mean squared difference between the probability and the 0/1 label, in [0, 1]; lower is better.
+    """`brier_score` of a 0/1 label under each row of weights.
 
     probability, positive: shape (cases,); a NaN label leaves a case out, a NaN probability counts 1, the
     worst. weights: shape (resamples, cases). Returns shape (resamples,); NaN without a case.
-    Source: Brier 1950, Mon. Weather Rev. 78:1.
     """
     label = np.asarray(positive, dtype=np.float64)
     error = np.asarray(probability, dtype=np.float64) - label
@@ -130,10 +129,10 @@ def weighted_brier_score(probability: ArrayLike, positive: ArrayLike, weights: A
 
 
 def weighted_multiclass_brier_score(probability: ArrayLike, truth: ArrayLike, weights: ArrayLike) -> Floats:
-    """Mean over the cases of the squared differences summed over the classes, in [0, 2]; lower is better.
+    """`brier_score` of several classes under each row of weights.
 
     probability: shape (cases, classes); a row with NaN counts 2, the worst. truth: shape (cases,), class
-    indices, NaN leaves a case out. Shapes and empty input else as of `brier_score`.
+    indices, NaN leaves a case out. Shapes and empty input else as of `weighted_brier_score`.
     """
     shares = np.asarray(probability, dtype=np.float64)
     true = np.asarray(truth, dtype=np.float64)
@@ -146,11 +145,10 @@ def weighted_multiclass_brier_score(probability: ArrayLike, truth: ArrayLike, we
 def weighted_expected_calibration_error(
     probability: ArrayLike, positive: ArrayLike, weights: ArrayLike, bins: int = 10
 ) -> Floats:
-    """Mean distance of the predicted from the observed share of positives over bins of equal width.
+    """`expected_calibration_error` under each row of weights.
 
-    Bin k holds probabilities p with k/bins ≤ p < (k + 1)/bins, the last one p = 1 too; each counts with its
-    share of the cases. A case without a probability (NaN) counts 1, the worst. In [0, 1]; lower is better.
-    Shapes and empty input as of `brier_score`. Source: Naeini et al. 2015, AAAI, p. 2901.
+    A case without a probability (NaN) counts 1, the worst. Shapes and empty input as of
+    `weighted_brier_score`.
     """
     label = np.asarray(positive, dtype=np.float64)
     predicted = np.asarray(probability, dtype=np.float64)

@@ -308,29 +308,26 @@ def intraclass_correlation(
 
 
 def weighted_mean_absolute_error(predicted: ArrayLike, truth: ArrayLike, weights: ArrayLike) -> Floats:
-    """Mean of |predicted − true|, at least 0, in the unit of the value; lower is better.
+    """`mean_absolute_error` under each row of weights.
 
-    predicted, truth: shape (cases,); a case with NaN in either is left out. weights: shape (resamples,
-    cases). Returns shape (resamples,); NaN where no case has weight.
+    predicted, truth: shape (cases,). weights: shape (resamples, cases). Returns shape (resamples,); NaN where
+    no case has weight.
     """
     return weighted_mean(np.abs(_difference(predicted, truth)), weights)
 
 
 def weighted_root_mean_squared_error(predicted: ArrayLike, truth: ArrayLike, weights: ArrayLike) -> Floats:
-    """Root of the mean squared error, at least 0, in the unit of the value; else as `mean_absolute_error`."""
+    """`root_mean_squared_error` under each row of weights; shapes as of `weighted_mean_absolute_error`."""
     return np.sqrt(weighted_mean(_difference(predicted, truth) ** 2, weights))
 
 
 def weighted_bias(predicted: ArrayLike, truth: ArrayLike, weights: ArrayLike) -> Floats:
-    """Mean of predicted − true, in the unit of the value; 0 is best. Else as `mean_absolute_error`."""
+    """`bias` under each row of weights; shapes as of `weighted_mean_absolute_error`."""
     return weighted_mean(_difference(predicted, truth), weights)
 
 
 def weighted_normalised_absolute_error(predicted: ArrayLike, truth: ArrayLike, weights: ArrayLike) -> Floats:
-    """Sum of the absolute errors by the sum of the absolute true values, at least 0; lower is better.
-
-    NaN where all true values of weight are 0. Else as `mean_absolute_error`.
-    """
+    """`normalised_absolute_error` under each row of weights; shapes as of `weighted_mean_absolute_error`."""
     true = np.asarray(truth, dtype=np.float64)
     error = np.abs(_difference(predicted, truth))
     size = weighted_mean(np.where(np.isnan(error), np.nan, np.abs(true)), weights)
@@ -339,30 +336,28 @@ def weighted_normalised_absolute_error(predicted: ArrayLike, truth: ArrayLike, w
 
 
 def weighted_pearson_correlation(predicted: ArrayLike, truth: ArrayLike, weights: ArrayLike) -> Floats:
-    """Pearson's correlation coefficient, in [−1, 1].
+    """`pearson_correlation` under each row of weights; shapes as of `weighted_mean_absolute_error`.
 
     0 where the predictions of weight are all equal; NaN where the true values are, or where fewer than two
-    cases have weight. Shapes as of `mean_absolute_error`. Source: Pearson 1895, Proc. R. Soc. Lond. 58:240.
+    cases have weight.
     """
     return _weighted_correlation(*_entering(predicted, truth, weights))
 
 
 def weighted_spearman_correlation(predicted: ArrayLike, truth: ArrayLike, weights: ArrayLike) -> Floats:
-    """Spearman's rank correlation, in [−1, 1]: Pearson's of the ranks, ties having their mean rank.
+    """`spearman_correlation` under each row of weights; else as `weighted_pearson_correlation`.
 
-    A case of weight w counts as w cases that are tied. Else as `pearson_correlation`.
-    Source: Spearman 1904, Am. J. Psychol. 15:72.
+    A case of weight w counts as w tied cases.
     """
     first, second, matrix = _entering(predicted, truth, weights)
     return _weighted_correlation(_weighted_ranks(first, matrix), _weighted_ranks(second, matrix), matrix)
 
 
 def weighted_intraclass_correlation(predicted: ArrayLike, truth: ArrayLike, weights: ArrayLike) -> Floats:
-    """ICC(2,1): absolute agreement of prediction and truth as two raters, at most 1; higher is better.
+    """`intraclass_correlation` under each row of weights; shapes as of `weighted_mean_absolute_error`.
 
     From the mean squares of cases, raters and error: (MSC − MSE) / (MSC + MSE + 2·(MSR − MSE)/n). NaN where
-    fewer than two cases have weight, or where nothing varies. Shapes as of `mean_absolute_error`.
-    Source: Shrout and Fleiss 1979, Psychol. Bull. 86:420, ICC(2,1).
+    fewer than two cases have weight, or where nothing varies.
     """
     first, second, matrix = _entering(predicted, truth, weights)
     number = matrix.sum(axis=1)

@@ -1,4 +1,4 @@
-"""STAPLE: the hidden true mask behind those of several annotators, with how well each of them found it."""
+"""STAPLE: the hidden true mask behind several annotators' masks, and the accuracy of each annotator."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Staple:
     """The estimated mask, and how sensitive and specific every annotator is against it.
 
     ``iterations`` is the number of steps of expectation maximisation; where it did not converge, the other
-    fields are those of the last step.
+    fields have the values of the last step.
     """
 
     mask: Bools
@@ -68,7 +68,7 @@ def staple(votes: Bools, most_iterations: int = MOST_ITERATIONS) -> Staple:
 
 
 def _patterns(votes: Bools) -> tuple[Bools, Floats, NDArray[np.intp]]:
-    """Return the patterns of votes that occur (patterns, annotators), how often, and that of each pixel."""
+    """Return the patterns of votes that occur (patterns, annotators), how often, and the pattern of each pixel."""
     annotators = len(votes)
     if annotators <= _MOST_COUNTED_DIRECTLY:
         code = np.zeros(votes.shape[1], dtype=np.intp)

@@ -1,10 +1,10 @@
 """Distances between the surfaces of two regions, in 2D and 3D, under the conventions in use.
 
-Two conventions of a surface are in use (`SurfaceConvention`): "voxels" are those of a region with a neighbour
-outside of it, of equal weight; "elements" lie between voxels and are weighted by their area. Their figures
+Two conventions of a surface are in use (`SurfaceConvention`): "voxels" are the region's voxels with a face
+neighbour outside of it, of equal weight; "elements" lie between voxels and are weighted by their area. Their figures
 differ by up to several per cent.
 
-Distances are exact at any size. Memory is that of the two surfaces, and for millions of surface voxels some
+Distances are exact at any size. Memory holds the two surfaces, and for millions of surface voxels some
 ten bytes for each voxel of the box around half of them.
 """
 
@@ -177,8 +177,8 @@ def _cropped(plane: Bools) -> Crop:
 class SurfaceConvention:
     """How surfaces are compared; the definitions in use differ in these three choices.
 
-    surface: "voxels" is the region's voxels of which one of the 6 neighbours is outside of the region or of
-    the volume, each of weight 1 (grand_challenge_metrics, MedPy, MONAI, SimpleITK). "elements" lie between 2
+    surface: "voxels" are the region's voxels with one of their 6 neighbours outside of the region or of the
+    volume, each of weight 1 (grand_challenge_metrics, MedPy, MONAI, SimpleITK). "elements" lie between 2
     × 2 × 2 voxels and are weighted by their area (google-deepmind/surface-distance; Nikolov et al. 2021).
 
     percentile: "index" is the value at position ⌊0.95 (n − 1)⌋ of the sorted distances, counted from 0

@@ -66,14 +66,10 @@ def concordance_index(
 def weighted_concordance_index(
     predicted_time: ArrayLike, time: ArrayLike, event: ArrayLike, weights: ArrayLike
 ) -> Floats:
-    """Harrell's C: the share of comparable pairs whose predicted times have the order of the true ones.
+    """`concordance_index` under each row of weights, shape (resamples, cases).
 
-    predicted_time: shape (cases,), higher = later event (for a risk, its negative); NaN: no result, which
-    loses every comparable pair. time: the observed time, NaN leaves a case out; event: 1 where it was the
-    event, 0 where the case was censored. weights: shape (resamples, cases). A pair is comparable if the
-    earlier time is an event; of equal times, if exactly one is an event, which then counts as earlier. Equal
-    predictions count ½. Returns shape (resamples,) in [0, 1]; NaN without a comparable pair.
-    Source: Harrell et al. 1996, Stat. Med. 15:361.
+    predicted_time, time, event: shape (cases,). A case with the predicted time NaN loses every comparable
+    pair, one with the time NaN is left out. Returns shape (resamples,); NaN without a comparable pair.
     """
     predicted, observed = (np.asarray(column, dtype=np.float64) for column in (predicted_time, time))
     matrix = np.asarray(weights, dtype=np.float64)
