@@ -70,12 +70,8 @@ def roc_curve(scores: ArrayLike, labels: ArrayLike, *, weights: ArrayLike | None
 
     Parameters
     ----------
-    scores : array_like of float, shape (cases,)
-        Higher means more likely positive. Infinite scores are allowed, NaN is not.
-    labels : array_like of bool, shape (cases,)
-        The reference: true or 1 for a positive case, false or 0 for a negative one.
-    weights : array_like of float, shape (cases,), optional
-        Weights of the cases, finite and at least 0. By default every case has weight 1.
+    scores, labels, weights
+        See `auc`.
 
     Returns
     -------
@@ -115,12 +111,8 @@ def average_precision(scores: ArrayLike, labels: ArrayLike, *, weights: ArrayLik
 
     Parameters
     ----------
-    scores : array_like of float, shape (cases,)
-        Higher means more likely positive. Infinite scores are allowed, NaN is not.
-    labels : array_like of bool, shape (cases,)
-        The reference: true or 1 for a positive case, false or 0 for a negative one.
-    weights : array_like of float, shape (cases,), optional
-        Weights of the cases, finite and at least 0. By default every case has weight 1.
+    scores, labels, weights
+        See `auc`.
 
     Returns
     -------
@@ -167,10 +159,8 @@ def partial_auc(
 
     Parameters
     ----------
-    scores : array_like of float, shape (cases,)
-        Higher means more likely positive. Infinite scores are allowed, NaN is not.
-    labels : array_like of bool, shape (cases,)
-        The reference: true or 1 for a positive case, false or 0 for a negative one.
+    scores, labels
+        See `auc`.
     min_specificity, max_specificity : float
         The bounds, in [0, 1]; the upper one is 1 by default. Each is read as the decimal
         number that it is printed as.

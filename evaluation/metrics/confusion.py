@@ -116,10 +116,8 @@ def accuracy(
     ----------
     predicted : array_like of int or str, shape (cases,)
         The predicted class of every case. None or NaN: the case has no result.
-    reference : array_like of int or str, shape (cases,)
-        The true classes. A case with None or NaN is left out.
-    weights : array_like of float, shape (cases,), optional
-        Weights of the cases, finite and at least 0. By default every case has weight 1.
+    reference, weights
+        See `confusion_matrix`.
 
     Returns
     -------
@@ -159,10 +157,8 @@ def balanced_accuracy(
     ----------
     predicted : array_like of int or str, shape (cases,)
         The predicted class of every case. None or NaN: the case has no result.
-    reference : array_like of int or str, shape (cases,)
-        The true classes. A case with None or NaN is left out.
-    weights : array_like of float, shape (cases,), optional
-        Weights of the cases, finite and at least 0. By default every case has weight 1.
+    reference, weights
+        See `confusion_matrix`.
 
     Returns
     -------
@@ -251,10 +247,8 @@ def matthews_correlation(
     ----------
     predicted : array_like of int or str, shape (cases,)
         The predicted class of every case. None or NaN: the case has no result.
-    reference : array_like of int or str, shape (cases,)
-        The true classes. A case with None or NaN is left out.
-    weights : array_like of float, shape (cases,), optional
-        Weights of the cases, finite and at least 0. By default every case has weight 1.
+    reference, weights
+        See `confusion_matrix`.
 
     Returns
     -------
@@ -330,10 +324,8 @@ def specificity(predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLik
 
     Parameters
     ----------
-    predicted : array_like of bool, shape (cases,)
-        The decisions: true or 1 for positive.
-    reference : array_like of bool, shape (cases,)
-        The correct decisions.
+    predicted, reference
+        See `sensitivity`.
     weights : array_like of float, shape (cases,), optional
         Weights of the cases, finite and at least 0. By default every case has weight 1.
 

@@ -118,8 +118,8 @@ def _optional_booleans(values: ArrayLike) -> NDArray[Any]:
 def weighted_f1_score(predicted: ArrayLike, present: ArrayLike, weights: ArrayLike) -> Floats:
     """`f1_score` under each row of weights, shape (resamples, cases), at least 0.
 
-    predicted, present: boolean, shape (cases,). Returns shape (resamples,); 1 in a row without a positive, for
-    which the source gives no value. Raises ValueError where the shapes do not fit.
+    predicted, present: boolean, shape (cases,). Returns shape (resamples,); 1 in a row without a positive,
+    for which the source gives no value. Raises ValueError where the shapes do not fit.
     """
     said = np.asarray(predicted, dtype=np.bool_)
     truth = np.asarray(present, dtype=np.bool_)

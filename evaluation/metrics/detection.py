@@ -144,8 +144,8 @@ def mean_average_precision(
     reference_classes : array_like of int or str, shape (references,)
         The class of every reference box.
     iou_thresholds, matching, inclusive_corners, max_detections, curve : optional
-        See `box_average_precision`; ``max_detections`` limits the detections of one class in one image. EDD2020 has
-        the thresholds 0.25, 0.30, … 0.75 with "voc" and "all_points".
+        See `box_average_precision`; ``max_detections`` limits the detections of one class in one image.
+        EDD2020 has the thresholds 0.25, 0.30, … 0.75 with "voc" and "all_points".
 
     Returns
     -------

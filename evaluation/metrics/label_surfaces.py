@@ -201,16 +201,8 @@ def label_average_surface_distance(
 
     Parameters
     ----------
-    prediction : array_like of int, shape (y, x) or (z, y, x)
-        The predicted label map.
-    reference : array_like of int, same shape
-        The reference label map.
-    labels : sequence of int
-        The labels to compare; all other values are background.
-    spacing_mm : sequence of float, optional
-        Size of a voxel along every axis of the array, in mm; by default 1: the result is in voxels.
-    surface : {"elements", "voxels"}, optional
-        Elements between voxels, weighted by area, or voxels of equal weight.
+    prediction, reference, labels, spacing_mm, surface
+        See `label_hausdorff_distance`.
     directions : {"pooled", "directed"}, optional
         "pooled" is the mean of the distances of both directions together, "directed" the larger of the two
         means.
@@ -276,10 +268,8 @@ def surface_dice(
 
     Parameters
     ----------
-    prediction : array_like of bool, shape (y, x) or (z, y, x)
-        The predicted region: true or 1 inside.
-    reference : array_like of bool, same shape
-        The reference region.
+    prediction, reference
+        See `hausdorff_distance`.
     tolerance_mm : float
         At least 0. A distance that equals it up to rounding is within.
     spacing_mm : sequence of float, optional
@@ -329,12 +319,8 @@ def label_surface_dice(
 
     Parameters
     ----------
-    prediction : array_like of int, shape (y, x) or (z, y, x)
-        The predicted label map.
-    reference : array_like of int, same shape
-        The reference label map.
-    labels : sequence of int
-        The labels to compare; all other values are background.
+    prediction, reference, labels
+        See `label_hausdorff_distance`.
     tolerance_mm : float or sequence of float
         At least 0; one for all labels or one for each.
     spacing_mm : sequence of float, optional

@@ -73,10 +73,8 @@ def lesion_difference(prediction: ArrayLike, reference: ArrayLike, *, neighbours
 
     Parameters
     ----------
-    prediction : array_like of bool, shape (y, x) or (z, y, x)
-        The predicted region: true or 1 inside.
-    reference : array_like of bool, same shape
-        The reference region.
+    prediction, reference
+        See `lesion_f1`.
     neighbours : {"all", "faces"}, optional
         See `lesion_f1`.
 
@@ -115,10 +113,8 @@ def panoptic_quality(
 
     Parameters
     ----------
-    prediction : array_like of bool, shape (y, x) or (z, y, x)
-        The predicted region: true or 1 inside.
-    reference : array_like of bool, same shape
-        The reference region.
+    prediction, reference
+        See `lesion_f1`.
     neighbours : {"all", "faces"}, optional
         See `lesion_f1`.
 
@@ -162,10 +158,8 @@ def false_positive_volume(
 
     Parameters
     ----------
-    prediction : array_like of bool, shape (y, x) or (z, y, x)
-        The predicted region: true or 1 inside.
-    reference : array_like of bool, same shape
-        The reference region.
+    prediction, reference
+        See `lesion_f1`.
     spacing_mm : sequence of float, optional
         Size of a pixel along each axis, in mm. By default 1 each, so that the volume is in pixels.
     neighbours : {"all", "faces"}, optional
@@ -211,10 +205,8 @@ def false_negative_volume(
 
     Parameters
     ----------
-    prediction : array_like of bool, shape (y, x) or (z, y, x)
-        The predicted region: true or 1 inside.
-    reference : array_like of bool, same shape
-        The reference region.
+    prediction, reference
+        See `lesion_f1`.
     spacing_mm : sequence of float, optional
         Size of a pixel along each axis, in mm. By default 1 each, so that the volume is in pixels.
     neighbours : {"all", "faces"}, optional
@@ -228,8 +220,7 @@ def false_negative_volume(
     Raises
     ------
     ValueError
-        For shapes that differ or have other than two or three axes, values other than 0 and 1, or a spacing
-        that does not fit or is not above 0.
+        As `false_positive_volume`.
 
     Notes
     -----
@@ -274,10 +265,8 @@ def detection_ratio(prediction: ArrayLike, reference: ArrayLike, *, neighbours: 
 
     Parameters
     ----------
-    prediction : array_like of bool, shape (y, x) or (z, y, x)
-        The predicted region: true or 1 inside.
-    reference : array_like of bool, same shape
-        The reference region.
+    prediction, reference
+        See `lesion_f1`.
     neighbours : {"all", "faces"}, optional
         See `lesion_f1`.
 
@@ -315,10 +304,8 @@ def false_components(prediction: ArrayLike, reference: ArrayLike, *, neighbours:
 
     Parameters
     ----------
-    prediction : array_like of bool, shape (y, x) or (z, y, x)
-        The predicted region: true or 1 inside.
-    reference : array_like of bool, same shape
-        The reference region.
+    prediction, reference
+        See `lesion_f1`.
     neighbours : {"all", "faces"}, optional
         See `lesion_f1`.
 
@@ -501,8 +488,8 @@ def overlap_of_components(candidates: AnyIntegers, lesions: AnyIntegers, candida
 def match_candidates(overlap: Floats, least_overlap: float) -> CandidateMatches:
     """Match candidates and lesions one to one so that the sum of 1 + overlap over all pairs is the largest.
 
-    overlap: shape (lesions, candidates), in [0, 1]. least_overlap: smallest overlap of a pair. Confidences play no
-    part. Source: Saha et al. 2024, Lancet Oncol. 25:879 (PI-CAI), with an overlap of 0.1.
+    overlap: shape (lesions, candidates), in [0, 1]. least_overlap: smallest overlap of a pair.
+    Confidences play no part. Source: Saha et al. 2024, Lancet Oncol. 25:879 (PI-CAI), with an overlap of 0.1.
     """
     from scipy.optimize import linear_sum_assignment  # takes a while to import
 

@@ -105,10 +105,8 @@ def specificity_at_sensitivity(
 
     Parameters
     ----------
-    scores : array_like of float, shape (cases,)
-        Higher means more likely positive. Infinite scores are allowed, NaN is not.
-    labels : array_like of bool, shape (cases,)
-        The reference: true or 1 for a positive case, false or 0 for a negative one.
+    scores, labels
+        See `sensitivity_at_specificity`.
     sensitivity : float
         The required sensitivity, in [0, 1]. It is read as the decimal number that it is printed as.
     weights : array_like of float, shape (cases,), optional
@@ -152,8 +150,9 @@ def weighted_sensitivity_at_specificity(
 ) -> Floats:
     """`sensitivity_at_specificity` by "step" under each row of weights, at a specificity of ``target``.
 
-    For integer weights the comparison is exact (for 95 %: 100·TN ≥ 95·N). A missing negative (+inf) is a false positive at every threshold t ≤ +inf; a
-    missing positive (−inf) is detected at none, not even where everything else is.
+    For integer weights the comparison is exact (for 95 %: 100·TN ≥ 95·N). A missing
+    negative (+inf) is a false positive at every threshold t ≤ +inf; a missing positive (−inf) is detected at
+    none, not even where everything else is.
 
     weights: shape (resamples, cases), at least 0. Returns shape (resamples,) in [0, 1]; NaN in a row where a
     class has total weight 0. Raises ValueError unless 0 ≤ target ≤ 1.

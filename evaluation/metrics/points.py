@@ -135,10 +135,8 @@ def success_detection_rate(predicted: ArrayLike, reference: ArrayLike, radius: f
 
     Parameters
     ----------
-    predicted : array_like of float, shape (landmarks, axes)
-        The predicted landmarks.
-    reference : array_like of float, same shape
-        The reference landmarks in the same order and unit. A landmark with NaN in either is left out.
+    predicted, reference
+        See `mean_radial_error`.
     radius : float
         Largest distance of a success, itself included.
 

@@ -70,12 +70,8 @@ def root_mean_squared_error(
 
     Parameters
     ----------
-    predicted : array_like of float, shape (cases,)
-        The predicted values.
-    reference : array_like of float, shape (cases,)
-        The true values. A case with NaN in either is left out.
-    weights : array_like of float, shape (cases,), optional
-        Weights of the cases, finite and at least 0. By default every case has weight 1.
+    predicted, reference, weights
+        See `mean_absolute_error`.
 
     Returns
     -------
@@ -109,12 +105,8 @@ def bias(predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | Non
 
     Parameters
     ----------
-    predicted : array_like of float, shape (cases,)
-        The predicted values.
-    reference : array_like of float, shape (cases,)
-        The true values. A case with NaN in either is left out.
-    weights : array_like of float, shape (cases,), optional
-        Weights of the cases, finite and at least 0. By default every case has weight 1.
+    predicted, reference, weights
+        See `mean_absolute_error`.
 
     Returns
     -------
@@ -150,12 +142,8 @@ def normalised_absolute_error(
 
     Parameters
     ----------
-    predicted : array_like of float, shape (cases,)
-        The predicted values.
-    reference : array_like of float, shape (cases,)
-        The true values. A case with NaN in either is left out.
-    weights : array_like of float, shape (cases,), optional
-        Weights of the cases, finite and at least 0. By default every case has weight 1.
+    predicted, reference, weights
+        See `mean_absolute_error`.
 
     Returns
     -------
@@ -191,12 +179,8 @@ def pearson_correlation(
 
     Parameters
     ----------
-    predicted : array_like of float, shape (cases,)
-        The predicted values.
-    reference : array_like of float, shape (cases,)
-        The true values. A case with NaN in either is left out.
-    weights : array_like of float, shape (cases,), optional
-        Weights of the cases, finite and at least 0. By default every case has weight 1.
+    predicted, reference, weights
+        See `mean_absolute_error`.
 
     Returns
     -------
@@ -232,12 +216,8 @@ def spearman_correlation(
 
     Parameters
     ----------
-    predicted : array_like of float, shape (cases,)
-        The predicted values.
-    reference : array_like of float, shape (cases,)
-        The true values. A case with NaN in either is left out.
-    weights : array_like of float, shape (cases,), optional
-        Weights of the cases, finite and at least 0. By default every case has weight 1.
+    predicted, reference, weights
+        See `mean_absolute_error`.
 
     Returns
     -------
@@ -273,12 +253,8 @@ def intraclass_correlation(
 
     Parameters
     ----------
-    predicted : array_like of float, shape (cases,)
-        The predicted values.
-    reference : array_like of float, shape (cases,)
-        The true values. A case with NaN in either is left out.
-    weights : array_like of float, shape (cases,), optional
-        Weights of the cases, finite and at least 0. By default every case has weight 1.
+    predicted, reference, weights
+        See `mean_absolute_error`.
 
     Returns
     -------

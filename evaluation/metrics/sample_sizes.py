@@ -38,9 +38,9 @@ def wilson_sample_size(proportion: float, half_width: float, level: float = 0.95
 
     Notes
     -----
-    The interval is computed for the expected number of successes, which need not be whole. Its half-width falls
-    with each further case, so that any larger number of cases serves too. Cases are independent: with two
-    eyes of each person, for example, more are needed.
+    The interval is computed for the expected number of successes, which need not be whole. Its half-width
+    falls with each further case, so that any larger number of cases serves too. Cases are independent: with
+    two eyes of each person, for example, more are needed.
 
     References
     ----------

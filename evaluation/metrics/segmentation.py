@@ -67,12 +67,8 @@ def jaccard(prediction: ArrayLike, reference: ArrayLike, *, both_empty: float = 
 
     Parameters
     ----------
-    prediction : array_like of bool, any shape
-        The predicted region: true or 1 inside.
-    reference : array_like of bool, same shape
-        The reference region.
-    both_empty : float, optional
-        The value if both regions are empty.
+    prediction, reference, both_empty
+        See `dice`.
 
     Returns
     -------
@@ -143,12 +139,8 @@ def recall(prediction: ArrayLike, reference: ArrayLike, *, both_empty: float = 1
 
     Parameters
     ----------
-    prediction : array_like of bool, any shape
-        The predicted region or decisions: true or 1 for positive.
-    reference : array_like of bool, same shape
-        The reference.
-    both_empty : float, optional
-        The value if both are empty.
+    prediction, reference, both_empty
+        See `precision`.
 
     Returns
     -------
@@ -181,10 +173,8 @@ def f_beta(prediction: ArrayLike, reference: ArrayLike, beta: float, *, both_emp
 
     Parameters
     ----------
-    prediction : array_like of bool, any shape
-        The predicted region or decisions: true or 1 for positive.
-    reference : array_like of bool, same shape
-        The reference.
+    prediction, reference
+        See `precision`.
     beta : float
         Importance of recall, above 0. With 1 the result is the Dice coefficient.
     both_empty : float, optional

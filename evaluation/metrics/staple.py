@@ -68,7 +68,7 @@ def staple(votes: Bools, most_iterations: int = MOST_ITERATIONS) -> Staple:
 
 
 def _patterns(votes: Bools) -> tuple[Bools, Floats, NDArray[np.intp]]:
-    """Return the patterns of votes that occur (patterns, annotators), how often, and the pattern of each pixel."""
+    """Return the occurring patterns of votes (patterns, annotators), their counts, and each pixel's."""
     annotators = len(votes)
     if annotators <= _MOST_COUNTED_DIRECTLY:
         code = np.zeros(votes.shape[1], dtype=np.intp)

@@ -1,8 +1,8 @@
 """Distances between the surfaces of two regions, in 2D and 3D, under the conventions in use.
 
 Two conventions of a surface are in use (`SurfaceConvention`): "voxels" are the region's voxels with a face
-neighbour outside of it, of equal weight; "elements" lie between voxels and are weighted by their area. Their figures
-differ by up to several per cent.
+neighbour outside of it, of equal weight; "elements" lie between voxels and are weighted by their area. Their
+figures differ by up to several per cent.
 
 Distances are exact at any size. Memory holds the two surfaces, and for millions of surface voxels some
 ten bytes for each voxel of the box around half of them.
@@ -95,12 +95,8 @@ def average_symmetric_surface_distance(
 
     Parameters
     ----------
-    prediction : array_like of bool, shape (y, x) or (z, y, x)
-        The predicted region: true or 1 inside.
-    reference : array_like of bool, same shape
-        The reference region.
-    spacing_mm : sequence of float, optional
-        Size of a pixel along every axis of the array, in mm; by default 1.
+    prediction, reference, spacing_mm
+        See `modified_hausdorff_distance`.
 
     Returns
     -------
@@ -110,8 +106,7 @@ def average_symmetric_surface_distance(
     Raises
     ------
     ValueError
-        For shapes that differ or have other than two or three axes, values other than 0 and 1, or a spacing
-        that is not above 0.
+        As `modified_hausdorff_distance`.
 
     Notes
     -----
