@@ -29,7 +29,7 @@ from evaluation.io.box_lines import BoxFormat, read_box_lines
 from evaluation.io.kinds.boxes import Boxes, BoxList
 from evaluation.io.pixels import Size
 from evaluation.io.tables import write_csv
-from evaluation.metrics.box_matching import match_boxes
+from evaluation.metrics.boxes import match_boxes
 from evaluation.metrics.detection import DetectionTable
 from evaluation.phase.manifest import scan, seal
 

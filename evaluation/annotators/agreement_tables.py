@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Literal
 
 from evaluation.annotators.disagreement import CaseDisagreement
-from evaluation.metrics.agreement import Agreement
+from evaluation.metrics.agreement import AgreementFigure
 from evaluation.phase.output import write_rows
 
 Who = Literal["annotator", "submission"]
 
 
-def write_agreement_table(path: Path, who: Who, agreement: Iterable[Agreement]) -> None:
+def write_agreement_table(path: Path, who: Who, agreement: Iterable[AgreementFigure]) -> None:
     """Write a row for each figure; joint figures have no second annotator or submission."""
     write_rows(
         path,

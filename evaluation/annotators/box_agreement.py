@@ -8,8 +8,8 @@ from math import nan
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.metrics.box_matching import box_iou
-from evaluation.metrics.point_matching import match_pairs
+from evaluation.metrics.boxes import iou_of_corners
+from evaluation.metrics.points import match_pairs
 
 Rows = NDArray[np.float64]
 OVERLAP = 0.5
@@ -58,6 +58,6 @@ def _similarities(name: str, overlaps: Sequence[float], boxes: int) -> dict[str,
 
 def _paired(first: Rows, second: Rows, inclusive_corners: bool) -> list[tuple[int, int, float]]:
     """Return the positions and the IoU of the pairs."""
-    overlap = box_iou(first[:, np.newaxis, 2:], second[np.newaxis, :, 2:], inclusive_corners)
+    overlap = iou_of_corners(first[:, np.newaxis, 2:], second[np.newaxis, :, 2:], inclusive_corners)
     hit = match_pairs(1 - overlap, overlap >= OVERLAP, "optimal").hit
     return [(int(i), j, float(overlap[i, j])) for j, i in enumerate(hit) if i >= 0]

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.annotators.masks import Rules, majority_vote
-from evaluation.metrics.box_fusion import FusedBoxes, non_maximum_suppression, weighted_boxes_fusion
-from evaluation.metrics.box_matching import box_iou
+from evaluation.metrics.box_fusion import FusedBoxes, fuse_boxes, suppress_boxes
+from evaluation.metrics.boxes import iou_of_corners
 
 Rows = NDArray[np.float64]
 
@@ -65,7 +65,7 @@ def voted_boxes(
     while left.size:
         first, left = left[0], left[1:]
         members = [first]
-        overlap = box_iou(corners[left], corners[first], inclusive_corners)
+        overlap = iou_of_corners(corners[left], corners[first], inclusive_corners)
         for other in np.unique(owner[left]):
             theirs = np.flatnonzero(owner[left] == other)
             best = theirs[overlap[theirs].argmax()]
@@ -93,8 +93,8 @@ def _mean(rows: Rows) -> Rows:
 
 def _fused(corners: Rows, confidence: Rows, members: int, kind: BoxRules, rules: Rules) -> FusedBoxes:
     if rules.boxes == "nms":
-        return non_maximum_suppression(corners, confidence, rules.box_iou, kind.inclusive_corners)
-    return weighted_boxes_fusion(corners, confidence, members, rules.box_iou, kind.inclusive_corners)
+        return suppress_boxes(corners, confidence, rules.box_iou, kind.inclusive_corners)
+    return fuse_boxes(corners, confidence, members, rules.box_iou, kind.inclusive_corners)
 
 
 def _most_agreed(corners: Rows, owner: NDArray[np.intp], inclusive_corners: bool) -> NDArray[np.intp]:
@@ -102,7 +102,7 @@ def _most_agreed(corners: Rows, owner: NDArray[np.intp], inclusive_corners: bool
     support = np.array(
         [
             # Sorted, so that rounding does not depend on the order of the annotators.
-            np.sort(box_iou(corners[owner != own], corner, inclusive_corners)).sum()
+            np.sort(iou_of_corners(corners[owner != own], corner, inclusive_corners)).sum()
             for corner, own in zip(corners, owner, strict=True)
         ]
     )

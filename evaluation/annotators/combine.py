@@ -29,7 +29,7 @@ from evaluation.io.kinds.number import Label, Number
 from evaluation.io.kinds.point import Point, PointInImage
 from evaluation.io.kinds.volume import ConfidenceVolume, Volume
 from evaluation.io.volumes.case_geometry import geometry_of
-from evaluation.metrics.crop import Box, Crop
+from evaluation.metrics.crops import Box, Crop
 
 
 @singledispatch

@@ -19,9 +19,9 @@ from evaluation.io.kinds.label_mask import LabelMask
 from evaluation.io.kinds.multilabel_mask import MultilabelMask
 from evaluation.io.kinds.number import Label, Number
 from evaluation.io.kinds.point import Point, PointInImage, distance
-from evaluation.metrics.box_matching import box_iou
-from evaluation.metrics.crop import Crop
-from evaluation.metrics.overlap import dice, overlap_of, region_of
+from evaluation.metrics.boxes import iou_of_corners
+from evaluation.metrics.crops import Crop
+from evaluation.metrics.segmentation import dice_of_counts, overlap_of, region_of
 
 Figure = TypeVar("Figure")
 LeftOut = Mapping[str, Collection[str]]
@@ -122,7 +122,7 @@ def measures(kind: Kind, first: Any, second: Any) -> Mapping[str, float]:
 def _dice(kind: LabelMask, first: Crop, second: Crop) -> Mapping[str, float]:
     """Return the Dice of every region; NaN where neither annotator marked it."""
     return {
-        f"{kind.labels[label]} Dice": dice(
+        f"{kind.labels[label]} Dice": dice_of_counts(
             overlap_of(region_of(first, labels), region_of(second, labels)), both_empty=nan
         )
         for label, labels in kind.regions()
@@ -134,7 +134,9 @@ def _dice_of_classes(
     kind: MultilabelMask, first: tuple[Crop, ...], second: tuple[Crop, ...]
 ) -> Mapping[str, float]:
     pairs = zip(kind.classes, first, second, strict=True)
-    return {f"{name} Dice": dice(overlap_of(one, other), both_empty=nan) for name, one, other in pairs}
+    return {
+        f"{name} Dice": dice_of_counts(overlap_of(one, other), both_empty=nan) for name, one, other in pairs
+    }
 
 
 @measures.register
@@ -147,7 +149,7 @@ def _boxes_in_space(kind: BoxesInSpace, first: Boxes, second: Boxes) -> Mapping[
     """Return the similarities of lists; for single boxes the IoU, however small."""
     if kind.single:
         (one,), (other,) = first.rows[:, 2:], second.rows[:, 2:]
-        return {"IoU": float(box_iou(one, other, inclusive_corners=False))}
+        return {"IoU": float(iou_of_corners(one, other, inclusive_corners=False))}
     return compared_boxes(first.rows, second.rows, kind.attributes.classes, inclusive_corners=False)
 
 

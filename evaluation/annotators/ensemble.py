@@ -23,7 +23,7 @@ from evaluation.core.field import Field, Files
 from evaluation.core.form import STACK_NAME, Form
 from evaluation.core.source import FileSource
 from evaluation.io.kinds.number import Number
-from evaluation.metrics.agreement import Agreement
+from evaluation.metrics.agreement import AgreementFigure
 from evaluation.phase.output import whole_folder
 from evaluation.platform.submission_writer import AlgorithmWriter, ArchiveWriter, InputImage
 from evaluation.workers.progress import Progress, no_progress
@@ -41,7 +41,7 @@ class Ensemble:
     submissions: tuple[str, ...]
     tasks: tuple[str, ...]
     cases: Mapping[str, int]
-    agreement: tuple[Agreement, ...]
+    agreement: tuple[AgreementFigure, ...]
     disagreement: Disagreements
 
 

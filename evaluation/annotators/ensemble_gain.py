@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evaluation.annotators.disagreement import CaseDisagreement
 from evaluation.core.aggregation import metric_values
@@ -19,6 +18,7 @@ from evaluation.core.fault import PhaseError
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import CLUSTER_COLUMN
 from evaluation.evaluate import Rejection, evaluate
+from evaluation.metrics.arrays import Floats
 from evaluation.phase.output import write_rows
 from evaluation.phase.phase import Phase
 from evaluation.ranking.comparisons import compare
@@ -28,7 +28,6 @@ from evaluation.ranking.pair_tests import TestChoice
 from evaluation.ranking.resampling import TeamCases
 from evaluation.ranking.statistics.pairwise import holm
 
-FloatArray = NDArray[np.float64]
 _THIRDS = 3
 _FEWEST = 6
 
@@ -234,7 +233,7 @@ def _by_disagreement(
             yield GainByDisagreement(metric, field, measure, len(shared), correlation, *thirds)
 
 
-def spearman(first: FloatArray, second: FloatArray) -> float | None:
+def spearman(first: Floats, second: Floats) -> float | None:
     """Return Spearman's rank correlation in [−1, 1], ties by mid-ranks; None where one of them is constant.
 
     first, second: finite, shape (cases,). Source: Spearman 1904, Am. J. Psychol. 15:72.
@@ -242,5 +241,5 @@ def spearman(first: FloatArray, second: FloatArray) -> float | None:
     ranks = mid_ranks(np.stack([first, second]))
     if (ranks == ranks[:, :1]).all(axis=1).any():
         return None
-    correlations: FloatArray = np.asarray(np.corrcoef(ranks))
+    correlations: Floats = np.asarray(np.corrcoef(ranks))
     return float(correlations[0, 1])

@@ -11,9 +11,14 @@ from typing import Any
 
 from evaluation.annotators.comparison import Figure, LeftOut, amounts, categories, counting, measures
 from evaluation.core.field import Kind
-from evaluation.metrics.agreement import Agreement, cohen_kappa, fleiss_kappa
-from evaluation.metrics.intraclass import intraclass_correlations, limits_of_agreement
-from evaluation.metrics.krippendorff import krippendorff_alpha
+from evaluation.metrics.agreement import (
+    AgreementFigure,
+    cohen_kappa,
+    fleiss_kappa,
+    intraclass_correlations,
+    krippendorff_alpha,
+    limits_of_agreement,
+)
 
 
 @dataclass
@@ -59,7 +64,7 @@ class FieldAgreement:
                 if not math.isnan(value):
                     self._measures[name, first, second].append(value)
 
-    def result(self) -> list[Agreement]:
+    def result(self) -> list[AgreementFigure]:
         """Return the figures of decisions, of numbers, and the mean measures of every pair.
 
         Decisions: Cohen's kappa of every pair, Fleiss' kappa and Krippendorff's alpha of all. Numbers:
@@ -88,7 +93,7 @@ class FieldAgreement:
             found.append(self._agreement(f"mean {name}", first, second, len(values), mean))
         return [agreement for agreement in found if not math.isnan(agreement.value)]
 
-    def _of_numbers(self, prefix: str, cases: Sequence[Mapping[str, float]]) -> Iterator[Agreement]:
+    def _of_numbers(self, prefix: str, cases: Sequence[Mapping[str, float]]) -> Iterator[AgreementFigure]:
         annotators = sorted({annotator for case in cases for annotator in case})
         of_all = [case for case in cases if len(case) == len(annotators)]
         table = [[case[annotator] for annotator in annotators] for case in of_all]
@@ -120,5 +125,5 @@ class FieldAgreement:
                     upper=interval.upper,
                 )
 
-    def _agreement(self, measure: str, first: str, second: str, cases: int, value: float) -> Agreement:
-        return Agreement(self.name, measure, first, second, cases, value)
+    def _agreement(self, measure: str, first: str, second: str, cases: int, value: float) -> AgreementFigure:
+        return AgreementFigure(self.name, measure, first, second, cases, value)

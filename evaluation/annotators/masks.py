@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from evaluation.core.fault import PhaseError
 from evaluation.core.form import CaseForm
 from evaluation.io.kinds.label_mask import LabelMask
-from evaluation.metrics.crop import Box, Crop
+from evaluation.metrics.crops import Box, Crop
 from evaluation.metrics.staple import staple
 
 Mask = NDArray[np.bool_]

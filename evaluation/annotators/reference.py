@@ -22,7 +22,7 @@ from evaluation.annotators.masks import Rules
 from evaluation.annotators.scoring import AnnotatorScore, score_annotators
 from evaluation.core.fault import PhaseError
 from evaluation.core.field import Kind
-from evaluation.metrics.agreement import Agreement
+from evaluation.metrics.agreement import AgreementFigure
 from evaluation.phase.config import FILE_NAME
 from evaluation.phase.output import whole_folder, write_report, write_rows
 from evaluation.phase.writer import SampleCase, write_phase
@@ -43,7 +43,7 @@ class FusedReference:
     annotators_of_cases: Mapping[str, Mapping[int, int]]
     values_of_annotators: Mapping[str, Mapping[str, int]]
     dropped: int
-    agreement: tuple[Agreement, ...]
+    agreement: tuple[AgreementFigure, ...]
     disagreement: tuple[CaseDisagreement, ...]
     scores: tuple[AnnotatorScore, ...]
 

@@ -6,14 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evaluation.charts.chart import Chart
 from evaluation.charts.encodings import share, tooltip
 from evaluation.charts.theme import BLUE, GREY
+from evaluation.metrics.arrays import Floats
 from evaluation.metrics.intervals import wilson_interval
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from evaluation.charts.precision_recall import PrecisionBand, PrecisionRecallCurve
 from evaluation.charts.roc import Band, Curve, OperatingPoint
-from evaluation.metrics.probabilities import found_at_thresholds
-from evaluation.metrics.roc import RocTable, roc_points, sensitivity_at_specificity, weighted_counts
-
-Floats = NDArray[np.float64]
+from evaluation.metrics.arrays import Floats
+from evaluation.metrics.classification import RocTable, found_at_thresholds, roc_points, weighted_counts
+from evaluation.metrics.operating_points import weighted_sensitivity_at_specificity
 
 _STEPS = 250
 """Most distinct positions of a curve along each axis, approximately."""
@@ -37,7 +36,9 @@ def roc_band(table: RocTable, weights: Iterable[Floats]) -> Band:
     rows = []
     for block in weights:
         counts = weighted_counts(table, block)
-        rows.append(np.column_stack([sensitivity_at_specificity(table, counts, 1 - rate) for rate in rates]))
+        rows.append(
+            np.column_stack([weighted_sensitivity_at_specificity(table, counts, 1 - rate) for rate in rates])
+        )
     lower, upper = np.nanquantile(np.vstack(rows), _LEVEL, axis=0)
     return Band(np.array([float(rate) for rate in rates]), lower, upper)
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evaluation.charts.chart import Chart, Record
 from evaluation.charts.encodings import quantity, share
 from evaluation.charts.theme import BLUE, GREY
+from evaluation.metrics.arrays import Floats
 
-Floats = NDArray[np.float64]
 _DASHES = [[1, 0], [6, 3], [2, 2]]
 _MODEL, _ALL, _NONE = "submission", "all positive", "none positive"
 

@@ -11,13 +11,13 @@ from evaluation.charts.chart import Chart, Record, if_selected
 from evaluation.charts.encodings import quantity, tooltip
 from evaluation.charts.teams import TeamMarks, team_colour, team_shape
 from evaluation.charts.theme import GREY, VERMILION
+from evaluation.metrics.arrays import Floats
 from evaluation.ranking.methods.tied_ranks import Better, competition_ranks
 
 MOST_POINTS = 1_200
 """Above so many values, bins replace the points and lines."""
 _BINS = 24
 _WIDTH = 0.8
-Floats = NDArray[np.float64]
 
 
 def ranks_by_case(values: Floats, better: Better) -> NDArray[np.int64]:

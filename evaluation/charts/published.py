@@ -19,7 +19,8 @@ from evaluation.charts.metric_intervals import MetricInterval, metric_intervals_
 from evaluation.charts.roc import Curve, roc_chart
 from evaluation.core.challenge import metrics_of
 from evaluation.core.metric import Metric
-from evaluation.metrics.roc import roc_table, sensitivity_at_specificity
+from evaluation.metrics.classification import roc_table
+from evaluation.metrics.operating_points import weighted_sensitivity_at_specificity
 from evaluation.phase.config import ChartName
 from evaluation.phase.leaderboard_metrics import needed_metrics
 from evaluation.phase.public_digits import digits_of
@@ -127,7 +128,8 @@ def _curves(scores: Scores, metrics: MetricsFile) -> Iterator[Curve]:
             digits = digits_of(scores.phase.config, f"{task.name}.{metric.name}").spread
             rates = [Fraction(step, _STEPS) for step in range(1, _STEPS)]
             found = [
-                round(float(sensitivity_at_specificity(roc, weights, 1 - rate)[0]), digits) for rate in rates
+                round(float(weighted_sensitivity_at_specificity(roc, weights, 1 - rate)[0]), digits)
+                for rate in rates
             ]
             yield Curve(
                 f"{task.title}: {metric.title}",

@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from evaluation.charts.chart import Chart, Record
 from evaluation.charts.encodings import share, tooltip
 from evaluation.charts.theme import GREY, Marks, colour_scale, dash_scale, marks_of
-
-Floats = NDArray[np.float64]
+from evaluation.metrics.arrays import Floats
 
 
 @dataclass(frozen=True)

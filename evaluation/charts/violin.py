@@ -6,16 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evaluation.charts.chart import Chart, Record
 from evaluation.charts.encodings import quantity, tooltip
 from evaluation.charts.theme import BLUE, GREY
+from evaluation.metrics.arrays import Floats
 
 _GRID = 81
 _HALF_WIDTH = 0.4
 _SMALLEST_BANDWIDTH = 0.01
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

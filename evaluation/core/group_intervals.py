@@ -8,20 +8,20 @@ from functools import cached_property
 
 import numpy as np
 
-from evaluation.core.case_table import CaseTable, FloatArray, WeightedCases
+from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.metric import IntervalMethod, Metric
 from evaluation.core.resampling import Group, Resampling, values_under
-from evaluation.metrics.area_interval import area_interval
-from evaluation.metrics.bootstrap import Bootstrap
+from evaluation.metrics.arrays import Floats
+from evaluation.metrics.bootstrap import Bootstrap, resampled_shares
 from evaluation.metrics.delong import components
 from evaluation.metrics.intervals import (
     Interval,
+    StudentisedMeans,
+    area_interval,
     percentile_interval,
     wilson_bootstrap_interval,
     wilson_interval,
 )
-from evaluation.metrics.resampled_shares import resampled_shares
-from evaluation.metrics.studentised import StudentisedMeans
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class MethodInterval:
 
 
 Found = dict[str, tuple[MethodInterval, ...]]
-Values = dict[str, FloatArray]
+Values = dict[str, Floats]
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Sample:
         values = np.stack([table[column] for column in columns for table in self.tables])
         return StudentisedMeans(values, self.bootstrap.unit_of_case)
 
-    def share_columns(self) -> list[FloatArray]:
+    def share_columns(self) -> list[Floats]:
         """Return the columns of the shares that are resampled, of each table."""
         columns = [metric.aggregate.share_column or "" for metric in self.shares.values()]
         return [table[column] for column in columns for table in self.tables]
@@ -129,13 +129,13 @@ def intervals_of_sample(sample: Sample, values: Values) -> Found:
     }
 
 
-def _by_metric(values: FloatArray, metrics: Iterable[str], tables: Sequence[CaseTable]) -> Values:
+def _by_metric(values: Floats, metrics: Iterable[str], tables: Sequence[CaseTable]) -> Values:
     """Return values of shape (rows, metrics · tables) by metric."""
     of_metrics = values.reshape(len(values), -1, len(tables))
     return {name: of_metrics[:, position] for position, name in enumerate(metrics)}
 
 
-def _from_values(name: str, values: FloatArray, sample: Sample) -> list[Interval]:
+def _from_values(name: str, values: Floats, sample: Sample) -> list[Interval]:
     """Return the intervals of bootstrap values of shape (tables, resamples)."""
     if sample.methods[name] == "percentile":
         return [percentile_interval(of_table) for of_table in values]

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.core.case_table import FloatArray
 from evaluation.core.metric import Strata
 from evaluation.core.resampling import Resampling, Units
+from evaluation.metrics.arrays import Floats
 from evaluation.metrics.bootstrap import bootstrap_weights
 
 _MOST_DRAWS = 20  # for each resample that is wanted
 
 
-def joint_weights(strata: Strata, units: Units | None, resampling: Resampling) -> Iterator[FloatArray]:
+def joint_weights(strata: Strata, units: Units | None, resampling: Resampling) -> Iterator[Floats]:
     """Yield blocks of case weights under which every metric exists, (rows, cases), ``resamples`` rows in all.
 
     strata: shape (metrics, cases), −1 where a case does not enter a metric. units: shape (cases,), the

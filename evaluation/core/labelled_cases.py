@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.case_table import CaseTable, WeightedCases
-from evaluation.metrics import roc
 from evaluation.metrics.bootstrap import UnitWeights
+from evaluation.metrics.classification import RocTable, WeightedCounts, roc_table, weighted_counts
 
 
 @dataclass(frozen=True)
@@ -39,12 +39,12 @@ def strata_of_labels(table: CaseTable, label: str) -> NDArray[np.int64]:
     return np.where(np.isnan(labels), -1, labels).astype(np.int64)
 
 
-def roc_table_of(table: CaseTable, score: str, label: str) -> roc.RocTable:
+def roc_table_of(table: CaseTable, score: str, label: str) -> RocTable:
     """Return the sorted cases that have a label, made once for a table."""
 
-    def build(table: CaseTable) -> roc.RocTable:
+    def build(table: CaseTable) -> RocTable:
         labelled = ~np.isnan(table[label])
-        return roc.roc_table(table[score][labelled], table[label][labelled] > 0)
+        return roc_table(table[score][labelled], table[label][labelled] > 0)
 
     return table.derive(("roc", score, label), build)
 
@@ -55,14 +55,14 @@ def labelled_weights(cases: WeightedCases, label: str) -> NDArray[np.number]:
     return cases.weights if labelled.all() else cases.weights[:, labelled]
 
 
-def roc_counts_of(cases: WeightedCases, score: str, label: str) -> roc.WeightedCounts:
+def roc_counts_of(cases: WeightedCases, score: str, label: str) -> WeightedCounts:
     """Return the sums of weights that every figure of a ROC curve needs, made once for a table."""
 
-    def count(cases: WeightedCases) -> roc.WeightedCounts:
+    def count(cases: WeightedCases) -> WeightedCounts:
         table = roc_table_of(cases.table, score, label)
         if not isinstance(cases.given, UnitWeights):
-            return roc.weighted_counts(table, labelled_weights(cases, label))
+            return weighted_counts(table, labelled_weights(cases, label))
         labelled = ~np.isnan(cases.table[label])
-        return roc.weighted_counts(table, cases.given if labelled.all() else cases.given.among(labelled))
+        return weighted_counts(table, cases.given if labelled.all() else cases.given.among(labelled))
 
     return cases.derive(("roc", score, label), count)

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.core.case_table import CaseTable, FloatArray, WeightedCases
+from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.metric import IntervalMethod, Metric, Strata
+from evaluation.metrics.arrays import Floats, distinct
 from evaluation.metrics.averages import weighted_means
 from evaluation.metrics.bootstrap import Bootstrap, UnitWeights, bootstrap_of
-from evaluation.metrics.distinct import distinct
 
 CLUSTER_COLUMN = "cluster"
 """The column of the case table that says which cases belong together, such as the eyes of a person."""
@@ -122,10 +122,10 @@ def strata_or_reason(
 
 
 def values_under(
-    metrics: Mapping[str, Metric], tables: Sequence[CaseTable], blocks: Iterable[FloatArray | UnitWeights]
-) -> dict[str, FloatArray]:
+    metrics: Mapping[str, Metric], tables: Sequence[CaseTable], blocks: Iterable[Floats | UnitWeights]
+) -> dict[str, Floats]:
     """Return metrics by name under blocks of weights, shape (rows of all blocks, tables)."""
-    found: dict[str, list[FloatArray]] = {name: [] for name in metrics}
+    found: dict[str, list[Floats]] = {name: [] for name in metrics}
     for weights in blocks:
         weighted = [WeightedCases(table, weights) for table in tables]
         for name, metric in metrics.items():
@@ -133,7 +133,7 @@ def values_under(
     return {name: np.concatenate(parts) for name, parts in found.items()}
 
 
-def _values_of_tables(metric: Metric, weighted: Sequence[WeightedCases]) -> FloatArray:
+def _values_of_tables(metric: Metric, weighted: Sequence[WeightedCases]) -> Floats:
     column = metric.aggregate.spread_column
     if column is None or len(weighted) == 1:
         return np.stack([metric.aggregate.values(cases) for cases in weighted], axis=1)

@@ -10,14 +10,14 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from evaluation.core.case_table import CaseTable, FloatArray, WeightedCases
+from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.labelled_cases import strata_of_labels
 from evaluation.core.metric import Aggregate, Strata
+from evaluation.metrics.arrays import Floats, ratio_or_nan
 from evaluation.metrics.averages import weighted_deviation, weighted_mean
-from evaluation.metrics.ratio import ratio_or_nan
-from evaluation.metrics.survival import concordance_index
+from evaluation.metrics.survival import weighted_concordance_index
 
-Figure = Callable[[ArrayLike, ArrayLike, ArrayLike], FloatArray]
+Figure = Callable[[ArrayLike, ArrayLike, ArrayLike], Floats]
 
 _LIMIT = 1.96
 _MAX_PAIRED_CASES = 2000  # for figures whose time is quadratic in the cases
@@ -34,7 +34,7 @@ def root_mean_square_of(column: str) -> Aggregate:
 def ratio_of_sums(numerator: str, denominator: str) -> Aggregate:
     """Return the ratio of the sums of two columns, over the cases for which both are defined."""
 
-    def values(cases: WeightedCases) -> FloatArray:
+    def values(cases: WeightedCases) -> Floats:
         above, below = (weighted_mean(cases.table[name], cases.weights) for name in (numerator, denominator))
         return ratio_or_nan(above, below)
 
@@ -47,7 +47,7 @@ def limit_of_agreement_of(difference: str, upper: bool) -> Aggregate:
     Source: Bland and Altman 1986, Lancet 327:307.
     """
 
-    def values(cases: WeightedCases) -> FloatArray:
+    def values(cases: WeightedCases) -> Floats:
         column, weights = cases.table[difference], cases.weights
         number = weights @ ~np.isnan(column)
         variance = weighted_deviation(column, weights) ** 2 * ratio_or_nan(number * 1.0, number - 1.0)
@@ -63,7 +63,7 @@ def agreement_of(predicted: str, true: str, figure: Figure) -> Aggregate:
     Values below −1, possible for an intraclass correlation of few cases, count as −1.
     """
 
-    def values(cases: WeightedCases) -> FloatArray:
+    def values(cases: WeightedCases) -> Floats:
         made, wanted = cases.table[predicted], cases.table[true]
         missing = cases.weights @ (np.isnan(made) & ~np.isnan(wanted)) > 0
         value = np.maximum(figure(made, wanted, cases.weights), -1.0)
@@ -79,10 +79,10 @@ def agreement_of(predicted: str, true: str, figure: Figure) -> Aggregate:
 def concordance_of(predicted: str, time: str, event: str, risk: bool) -> Aggregate:
     """Return Harrell's concordance index; with ``risk`` a higher prediction means an earlier event."""
 
-    def values(cases: WeightedCases) -> FloatArray:
+    def values(cases: WeightedCases) -> Floats:
         table = cases.table
         order = -table[predicted] if risk else table[predicted]
-        return concordance_index(order, table[time], table[event], cases.weights)
+        return weighted_concordance_index(order, table[time], table[event], cases.weights)
 
     return Aggregate(values, strata=lambda table: strata_of_labels(table, event), max_cases=_MAX_PAIRED_CASES)
 

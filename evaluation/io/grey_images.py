@@ -21,7 +21,7 @@ from evaluation.io.metaimage import read_metaimage
 from evaluation.io.pixels import Size
 from evaluation.io.png import read_png, write_png
 from evaluation.io.tiff import read_tiff, write_tiff
-from evaluation.metrics.crop import Crop, crop
+from evaluation.metrics.crops import Crop, crop
 
 EXTENSIONS = (".bmp", ".png", ".tif", ".tiff", ".mha")
 

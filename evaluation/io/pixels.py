@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.fault import FaultKind, ReadError
-from evaluation.metrics.crop import distinct_values
+from evaluation.metrics.crops import distinct_values
 
 MAX_PIXELS = 1 << 26
 """The maximum number of pixels of an image if the phase gives no size."""

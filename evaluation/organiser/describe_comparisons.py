@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
-FloatArray = NDArray[np.float64]
+from evaluation.metrics.arrays import Floats
+
 KRUSKAL_WALLIS, RANK_SUM = "Kruskal–Wallis", "rank-sum"
 FEWEST = 5
 """Fewest values in a group for a good approximation of the Kruskal–Wallis statistic."""
@@ -36,7 +36,7 @@ class TestOfGroups:
     note: str = ""
 
 
-def compare_groups(values: Mapping[str, FloatArray], against: str | None = None) -> list[TestOfGroups]:
+def compare_groups(values: Mapping[str, Floats], against: str | None = None) -> list[TestOfGroups]:
     """Return the tests between groups of independent values, without the groups that have no value.
 
     More than two groups: the Kruskal–Wallis test over all of them, then Wilcoxon's two-sided rank-sum test
@@ -62,7 +62,7 @@ def _pairs(groups: Sequence[str], against: str | None) -> list[tuple[str, str]]:
     return [(against, group) for group in groups if group != against]
 
 
-def _kruskal_wallis(groups: Sequence[FloatArray]) -> TestOfGroups:
+def _kruskal_wallis(groups: Sequence[Floats]) -> TestOfGroups:
     pooled = np.concatenate(groups)
     if (pooled == pooled[0]).all():
         return TestOfGroups(KRUSKAL_WALLIS, "", "", None, None, None, "all values are equal")
@@ -73,9 +73,7 @@ def _kruskal_wallis(groups: Sequence[FloatArray]) -> TestOfGroups:
     return TestOfGroups(KRUSKAL_WALLIS, "", "", float(found.statistic), p_value, p_value, note)
 
 
-def _rank_sum(
-    first: str, second: str, one: FloatArray, other: FloatArray, number_of_tests: int
-) -> TestOfGroups:
+def _rank_sum(first: str, second: str, one: Floats, other: Floats, number_of_tests: int) -> TestOfGroups:
     pooled = np.concatenate((one, other))
     if (pooled == pooled[0]).all():
         return TestOfGroups(RANK_SUM, first, second, None, None, None, "all values are equal")

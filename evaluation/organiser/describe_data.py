@@ -15,7 +15,7 @@ from evaluation.core.field import AnyField, CaseColumns
 from evaluation.core.form import CaseForm
 from evaluation.io.kinds.boxes_in_space import BoxesInSpace
 from evaluation.io.kinds.flags import FlagSet
-from evaluation.metrics.cup_to_disc import VerticalDiameter
+from evaluation.metrics.segmentation import VerticalDiameter
 from evaluation.organiser.describe_columns import Classes, Numbers, columns_of, of_case_table, unlisted
 from evaluation.organiser.describe_objects import flags_of, measured_objects
 from evaluation.organiser.describe_quantities import (

@@ -19,9 +19,13 @@ from evaluation.io.kinds.label_mask import LabelMask
 from evaluation.io.kinds.multilabel_mask import MultilabelMask
 from evaluation.io.kinds.volume import StoredVolume
 from evaluation.io.volumes.case_geometry import geometry_of
-from evaluation.metrics.crop import Crop
-from evaluation.metrics.cup_to_disc import VerticalDiameter, vertical_cup_to_disc_ratio, vertical_diameter
-from evaluation.metrics.overlap import region_of
+from evaluation.metrics.crops import Crop
+from evaluation.metrics.segmentation import (
+    VerticalDiameter,
+    region_of,
+    vertical_cup_to_disc_ratio,
+    vertical_diameter,
+)
 
 Number = float | tuple[float, ...] | None
 """One number of a case, one per object, or None where the case lacks the structure."""

@@ -12,6 +12,7 @@ from scipy.special import bdtr
 
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
+from evaluation.metrics.arrays import Floats
 from evaluation.metrics.bootstrap import bootstrap_weights
 from evaluation.metrics.intervals import Interval, percentile_interval
 from evaluation.ranking.annotators import ReadColumns, curve_of, is_decision
@@ -19,8 +20,6 @@ from evaluation.ranking.pair_tests import TestChoice
 from evaluation.ranking.resampling import TeamCases
 from evaluation.ranking.statistics.means import mean_tests
 from evaluation.ranking.statistics.pairwise import PairTest, holm_of_families, sign
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -90,12 +89,12 @@ def annotator_points(
 class _Compared:
     """Scores of a team and decisions of an annotator on the same labelled cases; arrays of shape (cases,)."""
 
-    score: FloatArray
+    score: Floats
     positive: NDArray[np.bool_]
     decided: NDArray[np.bool_]
     units: NDArray[np.int64] | None
 
-    def detected(self, weights: FloatArray) -> NDArray[np.bool_]:
+    def detected(self, weights: Floats) -> NDArray[np.bool_]:
         """Return which positives the team detects, shape (rows, positives).
 
         weights: of cases, shape (rows, cases). A positive is detected where the negatives that score less
@@ -110,7 +109,7 @@ class _Compared:
         # A missing positive is below every threshold.
         return np.asarray((left >= rejected) & (scores > -math.inf))
 
-    def difference(self, weights: FloatArray) -> FloatArray:
+    def difference(self, weights: Floats) -> Floats:
         """Return the team's sensitivity minus the annotator's, shape (rows,)."""
         of_positives = weights[:, self.positive]
         by_annotator = self.decided[self.positive]
@@ -186,7 +185,7 @@ def _interval(one: _Compared, resampling: Resampling) -> Interval | None:
     return percentile_interval(np.concatenate(list(_differences(one, blocks))))
 
 
-def _differences(one: _Compared, blocks: Iterator[FloatArray]) -> Iterator[FloatArray]:
+def _differences(one: _Compared, blocks: Iterator[Floats]) -> Iterator[Floats]:
     for block in blocks:
         weights = np.asarray(block, dtype=np.float64)
         drawn = weights[:, one.positive].any(axis=1) & weights[:, ~one.positive].any(axis=1)

@@ -9,18 +9,17 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.fault import PhaseError
 from evaluation.core.form import name_key
 from evaluation.core.metric import Curve, Metric
+from evaluation.metrics.arrays import Floats
 from evaluation.phase.organiser_tables import organiser_table
 from evaluation.ranking.results import RankingError
 
-FloatArray = NDArray[np.float64]
 NAME = "name"
-ReadColumns = Callable[[tuple[str, ...]], Mapping[str, FloatArray]]
+ReadColumns = Callable[[tuple[str, ...]], Mapping[str, Floats]]
 """Returns columns in the order of the cases that are named."""
 
 
@@ -58,7 +57,7 @@ class AnnotatorsSection:
     classifiers: dict[str, dict[str, float]]
 
 
-def operating_point(decision: FloatArray, label: FloatArray) -> OperatingPoint:
+def operating_point(decision: Floats, label: Floats) -> OperatingPoint:
     """Return sensitivity, specificity and accuracy of binary decisions.
 
     decision, label: shape (cases,), 0 or 1; cases where either is NaN are left out.
@@ -78,13 +77,13 @@ def operating_point(decision: FloatArray, label: FloatArray) -> OperatingPoint:
     )
 
 
-def is_decision(values: FloatArray) -> bool:
+def is_decision(values: Floats) -> bool:
     """Return whether a column holds decisions, 0 and 1 (NaN: not read); any other is a score."""
     return set(values[~np.isnan(values)].tolist()) <= {0.0, 1.0}
 
 
 def agreement_of(
-    first: str, second: str, decisions: Mapping[str, FloatArray], label: FloatArray
+    first: str, second: str, decisions: Mapping[str, Floats], label: Floats
 ) -> AnnotatorAgreement:
     """Return the agreement of two annotators on the labelled cases that both annotated."""
     a, b = decisions[first], decisions[second]
@@ -95,7 +94,7 @@ def agreement_of(
 
 
 def describe_annotators(
-    columns: Mapping[str, FloatArray], metrics: Mapping[str, Metric], tables: Mapping[str, CaseTable]
+    columns: Mapping[str, Floats], metrics: Mapping[str, Metric], tables: Mapping[str, CaseTable]
 ) -> AnnotatorsSection:
     """Return the figures of annotators and of other classifiers.
 
@@ -153,7 +152,7 @@ def curve_of(metrics: Mapping[str, Metric]) -> tuple[str, Curve]:
     raise RankingError("annotators need a task with an area under the ROC curve; this challenge has none")
 
 
-def read_annotators(path: Path, cases: tuple[str, ...]) -> dict[str, FloatArray]:
+def read_annotators(path: Path, cases: tuple[str, ...]) -> dict[str, Floats]:
     """Read a table of annotators as columns in the order of the cases, NaN for empty cells.
 
     The table has the column ``name`` and one column per annotator. Raises `PhaseError` listing every fault.
@@ -178,7 +177,7 @@ def read_annotators(path: Path, cases: tuple[str, ...]) -> dict[str, FloatArray]
 
 
 def _curve_metrics(
-    score: FloatArray, label: FloatArray, curve: Curve, task: str, metrics: Mapping[str, Metric]
+    score: Floats, label: Floats, curve: Curve, task: str, metrics: Mapping[str, Metric]
 ) -> dict[str, float]:
     read = ~np.isnan(score)
     rows = [

@@ -11,10 +11,11 @@ from collections.abc import Mapping
 import numpy as np
 
 from evaluation.core.metric import Metric
+from evaluation.metrics.arrays import Floats
+from evaluation.metrics.classification import roc_points, roc_table
 from evaluation.metrics.froc import FrocTable
-from evaluation.metrics.roc import roc_points, roc_table
 from evaluation.ranking.leaderboard_file import CaseValues, CurvePoints, FrocPoints
-from evaluation.ranking.resampling import FloatArray, TeamCases
+from evaluation.ranking.resampling import TeamCases
 
 
 def case_values(metrics: Mapping[str, Metric], cases: TeamCases) -> dict[str, CaseValues]:
@@ -31,7 +32,7 @@ def case_values(metrics: Mapping[str, Metric], cases: TeamCases) -> dict[str, Ca
     return found
 
 
-def _without_undefined(values: FloatArray) -> tuple[float | None, ...]:
+def _without_undefined(values: Floats) -> tuple[float | None, ...]:
     if np.isfinite(values).all():
         return tuple(values.tolist())
     return tuple(value if math.isfinite(value) else None for value in values.tolist())

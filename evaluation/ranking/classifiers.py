@@ -15,7 +15,7 @@ import numpy as np
 from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.metric import Curve, Metric
 from evaluation.core.resampling import Resampling
-from evaluation.metrics.roc import roc_points, roc_table
+from evaluation.metrics.classification import roc_points, roc_table
 from evaluation.ranking.annotators import curve_of
 from evaluation.ranking.comparisons import compare
 from evaluation.ranking.pair_tests import TestChoice

@@ -10,9 +10,10 @@ import numpy as np
 
 from evaluation.core.case_table import CaseTable
 from evaluation.core.metric import Metric
+from evaluation.metrics.arrays import Floats
 from evaluation.ranking.pair_tests import TestChoice, tests_of_pairs
 from evaluation.ranking.randomised import Pair
-from evaluation.ranking.resampling import FloatArray, TeamCases
+from evaluation.ranking.resampling import TeamCases
 from evaluation.ranking.statistics.decimals import published_difference
 from evaluation.ranking.statistics.pairwise import detectable_difference, holm, significance_tiers
 
@@ -70,7 +71,7 @@ def compare(
     metric: Metric,
     values: Mapping[str, float],
     cases: TeamCases,
-    resampled: FloatArray | None,
+    resampled: Floats | None,
     choice: TestChoice,
 ) -> Comparisons:
     """Return the tests between all teams that have the metric and results per case, corrected by Holm.
@@ -107,7 +108,7 @@ def compare_pairs(
     cases: TeamCases,
     tables: Mapping[int, CaseTable],
     pairs: Sequence[Pair],
-    resampled: FloatArray | None,
+    resampled: Floats | None,
     choice: TestChoice,
 ) -> dict[Pair, Comparison]:
     """Return the tests of some pairs of teams, the better one first in each, corrected by Holm.

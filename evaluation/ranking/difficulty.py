@@ -7,16 +7,14 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evaluation.core.case_table import CaseTable
 from evaluation.core.metric import Aggregate, Metric
+from evaluation.metrics.arrays import Floats
 from evaluation.phase.scores import RecordedColumns
 from evaluation.ranking.resampling import TeamCases
 from evaluation.ranking.results import RankingError
 from evaluation.ranking.statistics.ranks import rank_sum_test
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -180,7 +178,7 @@ def measure_per_case(metric: Metric) -> tuple[str, int]:
     return "share of pairs wrong", -1
 
 
-def value_per_case(aggregate: Aggregate, table: CaseTable) -> FloatArray:
+def value_per_case(aggregate: Aggregate, table: CaseTable) -> Floats:
     """Return one team's values per case, as `CaseDifficulty` averages them: shape (cases,), NaN if undefined.
 
     The metric must have a value per case: a column, a decision or the area under a curve.
@@ -197,7 +195,7 @@ def value_per_case(aggregate: Aggregate, table: CaseTable) -> FloatArray:
     return _pairs_wrong(table[aggregate.curve.score], table[aggregate.curve.label])
 
 
-def _pairs_wrong(score: FloatArray, label: FloatArray) -> FloatArray:
+def _pairs_wrong(score: Floats, label: Floats) -> Floats:
     """Return for every case the share of cases of the other class on its wrong side, ties ½."""
     wrong = np.full(score.shape, np.nan)
     for class_members, other, direction in ((label > 0, label == 0, 1), (label == 0, label > 0, -1)):

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from evaluation.core.case_table import CaseTable
 from evaluation.core.metric import Curve, Metric
+from evaluation.metrics.arrays import Floats
 from evaluation.metrics.delong import components
 from evaluation.ranking.randomised import Pair, randomised
-from evaluation.ranking.resampling import FloatArray
 from evaluation.ranking.statistics.delong import clustered_test, delong_table
 from evaluation.ranking.statistics.exchanges import PERMUTATIONS
 from evaluation.ranking.statistics.means import mean_tests
@@ -45,7 +45,7 @@ def tests_of_pairs(
     tables: Mapping[int, CaseTable],
     pairs: Sequence[Pair],
     units: NDArray[np.int64] | None,
-    resampled: FloatArray | None,
+    resampled: Floats | None,
     choice: TestChoice,
 ) -> list[PairTest]:
     """Return the test of each pair of teams; it does not depend on the other teams.
@@ -124,7 +124,7 @@ def _tests_of_areas(
     return {(a, b): clustered_test(parts.of(at[a]), parts.of(at[b])) for a, b in testable}
 
 
-def _standard_errors(resampled: FloatArray | None, pairs: Sequence[Pair]) -> dict[Pair, float | None]:
+def _standard_errors(resampled: Floats | None, pairs: Sequence[Pair]) -> dict[Pair, float | None]:
     if resampled is None:
         return dict.fromkeys(pairs)
     # var(a − b) = var(a) + var(b) − 2 cov(a, b), for all pairs at once.

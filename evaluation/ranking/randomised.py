@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.metric import Curve, Metric
+from evaluation.metrics.arrays import Floats
 from evaluation.ranking.methods.tied_ranks import mid_ranks
 from evaluation.ranking.statistics.decimals import published_difference
 from evaluation.ranking.statistics.pairwise import PairTest
 from evaluation.ranking.statistics.randomisation import Difference, randomisation_tests
 from evaluation.ranking.statistics.sensitivities import ExchangedSensitivities
 
-FloatArray = NDArray[np.float64]
 Pair = tuple[int, int]
 _PAIRS_AT_ONCE = 32  # their tables are held at once
 
@@ -62,7 +62,7 @@ def _by_weights(metric: Metric, first: CaseTable, second: CaseTable) -> Differen
     """
     joined = CaseTable((*first.names, *second.names), (*first.rows, *second.rows))
 
-    def difference(exchanged: NDArray[np.bool_]) -> FloatArray:
+    def difference(exchanged: NDArray[np.bool_]) -> Floats:
         moved = exchanged.astype(np.float64)
         kept = 1 - moved
         as_first = WeightedCases(joined, np.concatenate([kept, moved], axis=1))

@@ -7,11 +7,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evaluation.metrics.arrays import Floats
+
 _ENTRIES_PER_BLOCK = 1 << 17  # stays in the processor's cache
-FloatArray = NDArray[np.float64]
 
 
-def superiority(places: ArrayLike) -> FloatArray:
+def superiority(places: ArrayLike) -> Floats:
     """Return for every two teams the share of resamples in which the first is ahead, ties ½.
 
     places: shape (resamples, teams), lower is better; resamples are paired. Returns shape (teams, teams), ½
@@ -68,7 +69,7 @@ def rank_confidence_sets(
     return np.stack([1 + better_teams, teams - worse_teams], axis=1)
 
 
-def _standard_errors(columns: FloatArray, first: NDArray[np.intp], second: NDArray[np.intp]) -> FloatArray:
+def _standard_errors(columns: Floats, first: NDArray[np.intp], second: NDArray[np.intp]) -> Floats:
     covariance = np.atleast_2d(np.cov(columns, rowvar=False))
     own = np.diag(covariance)
     variance = own[first] + own[second] - 2 * covariance[first, second]
@@ -77,10 +78,10 @@ def _standard_errors(columns: FloatArray, first: NDArray[np.intp], second: NDArr
 
 
 def _critical_value(
-    columns: FloatArray,
-    estimates: FloatArray,
+    columns: Floats,
+    estimates: Floats,
     pairs: tuple[NDArray[np.intp], NDArray[np.intp]],
-    errors: FloatArray,
+    errors: Floats,
     decided: tuple[NDArray[np.bool_], NDArray[np.bool_]],
     level: float,
 ) -> float:

@@ -18,11 +18,11 @@ from evaluation.core.interval_methods import intervals
 from evaluation.core.joint_resampling import joint_weights
 from evaluation.core.metric import Metric, Strata
 from evaluation.core.resampling import Resampling, strata_or_reason, units_of, values_under
+from evaluation.metrics.arrays import Floats
 from evaluation.metrics.intervals import Interval
 from evaluation.platform.result_file import as_written_values
 from evaluation.ranking.results import RankingError
 
-FloatArray = NDArray[np.float64]
 Tables = Mapping[str, CaseTable]
 _ENTRIES_PER_BLOCK = 2_000_000
 _NO_CASES = "no team has results per case"
@@ -58,9 +58,7 @@ class TeamCases:
         """Return the cluster of every case of a table as an integer, None where cases are independent."""
         return units_of(self.clusters, table.names)
 
-    def columns(
-        self, tables: Mapping[int, CaseTable], values: Mapping[str, FloatArray]
-    ) -> dict[str, FloatArray]:
+    def columns(self, tables: Mapping[int, CaseTable], values: Mapping[str, Floats]) -> dict[str, Floats]:
         """Spread the values of some teams, shape (rows, tables), over all teams, with NaN for the rest."""
         found = {}
         for name, resampled_values in values.items():
@@ -73,7 +71,7 @@ class TeamCases:
 class Resampled:
     """Metrics by name, shape (resamples, teams), and for every other one why it was not resampled."""
 
-    values: Mapping[str, FloatArray]
+    values: Mapping[str, Floats]
     missing: Mapping[str, str]
 
 
@@ -123,7 +121,7 @@ class Draws:
     missing: Mapping[str, str]
     resampling: Resampling
 
-    def weights(self, names: Sequence[str]) -> Iterator[FloatArray]:
+    def weights(self, names: Sequence[str]) -> Iterator[Floats]:
         """Yield blocks of the weights of some of the cases, in their order."""
         if not self.strata:
             return
@@ -169,7 +167,7 @@ def draw_cases(metrics: Mapping[str, Metric], cases: TeamCases, resampling: Resa
 
 def resample_teams(metrics: Mapping[str, Metric], cases: TeamCases, draws: Draws) -> Resampled:
     """Return the values of the metrics of all teams in every resample, NaN where a team lacks one."""
-    values: dict[str, FloatArray] = {}
+    values: dict[str, Floats] = {}
     missing = dict(draws.missing)
     for task, of_task in _by_task(metrics).items():
         kept = {name: metric for name, metric in of_task.items() if name in draws.strata}
@@ -186,7 +184,7 @@ def resample_teams(metrics: Mapping[str, Metric], cases: TeamCases, draws: Draws
 
 def leave_one_out(
     metrics: Mapping[str, Metric], cases: TeamCases, names: Sequence[str]
-) -> Iterator[tuple[Sequence[str], dict[str, FloatArray]]]:
+) -> Iterator[tuple[Sequence[str], dict[str, Floats]]]:
     """Yield blocks of case names and the metrics of all teams without each, shape (names, teams).
 
     Values are rounded like metrics.json, since they are ranked.
@@ -194,7 +192,7 @@ def leave_one_out(
     rows = max(1, _ENTRIES_PER_BLOCK // max(1, len(names)))
     for start in range(0, len(names), rows):
         left_out = names[start : start + rows]
-        block: dict[str, FloatArray] = {}
+        block: dict[str, Floats] = {}
         for task, task_metrics in _by_task(metrics).items():
             tables = cases.task_tables(task)
             if not tables:
@@ -231,9 +229,7 @@ def _require_same_strata(
                 )
 
 
-def with_composites(
-    values: Mapping[str, FloatArray], composites: Sequence[Composite]
-) -> dict[str, FloatArray]:
+def with_composites(values: Mapping[str, Floats], composites: Sequence[Composite]) -> dict[str, Floats]:
     """Return values by metric and by composite, without composites that lack a metric."""
     return {
         **values,

@@ -10,10 +10,11 @@ import numpy as np
 
 from evaluation.core.resampling import values_under
 from evaluation.core.scheme import Scheme
+from evaluation.metrics.arrays import Floats
 from evaluation.platform.result_file import as_written_values
 from evaluation.ranking.boards import Leaderboards, place_teams
 from evaluation.ranking.methods.tied_ranks import Better, IntArray
-from evaluation.ranking.resampling import FloatArray, TeamCases, with_composites
+from evaluation.ranking.resampling import TeamCases, with_composites
 from evaluation.ranking.results import PhaseResults, Submission
 from evaluation.ranking.scheme_scores import SchemeScores
 from evaluation.ranking.scheme_variants import left_out_metrics, other_methods, other_weights
@@ -93,7 +94,7 @@ def _by_method(
 
 
 def _by_scheme(
-    scheme: Scheme, values: Mapping[str, FloatArray], better: Mapping[str, Better]
+    scheme: Scheme, values: Mapping[str, Floats], better: Mapping[str, Better]
 ) -> Iterator[Changed]:
     """Yield the places by schemes of the same method, which rank the same scores."""
     for change, other in left_out_metrics(scheme):
@@ -150,7 +151,7 @@ def _places_in(
         for metric in scheme.metrics
         for name in (composites[metric].metrics if metric in composites else (metric,))
     }
-    values: dict[str, FloatArray] = {}
+    values: dict[str, Floats] = {}
     for task in dict.fromkeys(name.partition(".")[0] for name in sorted(needed)):
         metrics = {
             name: metric
@@ -168,7 +169,7 @@ def _places_in(
     return place_teams(scheme, values, scores.better)
 
 
-def _weights(names: Sequence[str], members: set[str]) -> FloatArray:
+def _weights(names: Sequence[str], members: set[str]) -> Floats:
     return np.array([[name in members for name in names]], dtype=np.float64)
 
 

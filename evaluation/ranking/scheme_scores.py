@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from evaluation.core.case_table import CaseTable
 from evaluation.core.scheme import Scheme
+from evaluation.metrics.arrays import Floats
 from evaluation.ranking.boards import Leaderboards, place_teams
 from evaluation.ranking.methods.team_scores import TeamScores, is_by_method, team_scores
 from evaluation.ranking.methods.tied_ranks import Better
-from evaluation.ranking.resampling import Draws, FloatArray, TeamCases
+from evaluation.ranking.resampling import Draws, TeamCases
 from evaluation.ranking.results import PhaseResults, RankingError, Submission
 
 
@@ -47,7 +48,7 @@ class SchemeScores:
             self.by_method[name], self._positions[name] = scores, list(tables)
             self.better[name] = scores.better
 
-    def values(self) -> dict[str, FloatArray]:
+    def values(self) -> dict[str, Floats]:
         """Return the scores by metric, shape (1, submissions), NaN where a submission has none."""
         found = {
             name: np.array([[submission.values.get(name, math.nan) for submission in self._submissions]])
@@ -58,19 +59,19 @@ class SchemeScores:
             found[name] = self._wide(name, scores.under(np.ones((1, len(scores.table)))))
         return found
 
-    def under(self, names: Mapping[str, NDArray[np.float64]]) -> dict[str, FloatArray]:
+    def under(self, names: Mapping[str, NDArray[np.float64]]) -> dict[str, Floats]:
         """Return the scores of ``by_method`` under the weights that ``names`` gives for their metrics."""
         return {
             name: self._wide(name, self.by_method[name].under(weights)) for name, weights in names.items()
         }
 
-    def without(self, cases: Sequence[str]) -> dict[str, FloatArray]:
+    def without(self, cases: Sequence[str]) -> dict[str, Floats]:
         """Return the scores of ``by_method`` without each of some cases, shape (cases, submissions)."""
         return self.under(
             {name: _all_but_one(scores.table, cases) for name, scores in self.by_method.items()}
         )
 
-    def resampled(self, draws: Draws) -> dict[str, FloatArray]:
+    def resampled(self, draws: Draws) -> dict[str, Floats]:
         """Return the bootstrap scores of ``by_method`` that can be resampled, (resamples, submissions)."""
         return {
             name: self._wide(name, scores.resampled(draws.weights(scores.table.names)))
@@ -82,7 +83,7 @@ class SchemeScores:
         """Return the leaderboards of the submissions, in their order."""
         return place_teams(self._scheme, self.values(), self.better)
 
-    def _wide(self, name: str, values: FloatArray) -> FloatArray:
+    def _wide(self, name: str, values: Floats) -> Floats:
         wide = np.full((len(values), len(self._submissions)), np.nan)
         wide[:, self._positions[name]] = values
         return wide

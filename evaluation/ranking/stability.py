@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evaluation.core.challenge import Composite
 from evaluation.core.metric import Metric
@@ -17,7 +16,6 @@ from evaluation.ranking.resampling import TeamCases, leave_one_out, with_composi
 from evaluation.ranking.scheme_scores import SchemeScores
 from evaluation.ranking.statistics.ranks import kendall_tau_b
 
-FloatArray = NDArray[np.float64]
 _LEVEL = (0.025, 0.5, 0.975)
 
 

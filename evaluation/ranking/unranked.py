@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from evaluation.core.metric import Metric
+from evaluation.metrics.arrays import Floats
 from evaluation.ranking.comparisons import Comparison, compare_pairs, tables_of_metric
 from evaluation.ranking.pair_tests import TestChoice
-from evaluation.ranking.resampling import FloatArray, TeamCases
+from evaluation.ranking.resampling import TeamCases
 from evaluation.ranking.results import PhaseResults, RankingError
 
 ALL = "*"
@@ -19,7 +20,7 @@ def compare_unranked(
     metric: Metric,
     values: Mapping[str, float],
     cases: TeamCases,
-    resampled: FloatArray | None,
+    resampled: Floats | None,
     choice: TestChoice,
     against: Mapping[str, Sequence[str]],
 ) -> tuple[Comparison, ...]:

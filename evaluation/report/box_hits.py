@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.metrics.box_matching import match_boxes
+from evaluation.metrics.arrays import Floats
+from evaluation.metrics.boxes import match_boxes
 from evaluation.phase.phase import Phase
 
-Floats = NDArray[np.float64]
 HIT = 0.5
 """Least intersection over union of a hit, in figures of one threshold."""
 

@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Task
 from evaluation.core.metric import Metric
-from evaluation.metrics.ratio import ratio_or_nan
+from evaluation.metrics.arrays import Floats, ratio_or_nan
 from evaluation.report.box_hits import HIT, case_hits, inclusive_corners
 from evaluation.report.results import SubmissionResults
 
-Floats = NDArray[np.float64]
 Counts = NDArray[np.float64]
 """Numbers of hits, false predictions and objects by case, shape (3, cases)."""
 

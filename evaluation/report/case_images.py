@@ -16,7 +16,7 @@ from evaluation.core.challenge import Values, fields_of, references_of
 from evaluation.core.fault import PhaseError
 from evaluation.core.form import CaseForm
 from evaluation.io.kinds.point import Point
-from evaluation.metrics.cup_to_disc import VerticalDiameter
+from evaluation.metrics.segmentation import VerticalDiameter
 from evaluation.phase.phase import Phase, load_phase
 from evaluation.phase.reference import OpenReference, ReferenceValues
 from evaluation.platform import machine

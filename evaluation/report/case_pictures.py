@@ -17,8 +17,8 @@ from evaluation.core.form import CaseForm
 from evaluation.io.kinds.boxes import Boxes, BoxList
 from evaluation.io.kinds.boxes_in_space import BoxesInSpace
 from evaluation.io.kinds.point import Point, PointInImage
-from evaluation.metrics.box_matching import box_iou
-from evaluation.metrics.overlap import overlap_of
+from evaluation.metrics.boxes import iou_of_corners
+from evaluation.metrics.segmentation import overlap_of
 from evaluation.phase.phase import Phase
 from evaluation.report.box_hits import HIT, case_hits, inclusive_corners
 from evaluation.report.object_panels import VIEW_NAMES, object_panels
@@ -167,7 +167,7 @@ def _picture_of_objects(
 def _boxes(predicted: Boxes, reference: Boxes, inclusive: bool) -> Iterator[Drawn]:
     """Yield hits, false boxes and missed boxes with their colours, at the threshold of `HIT`."""
     hit = case_hits(predicted.rows, reference.rows, HIT, inclusive).hit
-    iou = box_iou(predicted.rows[hit, None, 2:], reference.rows[None, :, 2:], inclusive)
+    iou = iou_of_corners(predicted.rows[hit, None, 2:], reference.rows[None, :, 2:], inclusive)
     same = predicted.rows[hit, None, 0] == reference.rows[None, :, 0]
     missed = np.ones(len(reference.rows), dtype=np.bool_)
     if iou.size:

@@ -16,8 +16,8 @@ from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Task
 from evaluation.core.field import Field
 from evaluation.io.kinds.class_probabilities import ClassProbabilities
-from evaluation.metrics.probabilities import brier_score, expected_calibration_error
-from evaluation.metrics.roc import roc_table
+from evaluation.metrics.classification import roc_table
+from evaluation.metrics.probabilities import weighted_brier_score, weighted_expected_calibration_error
 from evaluation.report.page import identifier
 from evaluation.report.results import SubmissionResults
 
@@ -73,8 +73,8 @@ def _of_probabilities(
             identifier(f"{task.name}-{field.name}-{name}-calibration"),
             f"Calibration. {field.title}: {name}",
             list(calibration_bins(probability[answered], positive[answered], CALIBRATION_BINS)),
-            float(expected_calibration_error(probability, positive, weights, CALIBRATION_BINS)[0]),
-            float(brier_score(probability, positive, weights)[0]),
+            float(weighted_expected_calibration_error(probability, positive, weights, CALIBRATION_BINS)[0]),
+            float(weighted_brier_score(probability, positive, weights)[0]),
         )
 
 

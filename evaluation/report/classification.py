@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evaluation.charts.calibration import CALIBRATION_BINS, calibration_bins, calibration_chart
 from evaluation.charts.chart import Chart
@@ -25,8 +24,9 @@ from evaluation.charts.precision_recall import precision_recall_chart
 from evaluation.charts.roc import OperatingPoint, roc_chart
 from evaluation.core.challenge import Task
 from evaluation.core.metric import Curve as CurveColumns
-from evaluation.metrics.probabilities import brier_score, expected_calibration_error
-from evaluation.metrics.roc import RocTable, roc_table
+from evaluation.metrics.arrays import Floats
+from evaluation.metrics.classification import RocTable, roc_table
+from evaluation.metrics.probabilities import weighted_brier_score, weighted_expected_calibration_error
 from evaluation.report.class_figures import class_charts
 from evaluation.report.curve_weights import curve_weights
 from evaluation.report.decision_figures import (
@@ -40,7 +40,6 @@ from evaluation.report.page import Figure, Section, identifier
 from evaluation.report.papers import followed
 from evaluation.report.results import SubmissionResults
 
-Floats = NDArray[np.float64]
 _THRESHOLD = 0.5
 
 
@@ -152,8 +151,8 @@ def _of_probabilities(scored: Scored) -> Iterator[Chart]:
         f"{scored.identifier}-calibration",
         f"Calibration. {scored.task.title}",
         list(calibration_bins(probabilities[answered], positive[answered], CALIBRATION_BINS)),
-        float(expected_calibration_error(probabilities, positive, weights, CALIBRATION_BINS)[0]),
-        float(brier_score(probabilities, positive, weights)[0]),
+        float(weighted_expected_calibration_error(probabilities, positive, weights, CALIBRATION_BINS)[0]),
+        float(weighted_brier_score(probabilities, positive, weights)[0]),
     )
     # A missing probability is the wrong decision at every threshold.
     decided = np.where(answered, probabilities, 1 - positive)

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evaluation.charts.chart import Chart
 from evaluation.charts.curve_points import precision_band, thinned
@@ -14,14 +13,13 @@ from evaluation.charts.froc import FrocBand, FrocLine, froc_chart
 from evaluation.charts.precision_recall import PrecisionRecallCurve, precision_recall_chart
 from evaluation.core.challenge import Task
 from evaluation.core.metric import DetectionCurves, Metric
+from evaluation.metrics.arrays import Floats
 from evaluation.metrics.detection import DetectionTable
 from evaluation.metrics.froc import Candidates, FrocTable
 from evaluation.report.box_hits import HIT
 from evaluation.report.curve_weights import curve_weights
 from evaluation.report.page import Figure, Section, identifier
 from evaluation.report.results import SubmissionResults
-
-Floats = NDArray[np.float64]
 
 THRESHOLDS = (0.25, 0.5, 0.75)
 _ONE = "submission"

@@ -9,7 +9,7 @@ import numpy as np
 from evaluation.challenges.justraigs.kinds import LABEL_COLUMNS
 from evaluation.challenges.justraigs.rules import NOT_REFERABLE, REFERABLE
 from evaluation.charts.roc import OperatingPoint
-from evaluation.metrics.roc import RocTable
+from evaluation.metrics.classification import RocTable
 from evaluation.report.results import SubmissionResults
 
 _FEWEST = 10

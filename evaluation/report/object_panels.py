@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from PIL import Image, ImageDraw
 
-from evaluation.metrics.crop import Box
+from evaluation.metrics.crops import Box
 from evaluation.report.objects import Drawn, Objects, Position
 from evaluation.report.overlays import BACKGROUND, PANEL, Colours, beside, fitted, ground
 

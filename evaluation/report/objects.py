@@ -20,8 +20,8 @@ from evaluation.io.kinds.boxes_in_space import BoxesInSpace
 from evaluation.io.kinds.keypoints import Keypoints
 from evaluation.io.kinds.points import Points, PointSet
 from evaluation.io.kinds.space import Space
-from evaluation.metrics.box_matching import box_iou
-from evaluation.metrics.point_matching import match_pairs
+from evaluation.metrics.boxes import iou_of_corners
+from evaluation.metrics.points import match_pairs
 from evaluation.phase.phase import Phase
 from evaluation.report.box_hits import HIT
 from evaluation.report.overlays import AGREEMENT, FALSE, LEFT_OUT, MISSED
@@ -116,7 +116,9 @@ def _verdicts(phase: Phase, task: Task, field: Field, predicted: Any, references
 def _verdicts_by_overlap(found: NDArray[np.float64], true: NDArray[np.float64]) -> Verdicts:
     """Return the hits at `HIT`; each box takes the best free one of its class."""
     same = found[:, 0, None] == true[None, :, 0]
-    overlap = np.where(same, box_iou(found[:, None, 2:], true[None, :, 2:], inclusive_corners=False), 0.0)
+    overlap = np.where(
+        same, iou_of_corners(found[:, None, 2:], true[None, :, 2:], inclusive_corners=False), 0.0
+    )
     matches = match_pairs(1 - overlap, overlap >= HIT, "by_confidence", found[:, 1])
     return Verdicts(~matches.false, matches.false, matches.hit >= 0)
 

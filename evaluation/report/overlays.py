@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from evaluation.charts.theme import SKY, VERMILION, YELLOW
-from evaluation.metrics.crop import Box, Crop
+from evaluation.metrics.crops import Box, Crop
 from evaluation.report.regions import Mask, Region, Solid
 
 Colours = NDArray[np.uint8]

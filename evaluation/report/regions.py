@@ -17,9 +17,14 @@ from evaluation.io.kinds.label_mask import LabelMask
 from evaluation.io.kinds.multilabel_mask import MultilabelMask
 from evaluation.io.kinds.volume import ConfidenceVolume
 from evaluation.io.volumes.case_geometry import geometry_of
-from evaluation.metrics.crop import Crop
-from evaluation.metrics.cup_to_disc import VerticalDiameter, vertical_cup_to_disc_ratio, vertical_diameter
-from evaluation.metrics.overlap import overlap_of, region_of
+from evaluation.metrics.crops import Crop
+from evaluation.metrics.segmentation import (
+    VerticalDiameter,
+    overlap_of,
+    region_of,
+    vertical_cup_to_disc_ratio,
+    vertical_diameter,
+)
 
 Mask = NDArray[np.bool_]
 Spacing = tuple[float, float, float]

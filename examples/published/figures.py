@@ -14,8 +14,8 @@ from table import HERE, read, show
 
 from evaluation.challenges.cysts.benchmark.accuracy import Accuracy
 from evaluation.challenges.cysts.benchmark.assignment import assign
-from evaluation.metrics.confidence import ConfidenceSums, weighted_dice
 from evaluation.metrics.intervals import wilson_interval
+from evaluation.metrics.segmentation import ConfidenceSums, weighted_dice_of_sums
 
 TABLES = HERE / "tables"
 LESIONS = ("drusen", "exudate", "hemorrhage", "scar", "other")
@@ -139,7 +139,8 @@ def cysts() -> int:
         ),
     ]
     status = show("Cyst benchmark, volumes and assignment of readers", lines)
-    print(f"  Eq. 3, binary mask against confidence 0.5: {weighted_dice(half):g}, by hand 2·0.5 / 1.25 = 0.8")
+    value = weighted_dice_of_sums(half)
+    print(f"  Eq. 3, binary mask against confidence 0.5: {value:g}, by hand 2·0.5 / 1.25 = 0.8")
     weights, values = (0.89, 0.42), (0.87, 0.54)
     combined = sum(w * v for w, v in zip(weights, values, strict=True)) / sum(weights)
     print(f"  Eq. 4 of the printed accuracies and distinctions, 0.89 · 0.87 and 0.42 · 0.54: {combined:.4f}")

@@ -16,7 +16,7 @@ from evaluation.io.kinds.point import Point, PointInImage
 from evaluation.io.kinds.volume import ConfidenceVolume
 from evaluation.io.volumes.case_geometry import geometry_columns
 from evaluation.io.volumes.header import UPRIGHT, Geometry
-from evaluation.metrics.crop import Crop, box_of_content
+from evaluation.metrics.crops import Crop, box_of_content
 
 CASE = CaseForm("V01", 4, 3)
 FOREGROUND = Rules(tie="foreground")

@@ -16,7 +16,7 @@ from evaluation.io.kinds.label_mask import LabelMask
 from evaluation.io.kinds.number import Label, Number
 from evaluation.io.kinds.point import Point, PointInImage
 from evaluation.io.tables import write_csv
-from evaluation.metrics.crop import crop
+from evaluation.metrics.crops import crop
 from test.annotators.people import seven_graders
 
 MASK = LabelMask({0: "optic cup", 128: "optic disc"}, 255, nested=True)

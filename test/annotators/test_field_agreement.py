@@ -10,7 +10,7 @@ from evaluation.io.kinds.label_mask import LabelMask
 from evaluation.io.kinds.multilabel_mask import MultilabelMask
 from evaluation.io.kinds.number import Label, Number
 from evaluation.io.kinds.point import Point, PointInImage
-from evaluation.metrics.crop import Crop, crop
+from evaluation.metrics.crops import Crop, crop
 
 
 def agreement(kind, *cases):

@@ -14,7 +14,7 @@ from evaluation.annotators.masks import Rules, combine_label_masks, majority_vot
 from evaluation.core.fault import PhaseError
 from evaluation.core.form import CaseForm
 from evaluation.io.kinds.label_mask import LabelMask
-from evaluation.metrics.crop import crop
+from evaluation.metrics.crops import crop
 from evaluation.metrics.staple import staple
 
 NESTED = LabelMask({0: "cup", 128: "disc"}, 255, nested=True)

@@ -15,9 +15,8 @@ from evaluation.core.form import CaseForm
 from evaluation.io.box_lines import BoxFormat, read_box_lines
 from evaluation.io.kinds.boxes import Boxes
 from evaluation.io.pixels import Size
-from evaluation.metrics.crop import Crop
-from evaluation.metrics.surface_convention import SurfaceConvention
-from evaluation.metrics.surface_distance import surface_distances
+from evaluation.metrics.crops import Crop
+from evaluation.metrics.surfaces import SurfaceConvention, surface_distances
 from evaluation.phase.registry import challenge_named, known_challenges
 from test.repository import REPOSITORY
 

@@ -17,7 +17,7 @@ from evaluation.charts.curve_points import (
     thinned,
 )
 from evaluation.metrics.bootstrap import bootstrap_weights
-from evaluation.metrics.roc import roc_table
+from evaluation.metrics.classification import roc_table
 
 GENERATOR = np.random.default_rng(7)
 LABELS = np.repeat([True, False], [20, 40])

@@ -20,11 +20,11 @@ from evaluation.core.metric import (
     sensitivity_at_specificity_of,
 )
 from evaluation.core.resampling import Resampling
-from evaluation.metrics.area_interval import area_interval
 from evaluation.metrics.bootstrap import bootstrap_weights
+from evaluation.metrics.classification import roc_table
 from evaluation.metrics.delong import components
-from evaluation.metrics.intervals import percentile_interval, wilson_bootstrap_interval
-from evaluation.metrics.roc import roc_table, sensitivity_at_specificity
+from evaluation.metrics.intervals import area_interval, percentile_interval, wilson_bootstrap_interval
+from evaluation.metrics.operating_points import weighted_sensitivity_at_specificity
 
 TARGET = Fraction(85, 100)
 METRICS = {
@@ -86,8 +86,8 @@ def test_each_interval_is_that_of_its_method(clusters):
     weights = np.concatenate(list(bootstrap_weights(positive.astype(int), units, 3, 200)))
     roc = roc_table(cases["score"], positive)
     expected = wilson_bootstrap_interval(
-        sensitivity_at_specificity(roc, weights, TARGET),
-        sensitivity_at_specificity(roc, np.ones((1, CASES)), TARGET)[0],
+        weighted_sensitivity_at_specificity(roc, weights, TARGET),
+        weighted_sensitivity_at_specificity(roc, np.ones((1, CASES)), TARGET)[0],
         positive.sum(),
     )
     assert found["t.sensitivity"][0].interval == expected

@@ -13,7 +13,7 @@ from evaluation.io.kinds.label_mask import LabelMask
 from evaluation.io.kinds.multilabel_mask import MultilabelMask
 from evaluation.io.kinds.volume import ReferenceVolume, Volume
 from evaluation.io.volumes.header import Geometry
-from evaluation.metrics.crop import EMPTY, Crop, crop
+from evaluation.metrics.crops import EMPTY, Crop, crop
 from evaluation.organiser.describe_quantities import is_measured, measured_structures
 
 CASE = CaseForm("A", 10, 8)

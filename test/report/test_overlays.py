@@ -3,7 +3,7 @@
 import numpy as np
 from PIL import ImageColor
 
-from evaluation.metrics.crop import Crop
+from evaluation.metrics.crops import Crop
 from evaluation.report.overlays import (
     AGREEMENT,
     FALSE,

@@ -8,7 +8,7 @@ from evaluation.core.challenge import fields_of
 from evaluation.core.field import Field, Files, Reference, Socket
 from evaluation.core.form import CaseForm
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
-from evaluation.metrics.crop import crop
+from evaluation.metrics.crops import crop
 from evaluation.report.regions import Ratio, Size, has_regions, has_solids, ratios, regions, sizes, solids
 
 FIELD = next(field for field in fields_of(CHALLENGE.tasks(RefugeOptions())) if field.name == "segmentation")

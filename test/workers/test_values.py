@@ -6,7 +6,7 @@ from evaluation.core.form import CaseForm
 from evaluation.io.handover import HandoverError, encode
 from evaluation.io.kinds.label_mask import LabelMask
 from evaluation.io.kinds.number import Number
-from evaluation.metrics.crop import Crop
+from evaluation.metrics.crops import Crop
 from evaluation.workers.values import PackedValues, ValuesOfBatch
 
 

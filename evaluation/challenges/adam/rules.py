@@ -26,9 +26,9 @@ from evaluation.core.scheme import Board, Place, Rank, Scheme, Score
 from evaluation.io.kinds.label_mask import LabelMask
 from evaluation.io.kinds.number import Label, Number
 from evaluation.io.kinds.point import Point, PointInImage, distance
-from evaluation.metrics.crop import Crop
-from evaluation.metrics.distance import image_diagonal
-from evaluation.metrics.overlap import dice, overlap_of, region_of
+from evaluation.metrics.crops import Crop
+from evaluation.metrics.points import image_diagonal
+from evaluation.metrics.segmentation import dice_of_counts, overlap_of, region_of
 
 STRUCTURE, ELSEWHERE = 0, 255
 
@@ -135,7 +135,7 @@ def _structures(name: str, title: str, prefixes: Mapping[Structure, str], option
         for structure, prefix in prefixes.items():
             if structure in prediction:
                 overlap = overlap_of(_region(prediction[structure]), _region(reference[structure]))
-                row[f"{prefix}dice"] = dice(overlap, both_empty=nan) if overlap.reference else nan
+                row[f"{prefix}dice"] = dice_of_counts(overlap, both_empty=nan) if overlap.reference else nan
                 row[f"{prefix}predicted"] = int(overlap.prediction > 0)
                 row[f"{prefix}present"] = int(overlap.reference > 0)
         return row

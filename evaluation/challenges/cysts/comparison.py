@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.metrics.components import LEVELS, ComponentCounter
-from evaluation.metrics.confidence import ConfidenceSums
-from evaluation.metrics.crop import Box, Crop, box_of_content
-from evaluation.metrics.overlap import OverlapCounts
+from evaluation.metrics.crops import Box, Crop, box_of_content
+from evaluation.metrics.segmentation import ConfidenceSums, OverlapCounts
 
 Counts = NDArray[np.int64]
 

@@ -22,9 +22,8 @@ from evaluation.core.metric import Aggregate, Metric, mean_metric
 from evaluation.core.scheme import Board, Rank, Scheme
 from evaluation.io.kinds.volume import ConfidenceVolume, ReferenceVolume
 from evaluation.io.volumes.case_geometry import B_SCAN_COLUMNS
-from evaluation.metrics.confidence import pooled_highest_binary_dice, pooled_weighted_dice
-from evaluation.metrics.surface_convention import Directions, Surface, SurfaceConvention
-from evaluation.metrics.weighted_distances import Percentile
+from evaluation.metrics.segmentation import pooled_highest_binary_dice, pooled_weighted_dice
+from evaluation.metrics.surfaces import Directions, Percentile, Surface, SurfaceConvention
 
 _VOLUMES = (".mha", ".nii.gz", ".tif", ".tiff")
 _WHOLE_LEVELS = ReferenceVolume(0, LEVELS[-1], whole=True)

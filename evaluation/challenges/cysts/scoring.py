@@ -13,14 +13,23 @@ from evaluation.core.challenge import Values
 from evaluation.core.fault import PhaseError
 from evaluation.core.form import CaseForm
 from evaluation.io.volumes.case_geometry import geometry_of
-from evaluation.metrics.confidence import highest_binary_dice, weighted_dice
-from evaluation.metrics.crop import EMPTY, Crop
-from evaluation.metrics.overlap import OverlapCounts, dice, precision, recall
-from evaluation.metrics.surface_convention import SurfaceConvention
-from evaluation.metrics.surface_distance import surface_distances
+from evaluation.metrics.crops import EMPTY, Crop
+from evaluation.metrics.segmentation import (
+    OverlapCounts,
+    dice_of_counts,
+    highest_binary_dice,
+    precision_of_counts,
+    recall_of_counts,
+    weighted_dice_of_sums,
+)
+from evaluation.metrics.surfaces import SurfaceConvention, surface_distances
 
 LEVELS = (1, 2, 3, 4, 5)
-OVERLAPS = {"dice": ("Dice", dice), "precision": ("Precision", precision), "recall": ("Recall", recall)}
+OVERLAPS = {
+    "dice": ("Dice", dice_of_counts),
+    "precision": ("Precision", precision_of_counts),
+    "recall": ("Recall", recall_of_counts),
+}
 """Title and function of each overlap metric, by column."""
 
 _BOTH_EMPTY = 1.0
@@ -96,7 +105,7 @@ class VolumeScoring:
         """Return all columns except the distances; NaN where the reference defines no value."""
         sums = compared.sums
         row = {
-            "weighted_dice": weighted_dice(sums),
+            "weighted_dice": weighted_dice_of_sums(sums),
             "product": sums.product,
             "prediction_squared": sums.prediction_squared,
             "reference_squared": sums.reference_squared,

@@ -13,12 +13,13 @@ from evaluation.challenges.declared.boxes import BoxesField, numbers_of_boxes
 from evaluation.challenges.declared.detections import CERTAIN
 from evaluation.challenges.declared.field_table import FieldTable
 from evaluation.challenges.declared.measure import Comparison, Measure, MetricTable
-from evaluation.core.case_table import CaseTable, FloatArray, Row, WeightedCases
+from evaluation.core.case_table import CaseTable, Row, WeightedCases
 from evaluation.core.challenge import Values
 from evaluation.core.form import CaseForm
 from evaluation.core.keys import Key
 from evaluation.core.metric import Aggregate, DetectionCurves, Metric
-from evaluation.metrics.box_matching import ThresholdMatches, box_iou, match_at_thresholds, match_boxes
+from evaluation.metrics.arrays import Floats
+from evaluation.metrics.boxes import ThresholdMatches, iou_of_corners, match_at_thresholds, match_boxes
 from evaluation.metrics.detection import AveragePrecision, DetectionTable, mean_over_classes
 
 _MAX_CASES = 2000
@@ -34,7 +35,7 @@ class _Matched:
     """
 
     classes: NDArray[np.int64]
-    confidence: FloatArray
+    confidence: Floats
     found: NDArray[np.bool_]
     objects: NDArray[np.int64]
 
@@ -78,7 +79,7 @@ class _AverageOfBoxes(MetricTable):
         name: str,
         field_name: str,
         table: FieldTable,
-        figure: Callable[[DetectionTable, FloatArray], FloatArray],
+        figure: Callable[[DetectionTable, Floats], Floats],
     ) -> Measure:
         """Return the mean over the classes of a figure (resamples, classes, thresholds), and each class.
 
@@ -94,22 +95,22 @@ class _AverageOfBoxes(MetricTable):
         def matched(table: CaseTable) -> DetectionTable:
             return table.derive(columns, lambda table: _table(table, columns, thresholds))
 
-        def of_classes(cases: WeightedCases) -> FloatArray:
+        def of_classes(cases: WeightedCases) -> Floats:
             """Return the figure of every class, shape (resamples, classes)."""
 
-            def values(cases: WeightedCases) -> FloatArray:
+            def values(cases: WeightedCases) -> Floats:
                 return figure(matched(cases.table), cases.weights)
 
-            mean: FloatArray = cases.derive(columns, values).mean(axis=2)
+            mean: Floats = cases.derive(columns, values).mean(axis=2)
             return mean
 
-        def mean(cases: WeightedCases) -> FloatArray:
+        def mean(cases: WeightedCases) -> Floats:
             return mean_over_classes(of_classes(cases)[..., np.newaxis])[:, 0]
 
-        def metric(of: str, title: str, values: Callable[[WeightedCases], FloatArray]) -> Metric:
+        def metric(of: str, title: str, values: Callable[[WeightedCases], Floats]) -> Metric:
             return Metric(of, title, Aggregate(values, _all_cases, max_cases=_MAX_CASES), best=1, worst=0)
 
-        def part(position: int) -> Callable[[WeightedCases], FloatArray]:
+        def part(position: int) -> Callable[[WeightedCases], Floats]:
             return lambda cases: of_classes(cases)[:, position]
 
         def worst(case: CaseForm, references: Values) -> Row:
@@ -134,7 +135,7 @@ class _AverageOfBoxes(MetricTable):
             worst=worst,
         )
 
-    def _matched(self, comparison: Comparison, count: int, thresholds: FloatArray) -> _Matched:
+    def _matched(self, comparison: Comparison, count: int, thresholds: Floats) -> _Matched:
         options = (self.matching, self.inclusive_corners, self.max_detections, *self.iou_thresholds)
 
         def match(comparison: Comparison) -> _Matched:
@@ -151,7 +152,7 @@ class _AverageOfBoxes(MetricTable):
 
         return comparison.derive(("matched boxes", options), match)
 
-    def _hits(self, found: FloatArray, true: FloatArray, thresholds: FloatArray) -> NDArray[np.bool_]:
+    def _hits(self, found: Floats, true: Floats, thresholds: Floats) -> NDArray[np.bool_]:
         """Return the hits of the predictions of one class at every threshold."""
         corners, true_corners, confidence = found[:, 2:], true[:, 2:], found[:, 1]
         if self.matching == "voc":
@@ -160,7 +161,7 @@ class _AverageOfBoxes(MetricTable):
                 corners, groups, confidence, true_corners, true_groups, self.inclusive_corners
             )
             return matches.found(thresholds)
-        overlap = box_iou(corners[:, np.newaxis], true_corners[np.newaxis], self.inclusive_corners)
+        overlap = iou_of_corners(corners[:, np.newaxis], true_corners[np.newaxis], self.inclusive_corners)
         return match_at_thresholds(overlap, confidence, thresholds).at_thresholds
 
 
@@ -216,7 +217,7 @@ def _missing(objects: Sequence[int], thresholds: int) -> _Matched:
     return _Matched(classes, np.full(len(classes), CERTAIN), found, numbers)
 
 
-def _table(table: CaseTable, columns: Sequence[str], thresholds: FloatArray) -> DetectionTable:
+def _table(table: CaseTable, columns: Sequence[str], thresholds: Floats) -> DetectionTable:
     # Empty arrays that are read back from a file have floats.
     classes, confidence, found, objects = (table.objects(column) for column in columns)
     images = np.repeat(np.arange(len(table)), [len(of_case) for of_case in classes])

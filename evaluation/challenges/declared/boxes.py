@@ -14,15 +14,16 @@ from evaluation.challenges.declared.field_table import FieldTable
 from evaluation.challenges.declared.list_field import ObjectFieldTable, SpaceTable, single_field
 from evaluation.challenges.declared.measure import Comparison, Measure, MetricTable
 from evaluation.challenges.declared.object_metrics import FrocOfObjects, ObjectMetric, ShareOfObjects
-from evaluation.core.case_table import FloatArray, Row
+from evaluation.core.case_table import Row
 from evaluation.core.challenge import Values
 from evaluation.core.field import Field
 from evaluation.core.keys import Key
 from evaluation.core.metric import Metric, mean_of
 from evaluation.io.kinds.boxes import Boxes
 from evaluation.io.kinds.boxes_in_space import BoxesInSpace
-from evaluation.metrics.box_matching import box_iou
-from evaluation.metrics.point_matching import PointMatches, match_pairs
+from evaluation.metrics.arrays import Floats
+from evaluation.metrics.boxes import iou_of_corners
+from evaluation.metrics.points import PointMatches, match_pairs
 
 
 class BoxesField(ObjectFieldTable):
@@ -99,7 +100,7 @@ class BoxMetric(ObjectMetric):
             for label in range(classes)
         ]
 
-    def _hits_of_class(self, found: FloatArray, true: FloatArray) -> Hits:
+    def _hits_of_class(self, found: Floats, true: Floats) -> Hits:
         matches = self._matches(found, true)
         hits = matches.hit[matches.hit >= 0]
         return Hits(found[hits, 1], found[matches.false, 1], len(true))
@@ -116,11 +117,11 @@ class BoxMetric(ObjectMetric):
             lambda label: self._matches(*(side[side[:, 0] == label] for side in sides)),
         )
 
-    def _matches(self, found: FloatArray, true: FloatArray) -> PointMatches:
+    def _matches(self, found: Floats, true: Floats) -> PointMatches:
         """Return the matches of the boxes of one class."""
         corners, true_corners = found[:, np.newaxis, 2:], true[np.newaxis, :, 2:]
         if self.hit == "iou":
-            overlap = box_iou(corners, true_corners, inclusive_corners=False)
+            overlap = iou_of_corners(corners, true_corners, inclusive_corners=False)
             distance, near = 1 - overlap, overlap >= self.iou
         else:
             distance, near = _centres(corners, true_corners)
@@ -217,7 +218,7 @@ class BoxOverlap(MetricTable):
 
         def row(comparison: Comparison) -> Row:
             (found,), (true,) = comparison.submitted.rows[:, 2:], comparison.reference.rows[:, 2:]
-            return {name: float(box_iou(found, true, inclusive_corners=False))}
+            return {name: float(iou_of_corners(found, true, inclusive_corners=False))}
 
         return Measure((Metric(name, self.title or "Mean IoU", mean_of(name), best=1, worst=0),), row)
 
@@ -228,11 +229,11 @@ def numbers_of_boxes(boxes: Boxes, classes: int) -> list[int]:
     return numbers
 
 
-def _centres(found: FloatArray, true: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
+def _centres(found: Floats, true: Floats) -> tuple[Floats, NDArray[np.bool_]]:
     """Return the distances between centres, and whether found centres lie in true boxes."""
     axes = found.shape[-1] // 2
     centre, true_centre = ((of[..., :axes] + of[..., axes:]) / 2 for of in (found, true))
     inside = (true[..., :axes] <= centre) & (centre <= true[..., axes:])
     difference = centre - true_centre
-    distance: FloatArray = np.sqrt((difference * difference).sum(axis=-1))
+    distance: Floats = np.sqrt((difference * difference).sum(axis=-1))
     return distance, np.asarray(inside.all(axis=-1))

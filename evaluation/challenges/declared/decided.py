@@ -22,7 +22,8 @@ from evaluation.core.class_aggregates import confusion_of
 from evaluation.core.form import CaseForm
 from evaluation.core.keys import Key
 from evaluation.core.metric import Metric, proportion_of
-from evaluation.metrics.confusion import Confusion, Floats, confusion
+from evaluation.metrics.arrays import Floats
+from evaluation.metrics.confusion import Confusion, weighted_confusion
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Decided:
     def matrix(self, table: CaseTable) -> Mapping[str, Any]:
         """Return the numbers of cases by true and decided class, for the organiser."""
         ones = np.ones((1, len(table)))
-        counts = confusion(table[self.true], table[self.predicted], ones, len(self.classes))
+        counts = weighted_confusion(table[self.true], table[self.predicted], ones, len(self.classes))
         content = {
             "classes": list(self.classes),
             "by_true_and_decided": counts.counts[0].astype(int).tolist(),

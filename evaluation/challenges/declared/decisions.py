@@ -9,8 +9,15 @@ from evaluation.challenges.declared.decided import DecisionMetric, OneClassMetri
 from evaluation.challenges.declared.field_table import FieldTable
 from evaluation.challenges.declared.measure import Measure
 from evaluation.core.keys import Key
-from evaluation.metrics import confusion
-from evaluation.metrics.confusion import Averaging
+from evaluation.metrics.confusion import (
+    Averaging,
+    balanced_accuracy_of_confusion,
+    cohen_kappa_of_confusion,
+    f_beta_of_confusion,
+    matthews_correlation_of_confusion,
+    mean_f1_of_confusion,
+    precision_of_confusion,
+)
 
 
 class Accuracy(DecisionMetric):
@@ -42,7 +49,7 @@ class BalancedAccuracy(DecisionMetric):
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the mean of the sensitivities."""
-        return self.figure(name, field_name, table, confusion.balanced_accuracy)
+        return self.figure(name, field_name, table, balanced_accuracy_of_confusion)
 
 
 class Sensitivity(OneClassMetric):
@@ -96,7 +103,7 @@ class Precision(OneClassMetric):
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the precision."""
         of = self.class_index(name, field_name, table)
-        return self.figure(name, field_name, table, lambda cases: confusion.precision(cases, of))
+        return self.figure(name, field_name, table, lambda cases: precision_of_confusion(cases, of))
 
 
 class FBeta(OneClassMetric):
@@ -115,7 +122,7 @@ class FBeta(OneClassMetric):
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the F-beta."""
         of = self.class_index(name, field_name, table)
-        return self.figure(name, field_name, table, lambda cases: confusion.f_beta(cases, self.beta, of))
+        return self.figure(name, field_name, table, lambda cases: f_beta_of_confusion(cases, self.beta, of))
 
 
 class FOne(OneClassMetric):
@@ -132,7 +139,7 @@ class FOne(OneClassMetric):
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the F1."""
         of = self.class_index(name, field_name, table)
-        return self.figure(name, field_name, table, lambda cases: confusion.f_beta(cases, 1.0, of))
+        return self.figure(name, field_name, table, lambda cases: f_beta_of_confusion(cases, 1.0, of))
 
 
 class _MeanFOne(DecisionMetric, ABC):
@@ -140,7 +147,7 @@ class _MeanFOne(DecisionMetric, ABC):
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the mean of the F1 of the classes."""
-        return self.figure(name, field_name, table, lambda cases: confusion.mean_f1(cases, self.averaging))
+        return self.figure(name, field_name, table, lambda cases: mean_f1_of_confusion(cases, self.averaging))
 
 
 class MacroFOne(_MeanFOne):
@@ -185,7 +192,7 @@ class MatthewsCorrelation(DecisionMetric):
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the correlation."""
-        return self.figure(name, field_name, table, confusion.matthews_correlation, worst=-1.0)
+        return self.figure(name, field_name, table, matthews_correlation_of_confusion, worst=-1.0)
 
 
 class CohenKappa(DecisionMetric):
@@ -207,5 +214,9 @@ class CohenKappa(DecisionMetric):
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the kappa."""
         return self.figure(
-            name, field_name, table, lambda cases: confusion.cohen_kappa(cases, self.disagreement), worst=-1.0
+            name,
+            field_name,
+            table,
+            lambda cases: cohen_kappa_of_confusion(cases, self.disagreement),
+            worst=-1.0,
         )

@@ -23,8 +23,8 @@ from evaluation.core.keys import Key
 from evaluation.core.metric import Metric, auc_of
 from evaluation.io.kinds.detection_map import DetectionMap, DetectionMapValue, components_of
 from evaluation.io.kinds.label_map import LabelMapValue
-from evaluation.metrics.candidate_matching import match_candidates, overlap_of_components
-from evaluation.metrics.volume_crop import together
+from evaluation.metrics.crops import together
+from evaluation.metrics.lesions import match_candidates, overlap_of_components
 
 
 class DetectionMapField(MaskedFieldTable):

@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.challenges.declared.measure import Comparison, Measure
-from evaluation.core.case_table import CaseTable, FloatArray, Row, WeightedCases
+from evaluation.core.case_table import CaseTable, Row, WeightedCases
 from evaluation.core.challenge import Values
 from evaluation.core.keys import Key
 from evaluation.core.metric import Aggregate, DetectionCurves, Metric, Strata
+from evaluation.metrics.arrays import Floats
 from evaluation.metrics.froc import Candidates, FrocTable
-from evaluation.metrics.point_matching import PointMatches
+from evaluation.metrics.points import PointMatches
 
 CERTAIN = 2.0
 """Above every probability: the probability of false predictions in a case without a result."""
@@ -39,8 +40,8 @@ class Hits:
     hits, false: probabilities of the predictions. objects: the number of objects in the reference.
     """
 
-    hits: FloatArray
-    false: FloatArray
+    hits: Floats
+    false: Floats
     objects: int
 
     @property
@@ -133,7 +134,7 @@ _PARTS = ("true_positives", "false_positives", "false_negatives")
 def _share_of(share: Share, keys: Sequence[str]) -> Aggregate:
     """Return a share of sums; NaN where the reference has no object of weight, 0 where nothing was found."""
 
-    def values(cases: WeightedCases) -> FloatArray:
+    def values(cases: WeightedCases) -> Floats:
         hits, false, missed = (
             sum((cases.weights @ cases.table[f"{key}_{part}"] for key in keys), np.zeros(len(cases.weights)))
             for part in _PARTS
@@ -145,7 +146,7 @@ def _share_of(share: Share, keys: Sequence[str]) -> Aggregate:
     return Aggregate(values, _all_cases)
 
 
-def _ratio(numerator: FloatArray, denominator: FloatArray, objects: FloatArray) -> FloatArray:
+def _ratio(numerator: Floats, denominator: Floats, objects: Floats) -> Floats:
     quotient = np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0)
     return np.where(objects > 0, quotient, np.nan)
 
@@ -154,7 +155,7 @@ def froc_measure(name: str, title: str, rates: Sequence[float], detections: Dete
     """Return the mean sensitivity over rates of false positives per case, and each sensitivity."""
     columns = _froc_columns(name, detections)
 
-    def figure(of: Callable[[FloatArray], FloatArray]) -> Aggregate:
+    def figure(of: Callable[[Floats], Floats]) -> Aggregate:
         return Aggregate(lambda cases: of(_sensitivities(cases, columns, rates)), _all_cases)
 
     parts = [
@@ -207,10 +208,10 @@ def _froc_figures(metrics: tuple[Metric, ...], columns: Sequence[str], detection
     )
 
 
-def _sensitivities(cases: WeightedCases, columns: Sequence[str], rates: Sequence[float]) -> FloatArray:
+def _sensitivities(cases: WeightedCases, columns: Sequence[str], rates: Sequence[float]) -> Floats:
     """Return the sensitivity at every rate, shape (resamples, rates)."""
 
-    def values(cases: WeightedCases) -> FloatArray:
+    def values(cases: WeightedCases) -> Floats:
         return _froc_table(cases, columns).sensitivity_at(cases.weights, rates)
 
     return cases.derive(("froc", *columns, *rates), values)

@@ -16,11 +16,15 @@ from evaluation.core.challenge import Values
 from evaluation.core.form import CaseForm
 from evaluation.core.keys import Key
 from evaluation.io.kinds.label_map import LabelMapValue
-from evaluation.metrics.label_overlap import LabelCounts, count_label_overlap, volume_difference
-from evaluation.metrics.overlap import dice, jaccard, precision, recall
-from evaluation.metrics.volume_crop import together
-
-Floats = NDArray[np.float64]
+from evaluation.metrics.arrays import Floats
+from evaluation.metrics.crops import together
+from evaluation.metrics.label_maps import LabelCounts, count_label_overlap, volume_difference
+from evaluation.metrics.segmentation import (
+    dice_of_counts,
+    jaccard_of_counts,
+    precision_of_counts,
+    recall_of_counts,
+)
 
 
 def counts_of(comparison: Comparison, table: LabelMapField) -> LabelCounts:
@@ -85,7 +89,7 @@ class Dice(_OverlapTable):
 
     def ratios(self, counts: LabelCounts) -> Floats:
         """Return the Dice coefficients."""
-        return dice(counts, both_empty=1.0)
+        return dice_of_counts(counts, both_empty=1.0)
 
 
 class Jaccard(_OverlapTable):
@@ -101,7 +105,7 @@ class Jaccard(_OverlapTable):
 
     def ratios(self, counts: LabelCounts) -> Floats:
         """Return the Jaccard indices."""
-        return jaccard(counts, both_empty=1.0)
+        return jaccard_of_counts(counts, both_empty=1.0)
 
 
 class VoxelSensitivity(_OverlapTable):
@@ -117,7 +121,7 @@ class VoxelSensitivity(_OverlapTable):
 
     def ratios(self, counts: LabelCounts) -> Floats:
         """Return the sensitivities."""
-        return recall(counts, both_empty=1.0)
+        return recall_of_counts(counts, both_empty=1.0)
 
 
 class VoxelPrecision(_OverlapTable):
@@ -133,7 +137,7 @@ class VoxelPrecision(_OverlapTable):
 
     def ratios(self, counts: LabelCounts) -> Floats:
         """Return the precisions."""
-        return precision(counts, both_empty=1.0)
+        return precision_of_counts(counts, both_empty=1.0)
 
 
 class VolumeDifference(LabelMetricTable):

@@ -18,10 +18,9 @@ from evaluation.core.challenge import Values
 from evaluation.core.form import CaseForm
 from evaluation.core.keys import Key
 from evaluation.io.kinds.label_map import LabelMapValue
+from evaluation.metrics.crops import together
 from evaluation.metrics.label_surfaces import SurfaceComparison, compare_label, label_boxes
-from evaluation.metrics.surface_convention import Directions, Surface, SurfaceConvention
-from evaluation.metrics.volume_crop import together
-from evaluation.metrics.weighted_distances import Percentile
+from evaluation.metrics.surfaces import Directions, Percentile, Surface, SurfaceConvention
 
 Maps = tuple[NDArray[np.uint8], NDArray[np.uint8]]
 Tolerance = Annotated[float, Key(ge=0, allow_inf_nan=False)]

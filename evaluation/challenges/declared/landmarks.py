@@ -16,13 +16,14 @@ from evaluation.challenges.declared.list_field import (
     single_field,
 )
 from evaluation.challenges.declared.measure import Comparison, Measure, MetricTable
-from evaluation.core.case_table import FloatArray, Row
+from evaluation.core.case_table import Row
 from evaluation.core.field import Field
 from evaluation.core.keys import Key
 from evaluation.core.metric import Metric, mean_of
 from evaluation.io.kinds.keypoints import Keypoints
 from evaluation.io.kinds.points import Points
-from evaluation.metrics.point_matching import radial_errors
+from evaluation.metrics.arrays import Floats
+from evaluation.metrics.points import radial_errors
 
 Radius = Annotated[float, Key(gt=0, allow_inf_nan=False)]
 
@@ -77,7 +78,7 @@ class LandmarkMetric(MetricTable):
         return tuple(name.replace(" ", "_").replace("-", "_") for name in names) if len(names) > 1 else ()
 
     @staticmethod
-    def errors(comparison: Comparison) -> FloatArray:
+    def errors(comparison: Comparison) -> Floats:
         """Return the distance of every landmark from its reference, shape (landmarks,)."""
         return comparison.derive(
             "radial errors",
@@ -138,7 +139,7 @@ def _parts(name: str, title: str, landmarks: tuple[str, ...]) -> list[tuple[str,
     return [(f"{name}_{landmark}", f"{title}, {landmark}") for landmark in landmarks]
 
 
-def _row(names: list[tuple[str, str]], values: FloatArray) -> Row:
+def _row(names: list[tuple[str, str]], values: Floats) -> Row:
     """Return the mean of the values of all landmarks, and each value if there are several."""
     (whole, _), *parts = names
     each = {of: float(value) for (of, _), value in zip(parts, values, strict=bool(parts))}

@@ -6,7 +6,6 @@ import math
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +18,15 @@ from evaluation.core.challenge import Values
 from evaluation.core.form import CaseForm
 from evaluation.core.keys import Key
 from evaluation.io.kinds.label_map import LabelMapValue
+from evaluation.metrics.crops import together
 from evaluation.metrics.label_surfaces import label_boxes
-from evaluation.metrics.lesions import Lesions, PanopticQuality, lesions, panoptic_quality
-from evaluation.metrics.volume_crop import together
-
-Neighbours = Literal["all", "faces"]
+from evaluation.metrics.lesions import (
+    LesionPanopticQuality,
+    Lesions,
+    Neighbours,
+    find_lesions,
+    panoptic_quality_of_lesions,
+)
 
 
 def most_lesions(shape: tuple[int, int, int], neighbours: Neighbours) -> int:
@@ -41,9 +44,9 @@ class LabelLesions:
     voxel_size: float
 
     @cached_property
-    def panoptic(self) -> PanopticQuality:
+    def panoptic(self) -> LesionPanopticQuality:
         """The panoptic quality of the lesions, computed once for all figures."""
-        return panoptic_quality(self.found)
+        return panoptic_quality_of_lesions(self.found)
 
 
 class LesionTable(LabelMetricTable):
@@ -91,7 +94,7 @@ class LesionTable(LabelMetricTable):
         def find(comparison: Comparison) -> LabelLesions:
             box = boxes[position - 1] or (slice(0),) * 3
             prediction, reference = (positions[box] == position for positions in maps)
-            found = lesions(prediction, reference, self.neighbours == "all")
+            found = find_lesions(prediction, reference, self.neighbours == "all")
             return LabelLesions(found, voxel_extent(comparison.reference))
 
         return comparison.derive(("lesions", position, self.neighbours), find)

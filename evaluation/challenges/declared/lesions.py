@@ -10,7 +10,7 @@ from evaluation.challenges.declared.label_map import LabelFigure, LabelMapField
 from evaluation.challenges.declared.lesion_table import LabelLesions, LesionTable, ShareTable, most_lesions
 from evaluation.core.keys import Key
 from evaluation.io.kinds.label_map import LabelMapValue
-from evaluation.metrics.lesions import Lesions, lesion_f1
+from evaluation.metrics.lesions import Lesions, f1_of_lesions
 
 
 class DetectedLesions(ShareTable):
@@ -47,7 +47,7 @@ class LesionF1(ShareTable):
 
     def value(self, label: LabelLesions) -> float:
         """Return the F1."""
-        return lesion_f1(label.found)
+        return f1_of_lesions(label.found)
 
 
 class _NumberTable(LesionTable):

@@ -13,12 +13,12 @@ from evaluation.challenges.declared.field_table import FieldTable
 from evaluation.challenges.declared.list_field import ObjectFieldTable
 from evaluation.challenges.declared.measure import Comparison
 from evaluation.challenges.declared.object_metrics import FrocOfObjects, ObjectMetric, ShareOfObjects
-from evaluation.core.case_table import FloatArray
 from evaluation.core.challenge import Values
 from evaluation.core.field import HiddenField, Reference
 from evaluation.core.keys import Key
 from evaluation.io.kinds.points import Points, PointSet
-from evaluation.metrics.point_matching import MatchingRule, PointMatches, match_points
+from evaluation.metrics.arrays import Floats
+from evaluation.metrics.points import MatchingRule, PointMatches, match_within
 
 
 class PointsField(ObjectFieldTable):
@@ -147,18 +147,18 @@ class PointMetric(ObjectMetric):
     def _matches(self, found: PointSet, true: PointSet, ignored: PointSet) -> PointMatches:
         """Return the matches of the points of one class; those near an ignored object are not false."""
         strict, confidence = self.boundary == "excluded", found.probabilities
-        matches = match_points(
+        matches = match_within(
             found.positions, true.positions, self._radius(true), self.matching, confidence, strict
         )
         is_false = matches.false
         if len(ignored):
-            near = match_points(
+            near = match_within(
                 found.positions, ignored.positions, self._radius(ignored), "any", confidence, strict
             )
             is_false = is_false & near.false
         return PointMatches(matches.hit, is_false)
 
-    def _radius(self, points: PointSet) -> float | FloatArray:
+    def _radius(self, points: PointSet) -> float | Floats:
         return points.diameters / 2 if self.radius is None else self.radius
 
 

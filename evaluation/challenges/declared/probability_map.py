@@ -21,9 +21,9 @@ from evaluation.core.keys import Key
 from evaluation.core.metric import mean_metric
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
 from evaluation.io.kinds.probability_map import ProbabilityMap
-from evaluation.metrics.overlap import count_overlap, dice
-from evaluation.metrics.volume_crop import together
-from evaluation.metrics.voxel_probabilities import voxel_average_precision, voxel_brier_score
+from evaluation.metrics.crops import together
+from evaluation.metrics.probabilities import voxel_average_precision, voxel_brier_score
+from evaluation.metrics.segmentation import count_overlap, dice_of_counts
 
 FLOAT_IMAGE_EXTENSIONS = (".tif", ".tiff", ".mha")
 
@@ -161,6 +161,6 @@ class DiceAtThreshold(_MapMetricTable):
         threshold = np.float32(self.threshold)
 
         def value(probability: NDArray[np.float32], positive: NDArray[np.bool_], voxels: int) -> float:
-            return dice(count_overlap(probability >= threshold, positive), both_empty=1.0)
+            return dice_of_counts(count_overlap(probability >= threshold, positive), both_empty=1.0)
 
         return self.map_measure(name, table, value, best=1)

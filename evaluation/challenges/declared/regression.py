@@ -23,7 +23,11 @@ from evaluation.core.value_aggregates import (
     ratio_of_sums,
     root_mean_square_of,
 )
-from evaluation.metrics import regression
+from evaluation.metrics.regression import (
+    weighted_intraclass_correlation,
+    weighted_pearson_correlation,
+    weighted_spearman_correlation,
+)
 
 
 class ErrorMetric(MetricTable, ABC):
@@ -188,7 +192,7 @@ class PearsonCorrelation(AgreementMetric):
 
     metric: Literal["pearson_correlation"]
     own_title: ClassVar[str] = "Pearson's correlation"
-    agreement: ClassVar[Figure] = staticmethod(regression.pearson_correlation)
+    agreement: ClassVar[Figure] = staticmethod(weighted_pearson_correlation)
 
 
 class SpearmanCorrelation(AgreementMetric):
@@ -202,7 +206,7 @@ class SpearmanCorrelation(AgreementMetric):
 
     metric: Literal["spearman_correlation"]
     own_title: ClassVar[str] = "Spearman's correlation"
-    agreement: ClassVar[Figure] = staticmethod(regression.spearman_correlation)
+    agreement: ClassVar[Figure] = staticmethod(weighted_spearman_correlation)
 
 
 class IntraclassCorrelation(AgreementMetric):
@@ -215,7 +219,7 @@ class IntraclassCorrelation(AgreementMetric):
     """
 
     metric: Literal["intraclass_correlation"]
-    agreement: ClassVar[Figure] = staticmethod(regression.intraclass_correlation)
+    agreement: ClassVar[Figure] = staticmethod(weighted_intraclass_correlation)
 
 
 def _measured(table: FieldTable) -> NumberField:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluation.core.case_table import CaseTable, FloatArray, WeightedCases
+from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.metric import Strata
-from evaluation.metrics.box_matching import match_boxes
+from evaluation.metrics.arrays import Floats
+from evaluation.metrics.boxes import match_boxes
 from evaluation.metrics.detection import AveragePrecision, DetectionTable, mean_over_classes
 
 MAX_CASES = 2000
@@ -101,7 +102,7 @@ class DetectionFigures:
             self._weights = cases.weights * (cases.table[within] == value)
 
     @property
-    def average_precision(self) -> FloatArray:
+    def average_precision(self) -> Floats:
         """AP, shape (resamples, classes, thresholds); NaN for a class that the reference lacks."""
         return self._cases.derive(
             ("average precision", self._key),
@@ -109,39 +110,39 @@ class DetectionFigures:
         )
 
     @property
-    def mean_average_precisions(self) -> FloatArray:
+    def mean_average_precisions(self) -> Floats:
         """AP averaged over the classes of the reference, shape (resamples, averaged thresholds)."""
         return mean_over_classes(self.average_precision[..., self._rules.averaged_positions])
 
-    def mean_average_precision_at(self, threshold: float) -> FloatArray:
+    def mean_average_precision_at(self, threshold: float) -> Floats:
         """Return mAP at one of the thresholds, shape (resamples,)."""
         position = self._rules.thresholds.index(threshold)
         return mean_over_classes(self.average_precision[..., [position]])[:, 0]
 
     @property
-    def class_average_precision(self) -> FloatArray:
+    def class_average_precision(self) -> Floats:
         """AP of every class averaged over the thresholds, shape (resamples, classes); NaN for absent ones."""
-        mean: FloatArray = self.average_precision[..., self._rules.averaged_positions].mean(axis=2)
+        mean: Floats = self.average_precision[..., self._rules.averaged_positions].mean(axis=2)
         return mean
 
-    def mean_iou(self, with_missed: bool) -> FloatArray:
+    def mean_iou(self, with_missed: bool) -> Floats:
         """Return the mean IoU over classes, then thresholds, shape (resamples,); see `DetectionTable`."""
         per_class = self._cases.derive(
             ("mean IoU", self._key, with_missed),
             lambda cases: self.table.mean_iou(self._weights, with_missed),
         )
-        mean: FloatArray = mean_over_classes(per_class[..., self._rules.averaged_positions]).mean(axis=1)
+        mean: Floats = mean_over_classes(per_class[..., self._rules.averaged_positions]).mean(axis=1)
         return mean
 
-    def boxes_of_absent_classes(self) -> FloatArray:
+    def boxes_of_absent_classes(self) -> Floats:
         """Return the number of predicted boxes of classes that the reference lacks, shape (resamples,)."""
         predicted = self._weights @ self.table.prediction_counts
         absent = self._weights @ self.table.reference_counts == 0
-        number: FloatArray = np.where(absent, predicted, 0.0).sum(axis=1)
+        number: Floats = np.where(absent, predicted, 0.0).sum(axis=1)
         return number
 
 
-def stacked(arrays: list[FloatArray]) -> tuple[FloatArray, Strata]:
+def stacked(arrays: list[Floats]) -> tuple[Floats, Strata]:
     """Return the rows of all images in one array, and the image of each row."""
     images = np.repeat(np.arange(len(arrays)), np.fromiter(map(len, arrays), np.int64, len(arrays)))
     return np.concatenate([*arrays, np.zeros((0, 6))]), images

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from evaluation.challenges.edd2020.detection import HIT, MAX_CASES, DetectionFigures, DetectionRules
-from evaluation.core.case_table import CaseTable, FloatArray, WeightedCases
+from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.metric import Aggregate, CaseFigure, DetectionCurves, Metric, Strata
+from evaluation.metrics.arrays import Floats
 
-Figure = Callable[[DetectionFigures], FloatArray]
+Figure = Callable[[DetectionFigures], Floats]
 
 
 def detection_metrics(rules: DetectionRules, with_missed: bool) -> tuple[Metric, ...]:
@@ -22,8 +23,8 @@ def detection_metrics(rules: DetectionRules, with_missed: bool) -> tuple[Metric,
     ``with_missed`` says whether the mean IoU in the score includes missed boxes.
     """
 
-    def score_d(figures: DetectionFigures) -> FloatArray:
-        score: FloatArray = 0.6 * figures.mean_average_precisions.mean(axis=1)
+    def score_d(figures: DetectionFigures) -> Floats:
+        score: Floats = 0.6 * figures.mean_average_precisions.mean(axis=1)
         return score + 0.4 * figures.mean_iou(with_missed)
 
     def share(name: str, title: str, figure: Figure, of_case: CaseFigure | None = None) -> Metric:
@@ -78,7 +79,7 @@ def detection_metrics(rules: DetectionRules, with_missed: bool) -> tuple[Metric,
 def f1_of_images(rules: DetectionRules, within: str | None = None) -> CaseFigure:
     """Return the F1 of the boxes of single images, NaN for those that are 0 in the column ``within``."""
 
-    def values(table: CaseTable) -> FloatArray:
+    def values(table: CaseTable) -> Floats:
         from evaluation.challenges.edd2020.images import image_detections  # for the organiser alone
 
         f1 = image_detections(rules, table).f1
@@ -110,7 +111,7 @@ def _figure_of(rules: DetectionRules, figure: Figure) -> Aggregate:
 def _class_average_precision_of(rules: DetectionRules, position: int) -> Aggregate:
     """Return one class's AP averaged over the thresholds, in strata of images with and without the class."""
 
-    def values(cases: WeightedCases) -> FloatArray:
+    def values(cases: WeightedCases) -> Floats:
         if len(cases.weights) == 1:
             # The value itself: other metrics need all classes under these weights.
             precisions = DetectionFigures(rules, cases).average_precision[:, position]
@@ -120,7 +121,7 @@ def _class_average_precision_of(rules: DetectionRules, position: int) -> Aggrega
                 ("class", rules, position), lambda table: rules.table(table).single_class(position)
             )
             precisions = class_table.average_precision(cases.weights, rules.curve)[:, 0]
-        mean: FloatArray = precisions[:, rules.averaged_positions].mean(axis=1)
+        mean: Floats = precisions[:, rules.averaged_positions].mean(axis=1)
         return mean
 
     def strata(table: CaseTable) -> Strata:

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.challenges.edd2020.detection import HIT, DetectionRules, stacked
-from evaluation.core.case_table import CaseTable, FloatArray
-from evaluation.metrics.box_confusion import BoxConfusion, LabelledBoxes, confuse_boxes
+from evaluation.core.case_table import CaseTable
+from evaluation.metrics.arrays import Floats
+from evaluation.metrics.boxes import BoxConfusion, LabelledBoxes, confuse_boxes
 
 _LEAST_CONFIDENCES = (0.0, 0.5)
 
@@ -40,14 +41,14 @@ class ImageDetections:
         return np.stack(columns, axis=1).astype(np.int64)
 
     @property
-    def f1(self) -> FloatArray:
+    def f1(self) -> Floats:
         """F1 of the boxes of every image, shape (images,); 1 without any box, 0 without a result."""
         true, false, missed = self.counts.T
         boxes = 2 * true + false + missed
         f1 = np.divide(2 * true, boxes, out=np.ones(len(boxes)), where=boxes > 0)
         return np.where(self.missing, 0.0, f1)
 
-    def accuracy(self, least_confidence: float) -> tuple[FloatArray, float]:
+    def accuracy(self, least_confidence: float) -> tuple[Floats, float]:
         """Return the share of images with the correct presence of each class, and of all classes.
 
         A class is predicted if a box of it has at least ``least_confidence``. A missing result is wrong.
@@ -55,7 +56,7 @@ class ImageDetections:
         kept = self.predicted.take(self.predicted.confidence >= least_confidence)
         right = self._present(kept) == self._present(self.reference)
         right[self.missing] = False
-        of_classes: FloatArray = right.mean(axis=0)
+        of_classes: Floats = right.mean(axis=0)
         return of_classes, float(right.all(axis=1).mean())
 
     def _present(self, boxes: LabelledBoxes) -> NDArray[np.bool_]:

@@ -7,11 +7,18 @@ from math import inf, nan
 
 import numpy as np
 
-from evaluation.core.case_table import FloatArray, WeightedCases
+from evaluation.core.case_table import WeightedCases
 from evaluation.core.metric import Aggregate, Metric, mean_metric, mean_of, sum_of
+from evaluation.metrics.arrays import Floats
 from evaluation.metrics.averages import weighted_deviation
-from evaluation.metrics.crop import Crop
-from evaluation.metrics.overlap import OverlapCounts, f_beta, overlap_of, precision, recall
+from evaluation.metrics.crops import Crop
+from evaluation.metrics.segmentation import (
+    OverlapCounts,
+    f_beta_of_counts,
+    overlap_of,
+    precision_of_counts,
+    recall_of_counts,
+)
 
 OVERLAPS = {"precision": "Precision", "recall": "Recall", "f1": "F1 (Dice)", "f2": "F2"}
 """Column and title of the four overlap metrics."""
@@ -85,9 +92,9 @@ def multilabel_metrics(classes: Sequence[str]) -> tuple[Metric, ...]:
 def _mean_deviation() -> Aggregate:
     """Return the mean of the standard deviations of the overlap metrics over the images (ddof = 0)."""
 
-    def values(cases: WeightedCases) -> FloatArray:
+    def values(cases: WeightedCases) -> Floats:
         deviations = [weighted_deviation(cases.table[column], cases.weights) for column in OVERLAPS]
-        mean: FloatArray = np.mean(deviations, axis=0)
+        mean: Floats = np.mean(deviations, axis=0)
         return mean
 
     return Aggregate(values, strata=lambda table: np.zeros(len(table), dtype=np.int64))
@@ -95,8 +102,8 @@ def _mean_deviation() -> Aggregate:
 
 def _overlaps(counts: OverlapCounts[int]) -> dict[str, float]:
     return {
-        "precision": precision(counts, both_empty=1.0),
-        "recall": recall(counts, both_empty=1.0),
-        "f1": f_beta(counts, 1, both_empty=1.0),
-        "f2": f_beta(counts, 2, both_empty=1.0),
+        "precision": precision_of_counts(counts, both_empty=1.0),
+        "recall": recall_of_counts(counts, both_empty=1.0),
+        "f1": f_beta_of_counts(counts, 1, both_empty=1.0),
+        "f2": f_beta_of_counts(counts, 2, both_empty=1.0),
     }

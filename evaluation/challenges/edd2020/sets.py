@@ -10,8 +10,9 @@ import numpy as np
 
 from evaluation.challenges.edd2020.detection import MAX_CASES, DetectionFigures, DetectionRules
 from evaluation.challenges.edd2020.detection_metrics import f1_of_images
-from evaluation.core.case_table import CaseTable, FloatArray, WeightedCases
+from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.metric import Aggregate, Metric, Strata
+from evaluation.metrics.arrays import Floats
 from evaluation.metrics.detection import mean_over_classes
 
 
@@ -58,7 +59,7 @@ class TwoSets:
         With ``common_classes`` both are means over the classes that occur in both sets.
         """
 
-        def values(cases: WeightedCases) -> FloatArray:
+        def values(cases: WeightedCases) -> Floats:
             first, second = self._precisions(cases, 0), self._precisions(cases, 1)
             if common_classes:
                 absent = np.isnan(first) | np.isnan(second)
@@ -86,7 +87,7 @@ class TwoSets:
         second = table[self.column] == 1
         return image_detections(self.rules, table, second).details() if second.any() else {}
 
-    def _precisions(self, cases: WeightedCases, value: int) -> FloatArray:
+    def _precisions(self, cases: WeightedCases, value: int) -> Floats:
         """Return the AP of each class in one of the sets, shape (resamples, classes)."""
         return DetectionFigures(self.rules, cases, self.column, value).class_average_precision
 
@@ -94,6 +95,6 @@ class TwoSets:
         return table[self.column].astype(np.int64)
 
 
-def _mean(class_values: FloatArray) -> FloatArray:
+def _mean(class_values: Floats) -> Floats:
     """Return the mean over the classes that exist, (resamples, classes) to (resamples,)."""
     return mean_over_classes(class_values[..., np.newaxis])[:, 0]

@@ -17,7 +17,7 @@ from evaluation.challenges.justraigs.agreed_labels import agreed_labels, countin
 from evaluation.challenges.justraigs.graders import GRADERS, Eye
 from evaluation.challenges.justraigs.rules import FEATURES, NOT_REFERABLE, REFERABLE
 from evaluation.io.kinds.flags import Flags
-from evaluation.metrics.agreement import Agreement, cohen_kappa, fleiss_kappa
+from evaluation.metrics.agreement import AgreementFigure, cohen_kappa, fleiss_kappa
 
 SPECIALIST = 2
 """Position of the specialist among the graders of an eye."""
@@ -138,7 +138,7 @@ def figures_of(gradings: Iterable[Grading]) -> list[GraderFigures]:
     ]
 
 
-def agreement_of(eyes: Sequence[Eye]) -> list[Agreement]:
+def agreement_of(eyes: Sequence[Eye]) -> list[AgreementFigure]:
     """Return the kappas of the two first graders for the main label and for each feature that both graded."""
     pairs: list[tuple[str, list[tuple[object, object]]]] = [
         ("main label", [(eye.graded.labels[0], eye.graded.labels[1]) for eye in eyes])
@@ -148,8 +148,8 @@ def agreement_of(eyes: Sequence[Eye]) -> list[Agreement]:
         pairs.append((feature, [pair for pair in both if None not in pair]))
     found = chain.from_iterable(
         (
-            Agreement(name, "Cohen's kappa", *GRADERS[:2], len(given), cohen_kappa(*_columns(given))),
-            Agreement(name, "Fleiss' kappa", *GRADERS[:2], len(given), fleiss_kappa(given)),
+            AgreementFigure(name, "Cohen's kappa", *GRADERS[:2], len(given), cohen_kappa(*_columns(given))),
+            AgreementFigure(name, "Fleiss' kappa", *GRADERS[:2], len(given), fleiss_kappa(given)),
         )
         for name, given in pairs
     )

@@ -8,12 +8,8 @@ from math import nan
 
 import numpy as np
 
-from evaluation.metrics.crop import Crop
-from evaluation.metrics.cup_to_disc import (
-    VerticalDiameter,
-    vertical_cup_to_disc_ratio,
-    vertical_diameter,
-)
+from evaluation.metrics.crops import Crop
+from evaluation.metrics.segmentation import VerticalDiameter, vertical_cup_to_disc_ratio, vertical_diameter
 
 VERTICAL, HORIZONTAL = "vertical_cup_to_disc_ratio", "horizontal_cup_to_disc_ratio"
 DISC_AREA, CUP_AREA = "disc_area", "cup_area"

@@ -30,10 +30,9 @@ from evaluation.core.scheme import Board, Place, Rank, Scheme
 from evaluation.io.kinds.label_mask import LabelMask
 from evaluation.io.kinds.number import Label, Number
 from evaluation.io.kinds.point import PointInImage, distance
-from evaluation.metrics.crop import Crop
-from evaluation.metrics.cup_to_disc import VerticalDiameter
-from evaluation.metrics.distance import image_diagonal
-from evaluation.metrics.overlap import dice, overlap_of, region_of
+from evaluation.metrics.crops import Crop
+from evaluation.metrics.points import image_diagonal
+from evaluation.metrics.segmentation import VerticalDiameter, dice_of_counts, overlap_of, region_of
 
 CUP, DISC, ELSEWHERE = 0, 128, 255
 _IMAGES = (".bmp", ".png", ".tif")
@@ -154,8 +153,8 @@ def _score_segmentation(definition: VerticalDiameter) -> Callable[[Values, Value
         predicted_cup, predicted_disc = _regions(prediction["segmentation"])
         true_cup, true_disc = _regions(reference["segmentation"])
         return {
-            "dice_cup": dice(overlap_of(predicted_cup, true_cup), both_empty=1.0),
-            "dice_disc": dice(overlap_of(predicted_disc, true_disc), both_empty=1.0),
+            "dice_cup": dice_of_counts(overlap_of(predicted_cup, true_cup), both_empty=1.0),
+            "dice_disc": dice_of_counts(overlap_of(predicted_disc, true_disc), both_empty=1.0),
             **columns_of(
                 measured(predicted_cup, predicted_disc, definition),
                 measured(true_cup, true_disc, definition),

@@ -28,8 +28,7 @@ from evaluation.io.kinds.probability_map import (
 from evaluation.io.kinds.volume import Volume
 from evaluation.io.volumes.case_planes import Dimensions, case_geometry, path_of
 from evaluation.io.volumes.reader import SLAB_BYTES, write_image
-from evaluation.metrics.crop import crop
-from evaluation.metrics.volume_crop import VolumeCrop, stack_of
+from evaluation.metrics.crops import VolumeCrop, crop, stack_of
 
 MOST_CANDIDATES = 1000
 """The maximum number of components of a map, many times more than a reader could look at."""

@@ -27,8 +27,7 @@ from evaluation.io.listed_labels import ListedLabels
 from evaluation.io.volumes.case_planes import Dimensions, case_geometry, case_planes, path_of
 from evaluation.io.volumes.plane import Plane
 from evaluation.io.volumes.reader import SLAB_BYTES, write_image
-from evaluation.metrics.crop import Crop, crop
-from evaluation.metrics.volume_crop import VolumeCrop, stack_of
+from evaluation.metrics.crops import Crop, VolumeCrop, crop, stack_of
 
 Shape = tuple[int, int, int]
 Spacing = tuple[float, float, float]

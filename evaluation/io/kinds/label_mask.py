@@ -18,7 +18,7 @@ from evaluation.io.grey_images import read_cropped, write_grey
 from evaluation.io.handover import Packed
 from evaluation.io.kinds.packed_crop import pack_crop, unpack_crop
 from evaluation.io.pixels import Size, values_in_words
-from evaluation.metrics.crop import Crop, crop, distinct_values
+from evaluation.metrics.crops import Crop, crop, distinct_values
 
 _HEADER_ALLOWANCE = 1 << 20
 

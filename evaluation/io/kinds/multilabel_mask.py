@@ -18,7 +18,7 @@ from evaluation.io.pixels import Size, check_size, values_in_words
 from evaluation.io.tiff import read_channels, write_tiff
 from evaluation.io.volumes.header import Geometry
 from evaluation.io.volumes.reader import open_volume, write_volume
-from evaluation.metrics.crop import Crop, crop, distinct_values
+from evaluation.metrics.crops import Crop, crop, distinct_values
 
 _HEADER_ALLOWANCE = 1 << 20
 _ON = 255

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from evaluation.io.handover import HandoverError, Packed, array_of, list_of, whole_number
-from evaluation.metrics.crop import Crop
-from evaluation.metrics.volume_crop import VolumeCrop
+from evaluation.metrics.crops import Crop, VolumeCrop
 
 
 def pack_crop(crop: Crop) -> list[Packed]:

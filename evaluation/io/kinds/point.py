@@ -13,7 +13,7 @@ from evaluation.core.variant import Variant
 from evaluation.io.handover import Packed, list_of, number_within
 from evaluation.io.json_files import json_kind
 from evaluation.io.kinds.number import number_of_cell, number_of_json
-from evaluation.metrics.distance import euclidean_distance
+from evaluation.metrics.points import euclidean_distance
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,8 +24,7 @@ from evaluation.io.kinds.volume import Volume
 from evaluation.io.volumes.case_planes import Dimensions, case_geometry, case_planes, path_of
 from evaluation.io.volumes.header import Geometry
 from evaluation.io.volumes.reader import SLAB_BYTES, write_image
-from evaluation.metrics.crop import Crop, box_of_content
-from evaluation.metrics.volume_crop import VolumeCrop, stack_of
+from evaluation.metrics.crops import Crop, VolumeCrop, box_of_content, stack_of
 
 
 @dataclass(frozen=True, slots=True)

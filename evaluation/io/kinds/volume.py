@@ -25,7 +25,7 @@ from evaluation.io.volumes.case_geometry import geometry_of
 from evaluation.io.volumes.case_planes import case_planes, path_of
 from evaluation.io.volumes.header import Geometry
 from evaluation.io.volumes.reader import SLAB_BYTES, write_volume
-from evaluation.metrics.crop import EMPTY, Crop, box_of_content
+from evaluation.metrics.crops import EMPTY, Crop, box_of_content
 
 
 @dataclass(frozen=True)

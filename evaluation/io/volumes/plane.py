@@ -7,7 +7,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from evaluation.metrics.crop import Crop, box_of_content
+from evaluation.metrics.crops import Crop, box_of_content
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-FloatArray = NDArray[np.float64]
+from evaluation.metrics.arrays import Floats
+
 LabelArray = NDArray[np.int64]
 
 _INFEASIBLE = 2
@@ -20,11 +21,11 @@ class Sums:
     """Constraints on n unknown labels: weighted sums of them, each within bounds."""
 
     size: int
-    weights: list[FloatArray] = field(default_factory=list)
+    weights: list[Floats] = field(default_factory=list)
     lower: list[float] = field(default_factory=list)
     upper: list[float] = field(default_factory=list)
 
-    def add(self, weights: FloatArray, lower: float, upper: float) -> None:
+    def add(self, weights: Floats, lower: float, upper: float) -> None:
         """Add a sum: weights of shape (n,)."""
         self.weights.append(np.asarray(weights, dtype=np.float64))
         self.lower.append(lower)
@@ -84,7 +85,7 @@ def subsets_of_sum(weights: Sequence[float], lower: float, upper: float, most: i
     return np.array(found, dtype=np.int64).reshape(len(found), len(values))
 
 
-def _sums_of_subsets(weights: FloatArray) -> FloatArray:
+def _sums_of_subsets(weights: Floats) -> Floats:
     """Return the sums of all 2^n subsets; bit i of a subset's number says whether weight i is in it."""
     sums = np.zeros(1)
     for weight in weights.tolist():

@@ -15,7 +15,7 @@ from evaluation.core.field import Field
 from evaluation.core.form import CaseForm
 from evaluation.io.kinds.label_mask import LabelMask
 from evaluation.io.kinds.point import Point, PointInImage
-from evaluation.metrics.crop import Crop, crop
+from evaluation.metrics.crops import Crop, crop
 from evaluation.organiser.attack.oracle import Oracle
 
 Amounts = NDArray[np.float64]

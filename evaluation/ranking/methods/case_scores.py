@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from evaluation.core.scheme import Ties
+from evaluation.metrics.arrays import Floats
 from evaluation.ranking.methods.tied_ranks import competition_ranks, shared_ranks
 
-FloatArray = NDArray[np.float64]
 
-
-def case_ranks(values: ArrayLike, better: Literal["higher", "lower"], ties: Ties) -> FloatArray:
+def case_ranks(values: ArrayLike, better: Literal["higher", "lower"], ties: Ties) -> Floats:
     """Return the rank of every team in every case, 1 = best; a team without a value comes last.
 
     values: shape (teams, cases), NaN for a missing value. Equal floats share a rank by the rule for ties.
@@ -31,7 +30,7 @@ def case_ranks(values: ArrayLike, better: Literal["higher", "lower"], ties: Ties
     return np.asarray(ranks.T)
 
 
-def weighted_quantiles(values: ArrayLike, weights: ArrayLike, probability: float) -> FloatArray:
+def weighted_quantiles(values: ArrayLike, weights: ArrayLike, probability: float) -> Floats:
     """Return a quantile over the cases of every team, each case repeated by its weight.
 
     values: shape (teams, cases), NaN where a case does not enter. weights: shape (rows, cases), whole
@@ -47,7 +46,7 @@ def weighted_quantiles(values: ArrayLike, weights: ArrayLike, probability: float
     return found
 
 
-def _interpolated(ordered: FloatArray, cumulative: FloatArray, probability: float) -> FloatArray:
+def _interpolated(ordered: Floats, cumulative: Floats, probability: float) -> Floats:
     """Return the quantile of ordered values (cases,) by cumulative weights (rows, cases)."""
     if not ordered.size:
         return np.full(len(cumulative), np.nan)

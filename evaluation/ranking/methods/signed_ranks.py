@@ -6,13 +6,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
-FloatArray = NDArray[np.float64]
+from evaluation.metrics.arrays import Floats
+
 # Equal decimals may differ as floats: 0.3 − 0.1 and 0.4 − 0.2.
 _DECIMALS = 12
 _ONE, _SIGN = np.uint64(1), np.uint64(63)
 
 
-def one_sided_p_values(differences: ArrayLike) -> FloatArray:
+def one_sided_p_values(differences: ArrayLike) -> Floats:
     """Return the p-values of "differences are positive" and of "are negative", shape (pairs, 2).
 
     differences: shape (pairs, cases), NaN where a case does not enter.
@@ -38,7 +39,7 @@ def one_sided_p_values(differences: ArrayLike) -> FloatArray:
     return _p_values(statistic, total, ties)
 
 
-def weighted_p_values(differences: ArrayLike, weights: ArrayLike) -> FloatArray:
+def weighted_p_values(differences: ArrayLike, weights: ArrayLike) -> Floats:
     """Return the p-values of one pair under weights of the cases, shape (rows, 2), see `one_sided_p_values`.
 
     differences: shape (cases,). weights: shape (rows, cases), whole numbers; a case is repeated by its
@@ -63,7 +64,7 @@ def weighted_p_values(differences: ArrayLike, weights: ArrayLike) -> FloatArray:
     return _p_values(statistic, total, (counts**3 - counts).sum(axis=1))
 
 
-def _tied(keys: NDArray[np.uint64], negative: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _tied(keys: NDArray[np.uint64], negative: Floats) -> tuple[Floats, Floats]:
     """Return the ties' share of the sum of negative ranks of each row, and Σ(t³ − t) over the groups.
 
     keys: sorted rows. Both are sums over groups of t equal magnitudes, without the zeros.
@@ -93,7 +94,7 @@ def _tied(keys: NDArray[np.uint64], negative: FloatArray) -> tuple[FloatArray, F
     return found, ties
 
 
-def _p_values(statistic: FloatArray, total: FloatArray, ties: FloatArray) -> FloatArray:
+def _p_values(statistic: Floats, total: Floats, ties: Floats) -> Floats:
     """Return the two one-sided p-values, shape (rows, 2), of the surplus of the positive ranks."""
     deviation = np.sqrt(total * (total + 1) * (2 * total + 1) / 24 - ties / 48)
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -7,9 +7,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evaluation.metrics.arrays import Floats
 from evaluation.ranking.methods.signed_ranks import one_sided_p_values, weighted_p_values
 
-FloatArray = NDArray[np.float64]
 _ENTRIES_PER_BLOCK = 1 << 17  # stays in the processor's cache
 
 
@@ -19,7 +19,7 @@ def significant_wins(
     better: Literal["higher", "lower"],
     alpha: float,
     adjust: Literal["holm", "none"],
-) -> FloatArray:
+) -> Floats:
     """Return how many teams each team beats in a one-sided paired signed-rank test, shape (rows, teams).
 
     values: shape (teams, cases), to the digits in which differences are compared; a case enters a pair where
@@ -40,7 +40,7 @@ def significant_wins(
     return np.asarray(beats.sum(axis=2), dtype=np.float64)
 
 
-def _repeated(columns: FloatArray, weights: FloatArray) -> FloatArray:
+def _repeated(columns: Floats, weights: Floats) -> Floats:
     """Return both p-values of every pair of teams, shape (pairs, 2), with the cases repeated by weight."""
     cases = np.repeat(columns, weights.astype(np.int64), axis=1)
     step = max(1, _ENTRIES_PER_BLOCK // max(1, cases.shape[1]))
@@ -53,7 +53,7 @@ def _repeated(columns: FloatArray, weights: FloatArray) -> FloatArray:
     )
 
 
-def _weighted(columns: FloatArray, rows: FloatArray) -> FloatArray:
+def _weighted(columns: Floats, rows: Floats) -> Floats:
     """Return both p-values of every pair of teams under each row of weights, shape (rows, pairs, 2)."""
     pairs = zip(*np.triu_indices(len(columns), 1), strict=True)
     return np.stack(
@@ -61,7 +61,7 @@ def _weighted(columns: FloatArray, rows: FloatArray) -> FloatArray:
     )
 
 
-def _rejected_by_holm(p_values: FloatArray, alpha: float) -> NDArray[np.bool_]:
+def _rejected_by_holm(p_values: Floats, alpha: float) -> NDArray[np.bool_]:
     """Return which tests of each row (rows, tests) Holm's procedure rejects."""
     tests = p_values.shape[1]
     order = np.argsort(p_values, axis=1, kind="stable")

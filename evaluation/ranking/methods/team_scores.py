@@ -13,10 +13,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.core.case_table import CaseTable, FloatArray, WeightedCases
+from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.metric import Aggregate, Metric
 from evaluation.core.resampling import values_under
 from evaluation.core.scheme import Method, Ties
+from evaluation.metrics.arrays import Floats
 from evaluation.metrics.averages import weighted_means
 from evaluation.platform.result_file import as_written_values
 from evaluation.ranking.methods.case_scores import case_ranks, weighted_quantiles
@@ -36,12 +37,12 @@ class TeamScores:
     metrics: Mapping[str, Metric]
     better: Better
 
-    def under(self, weights: NDArray[np.float64]) -> FloatArray:
+    def under(self, weights: NDArray[np.float64]) -> Floats:
         """Return the scores under weights of shape (rows, cases), shape (rows, teams)."""
         found = values_under(self.metrics, [self.table], [weights])
         return as_written_values(np.concatenate(list(found.values()), axis=1))
 
-    def resampled(self, blocks: Iterable[NDArray[np.float64]]) -> FloatArray:
+    def resampled(self, blocks: Iterable[NDArray[np.float64]]) -> Floats:
         """Return the scores under blocks of bootstrap weights, shape (resamples, teams)."""
         return np.concatenate([self.under(weights) for weights in blocks])
 
@@ -81,7 +82,7 @@ def team_scores(
         ],
     )
 
-    def scores(cases: WeightedCases) -> FloatArray:
+    def scores(cases: WeightedCases) -> Floats:
         columns = np.array(cases.table.objects("values"), dtype=np.float64).T
         return _scores(method, columns, cases.weights, metric.better)
 
@@ -101,7 +102,7 @@ def team_scores(
     )
 
 
-def _scores(method: Method, values: FloatArray, weights: NDArray[np.float64], better: Better) -> FloatArray:
+def _scores(method: Method, values: Floats, weights: NDArray[np.float64], better: Better) -> Floats:
     if method.name == "rank-then-mean":
         return weighted_means(values, weights)
     if method.name in ("rank-then-median", "median-then-rank"):

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from evaluation.metrics.arrays import Floats
 from evaluation.platform.result_file import SIGNIFICANT_DIGITS
 
-FloatArray = NDArray[np.float64]
 _LARGEST_EXACT_POWER = 22  # 10²² is the largest power of ten that a float64 holds exactly
 
 
-def published(values: ArrayLike) -> FloatArray:
+def published(values: ArrayLike) -> Floats:
     """Return values rounded to the published significant digits; NaN and infinity stay.
 
     values: any shape. Values that are equal in these digits are the same float afterwards.
@@ -20,7 +20,7 @@ def published(values: ArrayLike) -> FloatArray:
     return _rounded(given, np.abs(given))
 
 
-def published_difference(first: ArrayLike, second: ArrayLike) -> FloatArray:
+def published_difference(first: ArrayLike, second: ArrayLike) -> Floats:
     """Return first − second, rounded to the last published digit of the larger one.
 
     first, second: shapes that broadcast. 0.3 − 0.1 and 0.4 − 0.2 differ as floats and are equal here.
@@ -30,7 +30,7 @@ def published_difference(first: ArrayLike, second: ArrayLike) -> FloatArray:
     return _rounded(a - b, np.maximum(np.abs(a), np.abs(b)))
 
 
-def _rounded(values: FloatArray, magnitude: FloatArray) -> FloatArray:
+def _rounded(values: Floats, magnitude: Floats) -> Floats:
     """Return values rounded to the last significant digit of numbers of the given magnitude."""
     known = np.isfinite(magnitude) & (magnitude > 0)
     exponent = np.floor(np.log10(np.where(known, magnitude, 1.0)))

@@ -8,19 +8,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evaluation.metrics.arrays import Floats
 from evaluation.metrics.delong import Components, area_variance
 from evaluation.ranking.methods.tied_ranks import mid_ranks
 from evaluation.ranking.statistics.pairwise import PairTest, z_test
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class DelongTable:
     """AUC of every team, shape (teams,), and the variance of every difference, shape (teams, teams)."""
 
-    auc: FloatArray
-    difference_variance: FloatArray
+    auc: Floats
+    difference_variance: Floats
 
     def test(self, first: int, second: int) -> PairTest:
         """Return the two-sided test of two teams' areas, see `z_test`."""
@@ -67,12 +66,12 @@ def delong_table(score: ArrayLike, positive: ArrayLike) -> DelongTable:
     )
 
 
-def _twice_won(ranks: FloatArray, scores: FloatArray, chosen: NDArray[np.bool_]) -> FloatArray:
+def _twice_won(ranks: Floats, scores: Floats, chosen: NDArray[np.bool_]) -> Floats:
     """Return twice the number of cases of the other class below each chosen case's score, ties ½."""
     return np.asarray(2 * (ranks[:, chosen] - mid_ranks(scores[:, chosen])), dtype=np.float64)
 
 
-def _difference_variance(counts: FloatArray) -> FloatArray:
+def _difference_variance(counts: Floats) -> Floats:
     """Return the variance (ddof = 1) over cases of the difference of two teams' counts, for all pairs."""
     cases = counts.shape[1]
     total = counts.sum(axis=1)

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evaluation.metrics.arrays import Floats
 from evaluation.ranking.statistics.exchanges import PERMUTATIONS, Exchanges, exchanges
 from evaluation.ranking.statistics.pairwise import TOO_FEW_CASES, PairTest, sign
 
-FloatArray = NDArray[np.float64]
 Pair = tuple[int, int]
 METHOD = "permutation of the mean"
 # Sums are compared to one digit less than their published terms, so that rounding decides nothing.
@@ -56,7 +56,7 @@ def mean_tests(
 
 
 def _tests(
-    columns: FloatArray, pairs: Sequence[Pair], entering: NDArray[np.bool_], chosen: Exchanges
+    columns: Floats, pairs: Sequence[Pair], entering: NDArray[np.bool_], chosen: Exchanges
 ) -> list[PairTest]:
     """Return the tests of pairs that are compared on the same cases."""
     units = np.unique(chosen.unit_of_case[entering])
@@ -104,13 +104,13 @@ class _Row:
 
     first: int
     others: NDArray[np.int64]
-    total: FloatArray
-    squares: FloatArray
-    tolerance: FloatArray
-    standard_error: FloatArray
+    total: Floats
+    squares: Floats
+    tolerance: Floats
+    standard_error: Floats
 
     @property
-    def bound(self) -> FloatArray:
+    def bound(self) -> Floats:
         """Hoeffding's bound of the exact p."""
         ratio = np.zeros(len(self.others))
         np.divide(self.total**2, self.squares, out=ratio, where=self.squares > 0)
@@ -133,7 +133,7 @@ class _Row:
             yield PairTest(METHOD, p, float(error), direction)
 
 
-def _reached(rows: Sequence[_Row], sums: FloatArray, chosen: Exchanges) -> list[NDArray[np.int64]]:
+def _reached(rows: Sequence[_Row], sums: Floats, chosen: Exchanges) -> list[NDArray[np.int64]]:
     """Return by row how many exchanges reach the difference of each pair."""
     reached = [np.zeros(len(row.others), dtype=np.int64) for row in rows]
     undecided = [row.undecided(chosen) for row in rows]
@@ -153,7 +153,7 @@ def _reached(rows: Sequence[_Row], sums: FloatArray, chosen: Exchanges) -> list[
     return reached
 
 
-def _by_unit(values: FloatArray, chosen: Exchanges, entering: NDArray[np.bool_]) -> FloatArray:
+def _by_unit(values: Floats, chosen: Exchanges, entering: NDArray[np.bool_]) -> Floats:
     """Return the sums of values of shape (teams, entering cases) over the cases of every unit."""
     if chosen.units == chosen.unit_of_case.size == values.shape[1]:
         return values

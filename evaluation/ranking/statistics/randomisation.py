@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evaluation.metrics.arrays import Floats
 from evaluation.ranking.statistics.exchanges import PERMUTATIONS, Exchanges, exchanges
 from evaluation.ranking.statistics.pairwise import PairTest, sign
 
-FloatArray = NDArray[np.float64]
-Difference = Callable[[NDArray[np.bool_]], FloatArray]
+Difference = Callable[[NDArray[np.bool_]], Floats]
 METHOD = "randomisation"
 
 

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
+from evaluation.metrics.arrays import Floats
 from evaluation.ranking.methods.tied_ranks import mid_ranks
 from evaluation.ranking.statistics.decimals import published, published_difference
 from evaluation.ranking.statistics.pairwise import TOO_FEW_CASES, PairTest, sign
 
-FloatArray = NDArray[np.float64]
 _LARGEST_SMALL = np.iinfo(np.int16).max // 2
 _ENTRIES_AT_ONCE = 4_000_000
 _METHOD = "Wilcoxon signed-rank"
@@ -43,7 +43,7 @@ def signed_rank_tests(values: ArrayLike, pairs: Sequence[tuple[int, int]]) -> li
     return tests
 
 
-def _signed_rank(differences: FloatArray) -> list[PairTest]:
+def _signed_rank(differences: Floats) -> list[PairTest]:
     """Return the tests of differences of shape (pairs, cases)."""
     counts = (~np.isnan(differences)).sum(axis=1)
     plain = np.nan_to_num(differences)
@@ -71,7 +71,7 @@ def _signed_rank(differences: FloatArray) -> list[PairTest]:
     ]
 
 
-def _ties(ranks: FloatArray, informative: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], FloatArray]:
+def _ties(ranks: Floats, informative: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], Floats]:
     """Return whether each row has tied ranks, and Σ(t³ − t) over its groups of t tied ones."""
     row, rank, sizes = _groups(ranks)
     sizes[rank == 0] = 0.0  # cases that are left out
@@ -79,7 +79,7 @@ def _ties(ranks: FloatArray, informative: NDArray[np.bool_]) -> tuple[NDArray[np
     return term > 0, np.asarray(term, dtype=np.float64)
 
 
-def _groups(rows: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any], FloatArray]:
+def _groups(rows: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any], Floats]:
     """Return the groups of equal entries within the rows: their row, their entry and their size."""
     ordered = np.sort(rows, axis=1)
     starts = np.ones(ordered.shape, dtype=np.bool_)
@@ -89,7 +89,7 @@ def _groups(rows: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any], FloatAr
     return firsts // max(1, ordered.shape[1]), ordered.ravel()[firsts], sizes
 
 
-def _exact_p(ranks: FloatArray, positive: float) -> float:
+def _exact_p(ranks: Floats, positive: float) -> float:
     """Return the two-sided p of a sum of positive ranks over all signs of the (mid-)ranks."""
     twice = tuple(sorted(np.rint(2 * ranks).astype(np.int64).tolist()))
     at_most, at_least = _tails(twice)
@@ -98,7 +98,7 @@ def _exact_p(ranks: FloatArray, positive: float) -> float:
 
 
 @lru_cache(maxsize=64)
-def _tails(twice_ranks: tuple[int, ...]) -> tuple[FloatArray, FloatArray]:
+def _tails(twice_ranks: tuple[int, ...]) -> tuple[Floats, Floats]:
     """Return the probabilities that the doubled sum is at most, and at least, each number from 0."""
     shares = np.zeros(sum(twice_ranks) + 1)
     shares[0] = 1.0
@@ -136,7 +136,7 @@ def rank_sum_test(first: ArrayLike, second: ArrayLike) -> RankSum:
     return RankSum(float(found.pvalue), sign(2 * float(found.statistic) - samples[0].size * samples[1].size))
 
 
-def kendall_tau_b(ranking: ArrayLike, others: ArrayLike) -> FloatArray:
+def kendall_tau_b(ranking: ArrayLike, others: ArrayLike) -> Floats:
     """Return τ-b of a ranking with each of many over the same teams; NaN where all places of one are equal.
 
     ranking: shape (teams,). others: shape (rows, teams). Returns shape (rows,) in [−1, 1].
@@ -154,7 +154,7 @@ def kendall_tau_b(ranking: ArrayLike, others: ArrayLike) -> FloatArray:
         return np.where(untied > 0, _concordance(first[order], columns) / np.sqrt(untied), np.nan)
 
 
-def _concordance(ordered: NDArray[Any], columns: NDArray[Any]) -> FloatArray:
+def _concordance(ordered: NDArray[Any], columns: NDArray[Any]) -> Floats:
     """Return the number of concordant minus the number of discordant pairs, shape (rows,).
 
     ordered: shape (teams,), ascending. columns: shape (teams, rows), signed, in the same order of teams.
@@ -169,7 +169,7 @@ def _concordance(ordered: NDArray[Any], columns: NDArray[Any]) -> FloatArray:
     return found
 
 
-def _untied_pairs(rows: NDArray[Any]) -> FloatArray:
+def _untied_pairs(rows: NDArray[Any]) -> Floats:
     """Return the number of pairs of each row that differ, shape (rows,)."""
     row, _, sizes = _groups(rows)
     teams = rows.shape[1]

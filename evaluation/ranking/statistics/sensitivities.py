@@ -9,7 +9,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-FloatArray = NDArray[np.float64]
+from evaluation.metrics.arrays import Floats
+
 Ranks = NDArray[np.int32]
 _NEVER = -1  # below the rank of every score and of every threshold
 
@@ -19,7 +20,7 @@ class ExchangedSensitivities:
 
     scores: shape (teams, cases), comparable between teams; −inf for a missing positive, +inf for a missing
     negative. positive: shape (cases,). target: the least specificity. The sensitivity is defined as in
-    `evaluation.metrics.roc.sensitivity_at_specificity`, with every case once: a positive is detected where at
+    `evaluation.metrics.sensitivity_at_specificity`, with every case once: a positive is detected where at
     least ⌈target · negatives⌉ negatives score less. Raises ValueError where a class has no case.
     """
 
@@ -35,16 +36,14 @@ class ExchangedSensitivities:
         self._of_positives, self._of_negatives = ranks[:, self._positives], ranks[:, self._negatives]
         self._below = math.ceil(target * self._negatives.size)
 
-    def between(
-        self, first: int, second: int
-    ) -> Callable[[NDArray[np.bool_]], tuple[FloatArray, FloatArray]]:
+    def between(self, first: int, second: int) -> Callable[[NDArray[np.bool_]], tuple[Floats, Floats]]:
         """Return the function of exchanges between two teams, given by their positions.
 
         It takes an array of shape (rows, cases), true where the teams' scores are exchanged, and returns
         both sensitivities after the exchange, each of shape (rows,).
         """
 
-        def sensitivities(exchanged: NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
+        def sensitivities(exchanged: NDArray[np.bool_]) -> tuple[Floats, Floats]:
             positives = _exchanged(self._of_positives, first, second, exchanged[:, self._positives])
             negatives = _exchanged(
                 self._of_negatives, first, second, np.take(exchanged, self._negatives, axis=1)

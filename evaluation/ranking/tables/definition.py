@@ -6,7 +6,7 @@ title = "ADAM, disc segmentation"
 better = "higher"
 weight = 0.6
 
-[metrics.distance]
+[metrics.points]
 better = "lower"
 title = "Distance to the fovea"
 unit = "px"

@@ -9,13 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pandas
-from numpy.typing import NDArray
 
+from evaluation.metrics.arrays import Floats
 from evaluation.phase.leaderboard import TEAM
 from evaluation.ranking.tables.definition import MetricDefinition, TableDefinition
 from evaluation.ranking.tables.long_form import CASE, METRIC, TASK, VALUE, definition_of, report_rows
 
-FloatArray = NDArray[np.float64]
 _MAX_FAULTS = 20
 
 
@@ -24,7 +23,7 @@ class MetricValues:
     """The values of one metric of one task, shape (teams, cases), NaN where the table has none."""
 
     definition: MetricDefinition
-    values: FloatArray
+    values: Floats
 
 
 def values_by_task(

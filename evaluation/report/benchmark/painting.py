@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageColor, ImageDraw
 
 from evaluation.charts.theme import SKY, VERMILION, YELLOW
-from evaluation.metrics.crop import Box
+from evaluation.metrics.crops import Box
 
 RAMP = ((0.0, SKY), (0.5, YELLOW), (1.0, VERMILION))
 """Colours of confidences, interpolated between them."""

@@ -13,7 +13,7 @@ from evaluation.challenges.cysts.benchmark.scans import Scan, scans_in
 from evaluation.challenges.cysts.benchmark.task_assignment import read_assignment
 from evaluation.challenges.cysts.benchmark.volume_table import read_strata
 from evaluation.core.fault import PhaseError
-from evaluation.metrics.crop import Box, box_of_content
+from evaluation.metrics.crops import Box, box_of_content
 from evaluation.report.benchmark.painting import RAMP, around, as_uri, in_rows, painted
 from evaluation.report.page import Gallery, Picture
 

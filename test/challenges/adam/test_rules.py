@@ -22,7 +22,7 @@ from evaluation.core.fault import PhaseError
 from evaluation.core.form import CaseForm
 from evaluation.evaluate import Rejection, Result, evaluate
 from evaluation.io.kinds.point import Point
-from evaluation.metrics.crop import crop
+from evaluation.metrics.crops import crop
 from evaluation.organiser.validate import validate_phase
 from evaluation.phase.manifest import scan
 from evaluation.phase.phase import load_phase

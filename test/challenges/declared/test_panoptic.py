@@ -9,7 +9,7 @@ from evaluation.challenges.declared.lesions import LesionF1
 from evaluation.challenges.declared.measure import Comparison
 from evaluation.challenges.declared.panoptic import PanopticQuality, RecognitionQuality, SegmentationQuality
 from evaluation.io.kinds.label_map import LabelMapValue
-from evaluation.metrics.lesions import panoptic_quality
+from evaluation.metrics.lesions import panoptic_quality_of_lesions
 
 FIELD = LabelMapField(kind="label_map", labels={"1": "core", "2": "rim"}, dimensions=2)
 # A lesion of four pixels of which three are found, one that is missed, and one that is false.
@@ -24,7 +24,7 @@ def computed(monkeypatch):
     monkeypatch.setattr(
         lesion_table,
         "panoptic_quality",
-        lambda of_label: found.append(of_label) or panoptic_quality(of_label),
+        lambda of_label: found.append(of_label) or panoptic_quality_of_lesions(of_label),
     )
     return found
 

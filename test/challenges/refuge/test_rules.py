@@ -10,7 +10,7 @@ from evaluation.challenges.refuge.rules import CHALLENGE, RefugeOptions, ranking
 from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.form import CaseForm
 from evaluation.io.kinds.point import Point
-from evaluation.metrics.crop import crop
+from evaluation.metrics.crops import crop
 from evaluation.phase.validation import InvalidTableError, read_table
 
 SIGNS = {".": 255, "d": 128, "c": 0}

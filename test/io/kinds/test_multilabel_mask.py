@@ -7,7 +7,7 @@ from evaluation.core.source import FileSource
 from evaluation.core.variant import Variant
 from evaluation.io.kinds.multilabel_mask import MultilabelMask
 from evaluation.io.tiff import write_tiff
-from evaluation.metrics.crop import Crop
+from evaluation.metrics.crops import Crop
 
 KIND = MultilabelMask(("BE", "HGD", "polyp"))
 

@@ -23,7 +23,7 @@ from evaluation.io.kinds.probability_map import ProbabilityMap, ProbabilityMapVa
 from evaluation.io.kinds.space import Space
 from evaluation.io.kinds.time_to_event import ObservedTime, TimeToEvent
 from evaluation.io.kinds.volume import ConfidenceVolume
-from evaluation.metrics.crop import EMPTY, Crop
+from evaluation.metrics.crops import EMPTY, Crop
 
 CASE = CaseForm("V1", 5, 4, {"b_scans": "2", "spacing_mm": "1 1 1", "origin_mm": "", "direction": ""})
 MASK = LabelMask({0: "cup", 128: "disc"}, 255)

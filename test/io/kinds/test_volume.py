@@ -15,7 +15,7 @@ from evaluation.io.kinds.volume import (
 )
 from evaluation.io.volumes.case_geometry import geometry_columns
 from evaluation.io.volumes.header import UPRIGHT, Geometry
-from evaluation.metrics.crop import Box
+from evaluation.metrics.crops import Box
 from evaluation.workers.case_reader import SubmissionFiles
 
 GEOMETRY = Geometry((2, 3, 4), (0.5, 0.25, 0.125), (1.0, 2.0, 3.0), UPRIGHT)

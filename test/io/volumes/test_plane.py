@@ -7,7 +7,7 @@ from hypothesis.extra.numpy import arrays
 from evaluation.io.volumes.header import Geometry
 from evaluation.io.volumes.plane import Plane, whole_plane
 from evaluation.io.volumes.reader import open_volume, write_volume
-from evaluation.metrics.crop import Box
+from evaluation.metrics.crops import Box
 from test.io.volumes.files import Bytes
 
 SHAPES = st.tuples(*[st.integers(1, 9)] * 3)

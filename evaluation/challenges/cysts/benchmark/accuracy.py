@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.challenges.cysts.benchmark.distinction import CONFIDENCES
-from evaluation.metrics.confidence import ConfidenceSums, weighted_dice
-
-Floats = NDArray[np.float64]
+from evaluation.metrics.arrays import Floats
+from evaluation.metrics.segmentation import ConfidenceSums, weighted_dice_of_sums
 
 
 @dataclass(frozen=True)
@@ -58,9 +57,9 @@ class Similarity:
     def result(self) -> Accuracy:
         """Return 2ΣAB / (ΣA² + ΣB²) over all B-scans added; overall 1 where both sides are empty."""
         return Accuracy(
-            weighted_dice(ConfidenceSums(*self._overall)),
+            weighted_dice_of_sums(ConfidenceSums(*self._overall)),
             {
-                c: weighted_dice(ConfidenceSums(*sums)) if sums[1:].any() else math.nan
+                c: weighted_dice_of_sums(ConfidenceSums(*sums)) if sums[1:].any() else math.nan
                 for c, sums in self._by_confidence.items()
             },
         )

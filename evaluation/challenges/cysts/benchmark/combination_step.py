@@ -26,7 +26,7 @@ from evaluation.core.fault import PhaseError
 from evaluation.io.kinds.volume import Volume
 from evaluation.io.volumes.case_geometry import geometry_columns
 from evaluation.io.volumes.header import Geometry, check_geometry
-from evaluation.metrics.crop import Box, box_of_content
+from evaluation.metrics.crops import Box, box_of_content
 from evaluation.phase.config import FILE_NAME
 from evaluation.phase.configuration import read_configuration
 from evaluation.phase.output import whole_folder

@@ -26,8 +26,9 @@ from evaluation.challenges.cysts.benchmark.partition import Stratum
 from evaluation.challenges.cysts.benchmark.scale import Interval, read_scale
 from evaluation.challenges.cysts.benchmark.valued import ValuedBScan, valued
 from evaluation.challenges.cysts.benchmark.volume_table import EVERYTHING, Group, groups_of
-from evaluation.challenges.cysts.benchmark.weighting import Floats, Marks, combine
+from evaluation.challenges.cysts.benchmark.weighting import Marks, combine
 from evaluation.core.fault import PhaseError
+from evaluation.metrics.arrays import Floats
 from evaluation.phase.output import write_rows
 
 COMBINATIONS = "combinations.csv"

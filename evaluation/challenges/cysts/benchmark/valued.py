@@ -6,17 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
 
-import numpy as np
-from numpy.typing import NDArray
-
 from evaluation.challenges.cysts.benchmark.distinction import cysts_of
 from evaluation.challenges.cysts.benchmark.distinction_step import DISTINCTIONS, CystKey
 from evaluation.challenges.cysts.benchmark.evaluation_set import RUNS, AnnotatedBScan, Levels
 from evaluation.challenges.cysts.benchmark.scale import Scale
 from evaluation.core.fault import PhaseError
-from evaluation.metrics.crop import Box, box_of_content
-
-Floats = NDArray[np.float64]
+from evaluation.metrics.arrays import Floats
+from evaluation.metrics.crops import Box, box_of_content
 
 
 @dataclass(frozen=True)

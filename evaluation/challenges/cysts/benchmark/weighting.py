@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from evaluation.challenges.cysts.benchmark.accuracy import Accuracy
 from evaluation.challenges.cysts.benchmark.distinction import CONFIDENCES
 from evaluation.challenges.cysts.benchmark.transform import LOWEST
-
-Floats = NDArray[np.float64]
+from evaluation.metrics.arrays import Floats
 
 
 @dataclass(frozen=True)
