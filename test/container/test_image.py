@@ -120,7 +120,7 @@ def test_commands_for_participants_need_no_code_for_organisers(image, tmp_path):
     )
     assert done.stderr == ""
     assert "No faults: /input is a submission to refuge-onsite\n" in done.stdout
-    assert "refuge-onsite: 40 of 40 cases scored\n" in done.stdout
+    assert "\nrefuge-onsite: 40 of 40 cases scored" in done.stdout
 
 
 @pytest.mark.parametrize("arguments", [("seal", "ground-truth"), ("rehearse", "ground-truth")])
@@ -163,7 +163,7 @@ def test_neither_compiler_nor_installer_is_left(files):
         "uv",
     }
     assert [path for path in files if "/bin/" in path and path.rsplit("/", 1)[1] in tools] == []
-    modules = ("/pip/", "/ensurepip/", "/setuptools/", "/wheel/", "/Cython/")
+    modules = ("/pip/", "/ensurepip/", "/setuptools/", "/Cython/")
     assert [path for path in files if any(module in path for module in modules)] == []
     assert [path for path in files if path.endswith(".whl")] == []
 
