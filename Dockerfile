@@ -15,7 +15,7 @@ RUN python -m venv --without-pip /opt/evaluation/venv \
 # /output is the user's, and so is a new volume that is mounted there. No program runs with other rights than its
 # caller's (setuid); pip, tests of packages, documentation and caches go.
 RUN useradd --uid 1000 --user-group --create-home --shell /usr/sbin/nologin evaluation \
- && mkdir /input /output && chown evaluation:evaluation /output \
+ && mkdir /input /output && chown evaluation:evaluation /output && chmod 0777 /output \
  && find / -xdev -perm /6000 -type f -exec chmod a-s {} + \
  && find /opt /usr -depth \( -name pip -o -name 'pip-*' -o -name 'pip3*' -o -name ensurepip -o -name '*.whl' \
       -o -path '*/site-packages/*/tests' \) -exec rm -rf {} + \

@@ -56,6 +56,15 @@ def test_the_user_has_an_entry_and_a_home_outside_tmp(image):
     assert not home.startswith(("/tmp", "/input", "/output", "/opt/ml"))
 
 
+def test_results_can_be_written_where_nothing_is_mounted(image):
+    code = """if True:
+        import os
+        for path in ("/input", "/output"):
+            print(path, os.stat(path).st_uid, oct(os.stat(path).st_mode & 0o7777))
+    """
+    assert inside(image, code).splitlines() == ["/input 0 0o755", "/output 1000 0o777"]
+
+
 def test_labels(image, facts):
     with sealed_reference(image) as reference:
         digest = hashlib.sha256((reference / "manifest.json").read_bytes()).hexdigest()
