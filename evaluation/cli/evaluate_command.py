@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import errno
+import importlib
 import os
 import re
 import time
@@ -13,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-# Only what is light: the worker server starts first and imports beside this process.
+# Only light imports: the worker server starts first and imports beside this process.
 from evaluation.cli.arguments import PHASE_HELP, add_workers
 from evaluation.cli.each_arguments import add_each_arguments
 from evaluation.cli.errors import EXPECTED, problems_of
@@ -32,7 +33,7 @@ UPLOADED = Path("/opt/ml/input/data/ground_truth")
 
 _CHALLENGE = re.compile(rb'^challenge *= *["\']([a-z][a-z0-9_]*)["\']', re.MULTILINE)
 
-# What is read without SimpleITK.
+# Formats that are read without SimpleITK.
 _OTHER_FORMATS = (".bmp", ".csv", ".json", ".tif", ".tiff", ".txt", ".xml")
 
 _OF_EACH = ("since", "shard", "cases_per_task", "cluster")
@@ -108,9 +109,10 @@ def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int
     if machine.CAN_ISOLATE and arguments.workers != 0 and (missing := missing_confinement()):
         streams.tell_organiser([missing])
     if arguments.each:
-        from evaluation.cli.evaluate_each import evaluate_each
-
-        return evaluate_each(arguments, lambda: _reference(None), streams)
+        # Found by name: it belongs to the organiser's part of the package, which an image does not have.
+        each = importlib.import_module("evaluation.cli.evaluate_each")
+        each_status: int = each.evaluate_each(arguments, lambda: _reference(None), streams)
+        return each_status
     if unused := [name for name in _OF_EACH if getattr(arguments, name) is not None]:
         raise PhaseError(
             *(f"--{name.replace('_', '-')}: expected only together with --each" for name in unused)

@@ -44,7 +44,7 @@ def write_repository(folder: Path, like: str) -> None:
 
 
 def write_surroundings(folder: Path, name: str, title: str) -> None:
-    """Write everything of a repository but its phase and its submission."""
+    """Write the files of a repository other than its phase and submission."""
     values = {
         "name": name,
         "title": title,
