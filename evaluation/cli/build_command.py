@@ -18,7 +18,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a phase folder, or the repository with one in phase/ (default: the current folder)",
     )
     parser.add_argument(
-        "--base", metavar="IMAGE", help="image with the package (default: evaluation-base of this version)"
+        "--base", metavar="IMAGE", help="image to start from (default: evaluation-base of this version)"
+    )
+    parser.add_argument(
+        "--builder",
+        metavar="IMAGE",
+        help="image that seals and rehearses (default: evaluation-builder of this version)",
     )
 
 
@@ -30,5 +35,5 @@ def run(arguments: argparse.Namespace) -> int:
         if sys.stderr.isatty():
             sys.stderr.write(f"{line}\n")
 
-    sys.stdout.write(f"{build_image(arguments.folder, arguments.base, tell)}\n")
+    sys.stdout.write(f"{build_image(arguments.folder, arguments.base, arguments.builder, tell)}\n")
     return 0

@@ -7,6 +7,7 @@ import select
 import sys
 from collections.abc import Callable, Sequence
 
+from evaluation import __version__
 from evaluation.core.fault import FormFault, PhaseError
 
 EXPECTED = (PhaseError, FormFault, OSError, ModuleNotFoundError)
@@ -16,6 +17,14 @@ EXPECTED = (PhaseError, FormFault, OSError, ModuleNotFoundError)
 CLOSED_PIPE = 141
 """The exit status if stdout is closed, as in shells after SIGPIPE."""
 
+USE_THE_PACKAGE = f"Use the package: pip install challenge-evaluation=={__version__}"
+"""The way out for an organiser who runs an image, which holds no code for organisers."""
+
+
+def is_of_organisers(error: ModuleNotFoundError) -> bool:
+    """Return whether the whole organiser's part of the package is missing, as it is in an image."""
+    return error.name == "evaluation.organiser"
+
 
 def problems_of(error: Exception) -> list[str]:
     """Return an expected error as lines for the user, one for each problem."""
@@ -24,6 +33,8 @@ def problems_of(error: Exception) -> list[str]:
     if isinstance(error, FormFault):
         return [str(fault) for fault in error.faults]
     if isinstance(error, ModuleNotFoundError):
+        if is_of_organisers(error):
+            return [f"the part of the package for organisers is not in this image. {USE_THE_PACKAGE}"]
         return [
             f"the Python package {error.name!r} is not installed in {sys.prefix}: install this package with "
             "'pip install .', or run ./run.sh, which installs everything into .venv"

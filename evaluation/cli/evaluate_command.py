@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import importlib
 import os
 import re
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -133,12 +135,13 @@ def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int
 
             records = organiser_records(result, result.figures)
             write_atomically(arguments.cases, render(records, organisers=True, rounded=False))
-        if phase.config.charts:
-            from evaluation.charts.published import chart_documents
+        with _writing_to(arguments.output):
+            if phase.config.charts:
+                from evaluation.charts.published import chart_documents
 
-            for name, document in chart_documents(result, result.metrics).items():
-                write_atomically(arguments.output / name, document)
-        path = write_metrics(result.metrics, arguments.output)
+                for name, document in chart_documents(result, result.metrics).items():
+                    write_atomically(arguments.output / name, document)
+            path = write_metrics(result.metrics, arguments.output)
     except DeadlineExceeded as deadline:
         streams.tell_organiser(
             [
@@ -155,6 +158,21 @@ def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int
     ]
     streams.tell_organiser([*failures, f"Scored {len(phase.rows)} cases of {phase.config.name}: {path}"])
     return 0
+
+
+@contextmanager
+def _writing_to(folder: Path) -> Iterator[None]:
+    """Say what to do where this process may not write into a folder. Raises `PhaseError`, `OSError`."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
+            raise
+        user = f"user {os.getuid()}" if hasattr(os, "getuid") else "this user"
+        raise PhaseError(
+            f"{folder}: cannot be written: {error.strerror}. Choose an output folder that {user} may write; "
+            f"in a container, mount one at {OUTPUT}: a new named volume, or a folder with mode 0777"
+        ) from None
 
 
 def _reference(given: str | None) -> tuple[Path, Source]:

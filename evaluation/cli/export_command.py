@@ -21,7 +21,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Build the image, write the files and print their paths. Raises `PhaseError`."""
     from evaluation.starter.image import build_image, export_image
 
-    image = build_image(arguments.folder, arguments.base)
+    image = build_image(arguments.folder, arguments.base, arguments.builder)
     output = arguments.output or arguments.folder / "export"
     sys.stdout.write("".join(f"{path}\n" for path in export_image(arguments.folder, output, image)))
     return 0

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from evaluation import __version__
-from evaluation.cli.errors import status_of
+from evaluation.cli.errors import USE_THE_PACKAGE, is_of_organisers, status_of
 
 
 @dataclass(frozen=True)
@@ -208,6 +208,16 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _run(name: str, arguments: Sequence[str]) -> int:
+    try:
+        return _run_command(name, arguments)
+    except ModuleNotFoundError as error:
+        if not is_of_organisers(error):
+            raise
+    sys.stderr.write(f"{name} is an organiser's command; this image has none of them. {USE_THE_PACKAGE}\n")
+    return 2
+
+
+def _run_command(name: str, arguments: Sequence[str]) -> int:
     command = COMMANDS[name]
     module = importlib.import_module(f"evaluation.cli.{command.module}")
     parser = argparse.ArgumentParser(

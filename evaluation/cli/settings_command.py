@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 
 from evaluation.cli.arguments import add_phase
@@ -12,6 +11,7 @@ from evaluation.organiser.settings import (
     platform_settings,
     public_paths,
     ranking_notes,
+    settings_file,
     warnings_of,
 )
 from evaluation.phase.named import named_phase
@@ -36,9 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.public:
         sys.stdout.write("".join(f"{path}\n" for path in public_paths(least)))
     else:
-        # Organisers copy titles from here, so they are not escaped.
-        text = json.dumps(settings, indent=1, ensure_ascii=False)
-        sys.stdout.buffer.write(text.encode("utf-8") + b"\n")
+        sys.stdout.buffer.write(settings_file(settings))
         notes = [*warnings_of(phase, settings), *ranking_notes(phase, settings)]
         sys.stderr.write("".join(f"Note: {note}\n" for note in notes))
     return 0

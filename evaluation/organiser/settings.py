@@ -80,6 +80,11 @@ def platform_settings(phase: Phase, least: Mapping[str, Any]) -> dict[str, Any]:
     return settings.model_dump(exclude_none=True)
 
 
+def settings_file(settings: Mapping[str, Any]) -> bytes:
+    """Return settings as the JSON of `settings.json`; titles are not escaped, since organisers copy them."""
+    return json.dumps(settings, indent=1, ensure_ascii=False).encode("utf-8") + b"\n"
+
+
 def warnings_of(phase: Phase, settings: Mapping[str, Any]) -> list[str]:
     """Return warnings about settings that the platform accepts."""
     places = settings["score_decimal_places"]

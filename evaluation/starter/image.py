@@ -16,7 +16,10 @@ import evaluation
 from evaluation.core.fault import PhaseError
 from evaluation.phase import home
 from evaluation.phase.config import FILE_NAME, read_config
-from evaluation.starter.repository import BASE_IMAGE, PHASE, write_surroundings
+from evaluation.phase.manifest import scan
+from evaluation.phase.phase import load_phase
+from evaluation.platform import machine
+from evaluation.starter.repository import BASE_IMAGE, BUILDER_IMAGE, PHASE, write_surroundings
 
 _NONCE = ".nonce"
 _PIECE = 1 << 20
@@ -33,24 +36,32 @@ def phase_folder_of(folder: Path) -> Path:
 
 
 def build_image(
-    folder: Path, base: str | None = None, tell: Callable[[str], None] = lambda line: None
+    folder: Path,
+    base: str | None = None,
+    builder: str | None = None,
+    tell: Callable[[str], None] = lambda line: None,
 ) -> str:
     """Build the image of the phase in a folder and return its name, `evaluation-<phase>`.
 
-    base: the base image, by default this package's version. Besides the base, the image holds the phase,
-    sealed, and the challenge that is programmed beside it. ``tell`` gets the lines of the build. Raises
-    `PhaseError` if no engine answers, the base is missing or the phase has faults.
+    base: the image to start from; builder: the image that seals and rehearses; by default this package's
+    version of each. Besides the base, the image holds the phase, sealed, and the challenge that is programmed
+    beside it. ``tell`` gets the lines of the build. Raises `PhaseError` if no engine answers, one of the two
+    images is missing or the phase has faults.
     """
     phase = phase_folder_of(folder)
     config = read_config(phase)
-    base = base or f"{BASE_IMAGE}:{evaluation.__version__}"
+    images = {
+        "BASE": base or f"{BASE_IMAGE}:{evaluation.__version__}",
+        "BUILDER": builder or f"{BUILDER_IMAGE}:{evaluation.__version__}",
+    }
     image = f"evaluation-{config.name}"
     _engine("info")
-    if _docker("image", "inspect", base).returncode:
-        raise PhaseError(
-            f"the base image {base} is not on this machine: pull it, or make it with ./build.sh --base in "
-            "the package's repository"
-        )
+    for needed in images.values():
+        if _docker("image", "inspect", needed).returncode:
+            raise PhaseError(
+                f"the base image {needed} is not on this machine: pull it, or make it with ./build.sh --base "
+                "in the package's repository"
+            )
     if not (phase / _NONCE).exists():
         _write_secret(phase / _NONCE, secrets.token_hex(16))
     with tempfile.TemporaryDirectory() as temporary:
@@ -62,7 +73,8 @@ def build_image(
         dockerfile = folder / "Dockerfile"
         if dockerfile.is_file():
             shutil.copy(dockerfile, context / "Dockerfile")
-        command = ["docker", "build", "--tag", image, "--build-arg", f"BASE={base}", str(context)]
+        options = [option for item in images.items() for option in ("--build-arg", "=".join(item))]
+        command = ["docker", "build", "--tag", image, *options, str(context)]
         with subprocess.Popen(  # noqa: S603
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=_environment()
         ) as process:
@@ -81,11 +93,13 @@ def export_image(folder: Path, output: Path, image: str) -> list[Path]:
 
     Raises `PhaseError` if the image is missing or does not start.
     """
-    config = read_config(phase_folder_of(folder))
+    phase = phase_folder_of(folder)
+    config = read_config(phase)
     output.mkdir(parents=True, exist_ok=True)
-    written = []
+    settings = output / "settings.json"
+    settings.write_bytes(_settings(phase))
+    written = [settings]
     for name, arguments in (
-        ("settings.json", ("settings", "ground-truth")),
         ("form.json", ("form", "ground-truth")),
         ("format.md", ("form", "ground-truth", "--words")),
     ):
@@ -103,6 +117,15 @@ def export_image(folder: Path, output: Path, image: str) -> list[Path]:
     ):
         written.append(_write_compressed(output / name, ["docker", *command]))
     return written
+
+
+def _settings(phase: Path) -> bytes:
+    """Return the content of settings.json. It is computed here: the image has no code for organisers."""
+    from evaluation.organiser.settings import metrics_of_empty_submission, platform_settings, settings_file
+
+    loaded = load_phase(phase, scan(phase))
+    least = metrics_of_empty_submission(loaded, machine.worker_count())
+    return settings_file(platform_settings(loaded, least))
 
 
 def _write_compressed(path: Path, command: Sequence[str]) -> Path:

@@ -11,8 +11,12 @@ import evaluation
 from evaluation.core.fault import PhaseError
 from evaluation.starter.samples import write_sample
 
-BASE_IMAGE = "evaluation-base"
-"""The image with the package and without any phase, made by `build.sh --base`."""
+BASE_IMAGE, BUILDER_IMAGE = "evaluation-base", "evaluation-builder"
+"""The images with the package and without any phase, which `build.sh --base` makes.
+
+The builder has the whole package, and seals and rehearses a phase; the image of the phase starts from the
+base, which has no code for organisers.
+"""
 
 PHASE, SUBMISSION = "phase", "submission"
 _PLACES = {
@@ -46,6 +50,7 @@ def write_surroundings(folder: Path, name: str, title: str) -> None:
         "title": title,
         "version": evaluation.__version__,
         "base": f"{BASE_IMAGE}:{evaluation.__version__}",
+        "builder": f"{BUILDER_IMAGE}:{evaluation.__version__}",
     }
     for template, place in _PLACES.items():
         (folder / place).parent.mkdir(parents=True, exist_ok=True)

@@ -16,18 +16,14 @@ from evaluation.core.fault import PhaseError
 from evaluation.starter.image import build_image, export_image
 from evaluation.starter.repository import write_repository
 
-from .engine import HARDENED, REPOSITORY, docker
+from .engine import HARDENED, docker
 
 pytestmark = pytest.mark.container
 
 
 @pytest.fixture(scope="module")
-def base(engine: None) -> str:
-    finished = subprocess.run(
-        [REPOSITORY / "build.sh", "--base"], capture_output=True, text=True, timeout=900
-    )
-    assert finished.returncode == 0, finished.stdout + finished.stderr
-    return finished.stdout.splitlines()[-1]
+def base(images_of_the_package: dict[str, str]) -> str:
+    return images_of_the_package["base"]
 
 
 @pytest.fixture(scope="module")
@@ -55,8 +51,21 @@ def members_of_layers(image: str) -> Iterator[str]:
                 yield from (member.name for member in inner if member.isfile())
 
 
-def test_the_base_image_holds_no_phase(base):
-    assert not [name for name in members_of_layers(base) if "ground-truth" in name]
+def test_neither_image_of_the_package_holds_a_phase(images_of_the_package):
+    for image in images_of_the_package.values():
+        assert not [name for name in members_of_layers(image) if "ground-truth" in name]
+
+
+ORGANISER = "opt/evaluation/evaluation/organiser/"
+
+
+def test_only_the_builder_has_code_for_organisers(images_of_the_package, base, own_image):
+    builder = members_of_layers(images_of_the_package["builder"])
+    assert [name for name in builder if name.startswith(ORGANISER)]
+    for image in (base, own_image):
+        names = set(members_of_layers(image))
+        assert "opt/evaluation/evaluation/evaluate.py" in names
+        assert not [name for name in names if "organiser/" in name]
 
 
 def test_an_image_holds_the_labels_of_its_own_phase_alone(own_image, repository):
@@ -122,8 +131,9 @@ def test_what_is_missing_is_named(base, tmp_path):
     with pytest.raises(PhaseError, match=r"expected phase\.toml or phase/phase\.toml, found neither"):
         build_image(tmp_path, base)
     write_repository(tmp_path / "mine", "points")
-    with pytest.raises(PhaseError, match="the base image nowhere:1 is not on this machine"):
-        build_image(tmp_path / "mine", "nowhere:1")
+    for images in (("nowhere:1", None), (None, "nowhere:1")):
+        with pytest.raises(PhaseError, match="the base image nowhere:1 is not on this machine"):
+            build_image(tmp_path / "mine", *images)
 
 
 def test_a_fault_of_the_phase_ends_the_build(base, tmp_path):

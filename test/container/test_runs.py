@@ -107,6 +107,23 @@ def test_identical_bytes(phase, hardened, image_of, tmp_path, options):
     assert run.metrics == hardened.metrics is not None
 
 
+def test_a_new_volume_takes_the_results(image, tmp_path):
+    """The volume gets the owner of /output in the image."""
+    tmp_path.chmod(0o755)
+    submission = submission_of("refuge-onsite", tmp_path)
+    volume = docker("volume", "create").stdout.strip()
+    results = f"--volume={volume}:/output"
+    try:
+        options = ("run", "--rm", "--network=none", f"--volume={submission}:/input:ro", results)
+        done = docker(*options, image)
+        assert done.stdout.splitlines()[-1] == "Scored 40 cases of refuge-onsite: /output/metrics.json"
+        assert done.stderr == ""
+        summary = docker("run", "--rm", "--network=none", results, image, "summary", "/output/metrics.json")
+        assert "refuge-onsite: 40 of 40 cases scored" in summary.stdout
+    finally:
+        docker("volume", "rm", volume)
+
+
 @OPTIONS
 def test_an_empty_submission_is_rejected(image, tmp_path, options):
     empty = tmp_path / "input"
