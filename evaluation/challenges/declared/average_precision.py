@@ -170,8 +170,8 @@ class BoxAveragePrecision(_AverageOfBoxes):
     do not count, and a phase without any object has no such figure. In a case without a result all objects
     are missed, and as many predictions with the highest probability are false, at least one of each class.
 
-    Oracle: pycocotools, `COCOeval`. Source: Lin et al., ECCV 2014 (COCO); Everingham et al., International Journal of
-    Computer Vision 88:303, 2010 (PASCAL VOC).
+    Oracle: pycocotools, `COCOeval`. Source: Lin et al., ECCV 2014 (COCO); Everingham et al., International
+    Journal of Computer Vision 88:303, 2010 (PASCAL VOC).
     """
 
     metric: Literal["box_average_precision"]
