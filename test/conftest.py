@@ -10,8 +10,12 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-# How long one example takes says more about the machine's load than about the code.
-settings.register_profile("evaluation", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# How long one example takes says more about the machine's load than about the code. Every run draws other
+# examples; --hypothesis-profile=thorough draws ten times as many.
+for _name, _examples in (("evaluation", 50), ("thorough", 500)):
+    settings.register_profile(
+        _name, max_examples=_examples, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    )
 settings.load_profile("evaluation")
 
 # Containers share the engine and the images, and some of their tests watch the time: one process runs them.
