@@ -96,6 +96,7 @@ local_environment() {
   .venv/bin/python -m pip install --quiet --quiet --disable-pip-version-check --require-hashes --requirement "$requirements" \
     || fail "could not install $requirements into .venv"
   cp "$requirements" .venv/
-  # what the tests need includes, in the same versions, what the package needs
+  # what the site needs includes, in the same versions, what the tests need, and that what the package needs
   [[ $requirements == requirements.txt ]] || cp requirements.txt .venv/
+  [[ $requirements != requirements-docs.txt ]] || cp requirements-dev.txt .venv/
 }

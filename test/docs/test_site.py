@@ -16,7 +16,7 @@ CONFIGURATION = (REPOSITORY / "mkdocs.yml").read_text(encoding="utf-8")
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory) -> Path:
-    """Build the site where MkDocs is installed, unless EVALUATION_SITE says where scripts/docs.sh wrote it."""
+    """Return the site that EVALUATION_SITE names, built by scripts/docs.sh; else build it where MkDocs is."""
     if built_already := os.environ.get("EVALUATION_SITE"):
         return Path(built_already)
     if importlib.util.find_spec("mkdocs") is None:
