@@ -3,13 +3,13 @@
     python -m benchmarks.adam [--cases 400] [--runs 5] [--noise 0 0.1] [--rival]
 
 Against a floor: only decoding the same files with the fastest decoder, SimpleITK on two threads. ``--noise``
-flips that share of the pixels about every structure, as methods do that decide pixel by pixel: such masks
-compress far less than ellipses. Most masks of most structures are empty, and those of one author are the
-same bytes; "all files different" gives every file a comment of its own, so that nothing can be recognised
-and each is decoded. The rival (``--rival``) is a plain evaluator of the kind that organisers write: Pillow,
-boolean arrays, one process, no checks, no interval, no isolation.
+flips that share of the pixels about every structure, like methods that decide pixel by pixel: such masks
+compress far less than ellipses. Most masks of most structures are empty, and the empty masks of one author
+have the same bytes; "all files different" gives every file its own comment, so that each is decoded. The
+rival (``--rival``) is a plain evaluator like organisers write them: Pillow, boolean arrays, one process, no
+checks, no interval, no isolation.
 
-Peak memory is that of the largest single process.
+Peak memory is measured for the largest single process.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def main() -> None:
 
 
 def contests(cases: int = 400, noises: Sequence[float] = _NOISE, rival: bool = False) -> Iterator[Contest]:
-    """Yield two contests for every degree of noise; after the first, those of the organiser's commands."""
+    """Yield two contests for every degree of noise; after the first, contests of the organiser's commands."""
     os.environ.update(_KEEP_PAGES)
     for number, noise in enumerate(noises):
         with tempfile.TemporaryDirectory() as temporary:

@@ -1,12 +1,12 @@
-"""Many submissions: throughput of 1, 2 and 4 processes, what a cluster adds, memory, a model for 64 cores.
+"""Many submissions: throughput of 1, 2 and 4 processes and of a cluster, memory, a model for 64 cores.
 
     python -m benchmarks.again [--cases 40] [--submissions 24] [--rounds 2]
 
 It takes three minutes on two cores. The submissions are copies of one of REFUGE's size (masks of 1634 ×
-1634), so that what is measured on few cases can be multiplied. Efficiency is throughput per processor against
-one process; it needs a machine without other load. Efficiency of processor time does not: it is the processor
-time of one process, which others beside it, the scheduler of the system and the division of work add to.
-Numbers of processes are run in turn, and the best of the rounds counts.
+1634), so that measurements on few cases can be multiplied. Efficiency is throughput per processor against one
+process; it needs a machine without other load. Efficiency of processor time does not: it is the processor
+time of one process over the total of several, which includes the operating system's scheduling and the
+division of work. Numbers of processes are run in turn, and the best of the rounds counts.
 Not measured: reading over a network, more processors than this machine has, a scheduler on another machine.
 """
 

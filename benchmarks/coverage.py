@@ -2,9 +2,9 @@
 
     python -m benchmarks.coverage [--sets 1000] [--write docs/intervals.md]
 
-Every set is a sample of cases from a population whose true value is known. The intervals are those of the
-package, with the default method of the metric and, for comparison, percentiles of the bootstrap. With
-``--write``, the table in the page is replaced.
+Every set is a sample of cases from a population with a known true value. The intervals are the package's, by
+the default method of the metric and, for comparison, by percentiles of the bootstrap. With ``--write``, the
+table in the page is replaced.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _TABLE = re.compile(r"(?<=<!-- coverage -->\n).*?(?=<!-- /coverage -->)", re.DOT
 
 @dataclass(frozen=True)
 class Scenario:
-    """A population: what is measured on how many cases, the true value, and how a sample is drawn."""
+    """A population: metric, number of cases, true value, and how a sample is drawn."""
 
     metric: Metric
     what: str

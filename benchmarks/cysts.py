@@ -36,7 +36,7 @@ def main() -> None:
 
 
 def contests(cases: int = 26) -> Iterator[Contest]:
-    """Yield the contest, and those of the organiser's commands for the same phase."""
+    """Yield the contest, and contests of the organiser's commands for the same phase."""
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         write_sample("cysts", folder, _NAME, "--name", _NAME, "--cases", str(cases))

@@ -4,7 +4,7 @@
 
 The rivals' rules differ (they match with any free box and sample the curve at 101 recalls), so only their
 time is compared: whole processes from files (two JSON files for them, a text file per image and set for us,
-each verified against the seal), and from what is in memory to AP at 11 thresholds. They have one process.
+each verified against the seal), and from arrays in memory to AP at 11 thresholds. They have one process.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Contest:
-    """Commands that are run in turn: ours first, then floors and rivals, whose names say so."""
+    """Commands that are run in turn: ours first, then floors and rivals, named as such."""
 
     title: str
     commands: Mapping[str, list[str]]
@@ -64,7 +64,7 @@ def rows_of(contests: Iterable[Contest], runs: int) -> list[Row]:
 
 
 def benchmark_parser(description: str | None, cases: int, runs: int) -> argparse.ArgumentParser:
-    """Return a parser of what every benchmark takes, with its usual numbers of cases and runs."""
+    """Return a parser of the common arguments of benchmarks, with the usual numbers of cases and runs."""
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -93,7 +93,7 @@ def write_sample(challenge: str, folder: Path, phase: str, *options: str) -> Non
 
 
 def run_evaluation(*arguments: str) -> None:
-    """Run a command of the package, whose output is of no interest."""
+    """Run a command of the package and discard its output."""
     command = [sys.executable, "-m", "evaluation", *arguments]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 

@@ -4,8 +4,8 @@
 
 Masks are BMP files, as participants send them; references are PNG files, then BMP files as in the data that
 the organisers published. Against two floors (only reading the bytes of submission and reference; reading and
-decoding them) and a rival: a plain evaluator of the kind that organisers write (Pillow, boolean arrays,
-scikit-learn, one process, no check of values, no interval, no isolation). Below, what our time consists of.
+decoding them) and a rival: a plain evaluator like organisers write them (Pillow, boolean arrays,
+scikit-learn, one process, no check of values, no interval, no isolation). Below, the parts of our time.
 """
 
 from __future__ import annotations

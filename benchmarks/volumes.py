@@ -4,7 +4,7 @@
 
 From arrays in memory, one process and one case: against google-deepmind/surface-distance, against SciPy's
 transforms of cropped boxes (as MONAI computes them) and, with --slow, of whole volumes (as MetricsReloaded),
-and against SimpleITK's filter (the Hausdorff distance only). Once for a prediction whose surface is about a
+and against SimpleITK's filter (the Hausdorff distance only). Once for a prediction with a surface about a
 voxel off, once for one that is displaced by centimetres and has holes.
 
 As a whole process, for `.nii.gz` and compressed `.mha`: `evaluate` with two workers against the floor of only
@@ -83,7 +83,7 @@ def main() -> None:
 
 
 def _organs(seed: int) -> Positions:
-    """Return ellipsoids whose surface has waves of a few mm, which depend on the seed."""
+    """Return ellipsoids with surface waves of a few mm, which depend on the seed."""
     from scipy.ndimage import zoom
 
     coarse = np.random.default_rng(seed).normal(size=(9, 17, 17))

@@ -9,7 +9,7 @@ As a library::
     result.to_dict()["aggregates"]["classification"]["auc"]["value"]
     result.cases("segmentation")["dice_cup"].describe()
 
-`evaluate`, `check`, `seal` and `rank` are in `evaluation.library`, their results in `evaluation.results`,
+`evaluate` and `check` are in `evaluation.library`, `seal` and `rank` in `evaluation.organiser.library`,
 `report_submission` and `report_leaderboard` in `evaluation.report.reports`, the metrics on plain arrays in
 `evaluation.metrics`.
 """
@@ -23,9 +23,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from evaluation.core.fault import PhaseError
-    from evaluation.library import check, evaluate, rank, seal
+    from evaluation.library import check, evaluate
+    from evaluation.organiser.library import Ranking, Seal, rank, seal
     from evaluation.report.reports.library import Report, report_leaderboard, report_submission
-    from evaluation.results import CheckResult, Evaluation, Ranking, Seal, SubmissionRejected
+    from evaluation.results import CheckResult, Evaluation, SubmissionRejected
 
 __version__ = "0.1.0"
 __all__ = [
@@ -45,10 +46,9 @@ __all__ = [
     "seal",
 ]
 
-_MODULES = dict.fromkeys(("check", "evaluate", "rank", "seal"), "evaluation.library")
-_MODULES |= dict.fromkeys(
-    ("CheckResult", "Evaluation", "Ranking", "Seal", "SubmissionRejected"), "evaluation.results"
-)
+_MODULES = dict.fromkeys(("check", "evaluate"), "evaluation.library")
+_MODULES |= dict.fromkeys(("CheckResult", "Evaluation", "SubmissionRejected"), "evaluation.results")
+_MODULES |= dict.fromkeys(("Ranking", "Seal", "rank", "seal"), "evaluation.organiser.library")
 _MODULES |= dict.fromkeys(
     ("Report", "report_leaderboard", "report_submission"), "evaluation.report.reports.library"
 )

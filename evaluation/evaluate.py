@@ -3,9 +3,9 @@
     /input → index of sources → read every case → any fault? reject → score → aggregate → metrics.json
              (readers: processes that have no way to a label)      (scorers: plain arrays come in)
 
-A rejection, its time and its memory depend on nothing but the submission, since no reference is opened before
-all of it has been read without a fault. `check` is the first stage alone. Whatever runs cases of a phase, for
-an organiser too, is built here; `evaluation.workers` says how the two stages are kept apart.
+A rejection, its time and its memory depend on the submission alone: no reference is opened before the whole
+submission has been read without a fault. `check` is the first stage. Everything that runs cases of a phase is
+built here; `evaluation.workers` says how the two stages are kept apart.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _REFERENCE_SECONDS = 120.0
 
 @dataclass(frozen=True)
 class Result(Scores):
-    """The scores of a submission, all its figures, and the content of `metrics.json` that is made of them."""
+    """The scores of a submission, all its figures, and the content of `metrics.json` made of them."""
 
     figures: Figures = field(kw_only=True)
     metrics: MetricsFile = field(kw_only=True)
@@ -55,7 +55,7 @@ class Result(Scores):
 
 @dataclass(frozen=True)
 class Rejection:
-    """The faults for which a submission is rejected; they depend on the submission alone."""
+    """The faults for which a submission is rejected."""
 
     faults: Faults
 
@@ -64,7 +64,7 @@ class Rejection:
 class CaseOutcomes:
     """Outcomes of the cases of a submission, or of a slice of them, by position in the phase.
 
-    ``tasks`` are those in which it takes part, ``used`` is what reading took.
+    ``tasks`` are the tasks that the submission enters, ``used`` the bytes and the time that reading took.
     """
 
     tasks: tuple[str, ...]
@@ -75,7 +75,7 @@ class CaseOutcomes:
 
 @dataclass(frozen=True)
 class Checked:
-    """What a check of a submission's form found: its faults, and what is no fault but good to know."""
+    """The result of a check of a submission's form: faults, and notices that are no faults."""
 
     faults: Faults
     notices: tuple[str, ...] = ()
@@ -90,8 +90,8 @@ def evaluate(
 ) -> Result | Rejection:
     """Return the result of a submission folder, or the faults for which it is rejected.
 
-    ``started`` (of `time.monotonic`) is when the phase's budget began. Raises `PhaseError` for a fault of the
-    organiser's, `DeadlineExceeded` where the phase fails at its deadline.
+    ``started`` (of `time.monotonic`) is the start of the phase's budget. Raises `PhaseError` for a fault of
+    the organiser's, `DeadlineExceeded` where the phase fails at its deadline.
     """
     scored = read_and_score(phase, submission, workers, started, progress)
     return scored if isinstance(scored, Rejection) else result_of(phase, scored)
@@ -128,14 +128,14 @@ def read_and_score(
 
 
 def _meanwhile(phase: Phase) -> None:
-    """Do what need not wait for the submission and is not needed before, while a reader lists its files."""
+    """Verify the seal and import the modules of later steps, while a reader lists the files."""
     phase.verify_seal()
     import evaluation.platform.result_file
     import evaluation.summary  # noqa: F401
 
 
 def result_of(phase: Phase, cases: CaseOutcomes) -> Result:
-    """Return the result of a submission of which all cases were scored. Raises `PhaseError`."""
+    """Return the result of a submission whose cases are all scored. Raises `PhaseError`."""
     from evaluation.summary import figures_of, summarise  # the first case need not wait for it
 
     tasks = tuple(task for task in phase.tasks if task.name in cases.tasks)
@@ -155,7 +155,7 @@ def check(form: Form, submission: Path, workers: int, progress: Progress = no_pr
 
 
 def scores_of_nothing(phase: Phase, tasks: Sequence[Task], workers: int) -> Scores:
-    """Return the scores of a submission that holds nothing; which figures exist, the reference decides.
+    """Return the scores of an empty submission, which show the figures that exist for the reference.
 
     Raises `PhaseError` where the reference cannot be read.
     """
@@ -181,7 +181,7 @@ def run_reference(
 
 
 def scorer_setup(phase: Phase, tasks: tuple[str, ...], workers: int) -> ScorerSetup:
-    """Return all that a worker needs to score cases of a phase in the tasks of those names."""
+    """Return the setup with which a worker scores cases of a phase in the named tasks."""
     return ScorerSetup(
         form=replace(phase.form, cases=()),
         tasks=tasks,
@@ -206,7 +206,7 @@ def _reader_setup(
 
 
 def _half(progress: Progress, done_before: int) -> Progress:
-    """Return what counts a case as done when it has been read and scored."""
+    """Return a progress callback that counts reading and scoring as half a case each."""
     return lambda done: progress((done_before + done) // 2)
 
 
@@ -222,7 +222,7 @@ def _pool_settings(phase: Phase, workers: int, started: float | None) -> PoolSet
 
 
 def _scored(phase: Phase, outcomes: Sequence[Outcome]) -> tuple[Scored, ...]:
-    """Return the outcomes, all of which must be scores. Raises `PhaseError`."""
+    """Return the outcomes as scores. Raises `PhaseError` if one of them is none."""
     scored = tuple(outcome for outcome in outcomes if isinstance(outcome, Scored))
     if len(scored) < len(outcomes):
         raise PhaseError(

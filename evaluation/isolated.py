@@ -1,4 +1,4 @@
-"""Runs a function in a Python process of its own, so that nothing of the caller's process changes.
+"""Runs a function in a separate Python process, so that nothing of the caller's process changes.
 
 Workers, their server, signal handlers, descriptors and the environment belong to that process. It can be
 started from any thread and from programs without a guard of `__main__`.
@@ -24,11 +24,11 @@ _MAX_LOG_CHARACTERS = 4000
 
 
 def run_isolated(function: str, arguments: Mapping[str, Any], progress: Progress | None = None) -> Any:
-    """Return what a function, named "module:function", returns in a process of its own.
+    """Run a function, named "module:function", in a separate process and return its result.
 
-    It gets the arguments and ``progress``, whose calls are passed on to the caller's. All must be possible to
-    pickle. Raises `PhaseError` and `OSError` as the function does, and `RuntimeError` for any other exception
-    and for a process that dies.
+    The function gets the arguments and a ``progress`` that calls the caller's. Arguments and result must be
+    picklable. Raises `PhaseError` and `OSError` as the function does, and `RuntimeError` for any other
+    exception and for a process that dies.
     """
     # The same modules must be found there as here.
     path = [entry for entry in sys.path if isinstance(entry, str)]
@@ -85,7 +85,7 @@ def _send(stream: Any, content: object) -> None:
 
 
 def main() -> None:
-    """Do what the process at the other end asks for; the entry point of the new process."""
+    """Run the function that the calling process names; the entry point of the new process."""
     function, arguments = pickle.load(sys.stdin.buffer)  # noqa: S301 - from our own process
     with os.fdopen(os.dup(1), "wb") as answers:
         os.dup2(2, 1)  # whatever else is printed goes to the log

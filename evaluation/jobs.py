@@ -1,4 +1,4 @@
-"""The work of the library's functions, as it is done in a process of its own; see `evaluation.isolated`."""
+"""The library's functions as they run in a separate process; see `evaluation.isolated`."""
 
 from __future__ import annotations
 
@@ -7,16 +7,14 @@ from pathlib import Path
 from evaluation.core.fault import Faults, FormFault, PhaseError
 from evaluation.core.form import Form
 from evaluation.evaluate import Rejection, check, evaluate
-from evaluation.organiser.validate import validate_phase
 from evaluation.phase import home
 from evaluation.phase.form_file import read_form
-from evaluation.phase.manifest import scan, seal
 from evaluation.phase.named import named_phase, phase_folder
 from evaluation.phase.phase import load_phase
 from evaluation.platform import machine
 from evaluation.platform.messages import participant_line
 from evaluation.platform.unpack import unpacked
-from evaluation.results import CheckResult, Evaluation, Seal, SubmissionRejected
+from evaluation.results import CheckResult, Evaluation, SubmissionRejected
 from evaluation.summary import organiser_records
 from evaluation.workers.pool import DeadlineExceeded
 from evaluation.workers.progress import Progress
@@ -55,14 +53,6 @@ def check_submission(
     except FormFault as fault:
         return CheckResult(fault.faults)
     return CheckResult(tuple(checked.faults), checked.notices)
-
-
-def seal_phase(phase: str, progress: Progress) -> Seal:
-    """Validate and seal a phase. Raises `PhaseError` listing every fault."""
-    folder = phase_folder(phase)
-    scanned = scan(folder)
-    validation = validate_phase(folder, scanned, machine.worker_count(), progress)
-    return Seal(str(folder), seal(folder, scanned).digest, validation.notices)
 
 
 def _form(form: str) -> Form:

@@ -1,7 +1,7 @@
-"""The package as a library: submissions checked and scored, phases sealed, teams ranked, from any program.
+"""The package as a library: submissions checked and scored from any program.
 
 Nothing is printed and nothing of the caller's process is changed: signal handlers, descriptors, environment,
-the start method of multiprocessing. What reads submissions runs in a process of its own.
+the start method of multiprocessing. Submissions are read in a process of its own.
 """
 
 from __future__ import annotations
@@ -9,15 +9,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping
 from os import PathLike, fspath
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from evaluation.isolated import run_isolated
 from evaluation.platform import machine
-from evaluation.results import CheckResult, Evaluation, Ranking, Seal, SubmissionRejected
-
-if TYPE_CHECKING:
-    from evaluation.ranking.rank_options import RankOptions
+from evaluation.results import CheckResult, Evaluation, SubmissionRejected
 
 AnyPath = str | PathLike[str]
 Progress = Callable[[int], None]
@@ -33,8 +29,8 @@ def evaluate(
     phase
         A phase folder, or the name of one below `ground-truth/`; `seal` seals it.
     submission
-        A zip archive, a csv file, or a folder with what one of them holds; of an algorithm phase, the folder
-        that the platform mounts as `/input`.
+        A zip archive, a csv file, or a folder with the content of one; of an algorithm phase, the folder that
+        the platform mounts as `/input`.
     workers
         Number of worker processes, by default one per processor; 0 for none.
     progress
@@ -54,7 +50,9 @@ def evaluate(
 
     """
     arguments = {"phase": fspath(phase), "submission": fspath(submission), "workers": workers}
-    result: Evaluation | SubmissionRejected = _run("evaluate_submission", arguments, progress)
+    result: Evaluation | SubmissionRejected = run_job(
+        "evaluation.jobs:evaluate_submission", arguments, progress
+    )
     if isinstance(result, SubmissionRejected):
         raise result
     return result
@@ -96,86 +94,15 @@ def check(
         "challenge": None if challenge is None else fspath(challenge),
         "workers": workers,
     }
-    checked: CheckResult = _run("check_submission", arguments, progress)
+    checked: CheckResult = run_job("evaluation.jobs:check_submission", arguments, progress)
     return checked
 
 
-def seal(phase: AnyPath, *, progress: Progress | None = None) -> Seal:
-    """Validate a phase and write its manifest, without which nothing is scored against it.
+def run_job(job: str, arguments: Mapping[str, Any], progress: Progress | None) -> Any:
+    """Return the result of a function, named "module:function", from a process of its own: `run_isolated`.
 
-    Parameters
-    ----------
-    phase
-        A phase folder, or the name of one below `ground-truth/`.
-    progress
-        Called with the number of reference values read so far.
-
-    Raises
-    ------
-    PhaseError
-        With every fault of the phase.
-
+    Warns where nothing can be isolated.
     """
-    found: Seal = _run("seal_phase", {"phase": fspath(phase)}, progress)
-    return found
-
-
-def rank(
-    results: AnyPath | Mapping[str, AnyPath],
-    *,
-    scheme: AnyPath = "challenge",
-    ground_truth: AnyPath | None = None,
-    options: RankOptions | None = None,
-) -> Ranking:
-    """Rank teams by their results.
-
-    Parameters
-    ----------
-    results
-        A folder with a sub-folder per team that holds `metrics.json` and `cases.json`, as `evaluate --each`
-        and ``Evaluation.write`` write them; for a ranking over several phases, one such folder per role.
-    scheme
-        "challenge" for the challenge's own, a method or scheme that `rank --scheme` knows by name, or a TOML
-        file.
-    ground_truth
-        The phase, whose score and columns the platform's schemes rank by, and beside which its challenge may
-        be programmed.
-    options
-        Which analyses are made, see `evaluation.ranking.rank_options.RankOptions`.
-
-    Returns
-    -------
-    Ranking
-        ``to_dict()`` is the content of `leaderboard.json`, ``teams()`` a frame with a row per team.
-
-    Raises
-    ------
-    PhaseError
-        With every reason why the results cannot be ranked.
-
-    """
-    from evaluation.phase import home
-    from evaluation.phase.named import phase_folder
-    from evaluation.ranking.final import leaderboard_of
-    from evaluation.ranking.leaderboard import rank_phase
-    from evaluation.ranking.rank_options import RankOptions
-    from evaluation.ranking.results_folder import read_results
-    from evaluation.ranking.scheme_choice import scheme_named
-
-    folders = results if isinstance(results, Mapping) else {"": results}
-    folder = None if ground_truth is None else phase_folder(fspath(ground_truth))
-    if ground_truth is not None:
-        home.load_beside(Path(ground_truth))
-    read = {role: read_results(Path(path)) for role, path in folders.items()}
-    schemes = {role: scheme_named(fspath(scheme), found, folder) for role, found in read.items()}
-    ranked = {
-        role: rank_phase(found, schemes[role], options or RankOptions(), role or None)
-        for role, found in read.items()
-    }
-    return Ranking(leaderboard_of(ranked, schemes))
-
-
-def _run(job: str, arguments: Mapping[str, Any], progress: Progress | None) -> Any:
     if not machine.CAN_ISOLATE:
         warnings.warn(machine.NO_ISOLATION, RuntimeWarning, stacklevel=3)
-    return run_isolated(f"evaluation.jobs:{job}", arguments, progress)
+    return run_isolated(job, arguments, progress)

@@ -1,4 +1,4 @@
-"""What the library's functions return: typed, as plain dictionaries, and as pandas frames."""
+"""Results of the library's functions: typed, as plain dictionaries, and as pandas frames."""
 
 from __future__ import annotations
 
@@ -17,15 +17,13 @@ from evaluation.platform.result_file import MetricsFile, render, write_metrics
 if TYPE_CHECKING:
     import pandas
 
-    from evaluation.ranking.leaderboard_file import Leaderboard
-
 CASES_FILE = "cases.json"
 
 
 class SubmissionRejected(Exception):  # noqa: N818 - the platform's word
     """Raised for a submission with faults, which is not scored.
 
-    Its text is the line that participants see on the platform; ``faults`` lists what that line counts.
+    The text is the line that participants see on the platform; ``faults`` lists every fault that it counts.
     """
 
     def __init__(self, line: str, faults: tuple[Fault, ...]) -> None:
@@ -33,7 +31,7 @@ class SubmissionRejected(Exception):  # noqa: N818 - the platform's word
         super().__init__(line)
 
     def __reduce__(self) -> tuple[type[SubmissionRejected], tuple[str, tuple[Fault, ...]]]:
-        """Return how an equal exception is made, for pickle."""
+        """Return the class and the faults, from which pickle makes an equal exception."""
         return type(self), (str(self), self.faults)
 
     def to_frame(self) -> pandas.DataFrame:
@@ -81,7 +79,7 @@ class Evaluation:
     def figures(self) -> pandas.DataFrame:
         """Return a row per task and metric, with all digits, though fewer may be published.
 
-        Columns: value, lower and upper bound of the interval, standard deviation; what does not exist is NaN.
+        Columns: value, lower and upper bound of the interval, standard deviation; missing figures are NaN.
         """
         import pandas
 
@@ -139,44 +137,6 @@ class Evaluation:
         cases = Path(folder) / CASES_FILE
         write_atomically(cases, render(self.records, organisers=True, rounded=False))
         return [write_metrics(self.metrics, Path(folder)), cases]
-
-
-@dataclass(frozen=True)
-class Ranking:
-    """A leaderboard of teams."""
-
-    leaderboard: Leaderboard
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the content of `leaderboard.json` as plain values."""
-        content: dict[str, Any] = json.loads(render(dataclasses.asdict(self.leaderboard), organisers=True))
-        return content
-
-    def teams(self, role: str | None = None) -> pandas.DataFrame:
-        """Return a row per team, in the order of the leaderboard, as `leaderboard.csv` has them.
-
-        ``role`` is a phase of a ranking over several, by default the final ranking. Raises `KeyError`.
-        """
-        import pandas
-
-        from evaluation.ranking.leaderboard_writing import leaderboard_rows
-
-        return pandas.DataFrame(leaderboard_rows(self.leaderboard, role)).set_index("team")
-
-    def write(self, folder: str | Path) -> list[Path]:
-        """Write `leaderboard.json` and `leaderboard.csv` and return the paths. Raises `OSError`."""
-        from evaluation.ranking.leaderboard_writing import write_leaderboard
-
-        return write_leaderboard(self.leaderboard, Path(folder))
-
-
-@dataclass(frozen=True)
-class Seal:
-    """A phase that has been sealed: its folder, the digest of its manifest, and notices for its organiser."""
-
-    folder: str
-    digest: str
-    notices: tuple[str, ...]
 
 
 def _row(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy.random  # noqa: F401 - what is drawn from it comes later; this module is imported at idle
+import numpy.random  # noqa: F401 - the bootstrap draws from it later; this module is imported at idle
 
 from evaluation.core.aggregation import Estimates, Mask, Subset, estimates, subgroup_values
 from evaluation.core.challenge import metrics_of
@@ -37,8 +37,8 @@ Subgroups = dict[str, dict[str, dict[str, dict[str, float]]]]
 class Figures:
     """All figures of a submission with all their digits.
 
-    ``aggregates`` is by task and metric, ``subgroups`` by column, value, task and metric; those for the
-    organiser alone are among them.
+    ``aggregates`` is by task and metric, ``subgroups`` by column, value, task and metric. Both hold the
+    figures for the organiser alone, too.
     """
 
     aggregates: Estimates
@@ -64,7 +64,7 @@ def organiser_records(scores: Scores, figures: Figures) -> dict[str, Any]:
 
 
 def summarise(scores: Scores, figures: Figures | None = None) -> MetricsFile:
-    """Return the content of `metrics.json`; ``figures`` are those of the scores, if they are known."""
+    """Return the content of `metrics.json`; ``figures`` of the scores, if they are known, are used."""
     phase, config = scores.phase, scores.phase.config
     if figures is None:
         figures = figures_of(scores)
@@ -130,7 +130,7 @@ def _values(aggregates: Estimates) -> dict[str, float]:
 
 
 def _composites(scores: Scores, aggregates: Estimates) -> dict[str, float]:
-    """Return the composites whose metrics all exist, made of these as they are published."""
+    """Return the composites whose metrics all exist, computed from the published values."""
     values = _values(aggregates)
     config = scores.phase.config
     return {
@@ -177,7 +177,7 @@ def _subgroup_values(scores: Scores, subgroup: Subgroup) -> dict[str, dict[str, 
 
 
 def public_subgroups(subgroups: Subgroups, config: PhaseConfig) -> Subgroups:
-    """Return the figures of those subgroups that are public, as the public sees them."""
+    """Return the public figures of the public subgroups."""
     public = [key_of(subgroup.column) for subgroup in config.subgroups if subgroup.audience == "public"]
     return {
         column: {

@@ -1,4 +1,4 @@
-"""How tests are spread over processes, and the Docker engine that those of the container need."""
+"""The distribution of tests over processes, and the Docker engine for tests of the container."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(optionalhook=True)  # of pytest-xdist
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Keep the tests of a file, and those of containers, in one process, which makes fixtures once."""
+    """Keep the tests of a file, and all tests of containers, in one process, which makes fixtures once."""
     from xdist.scheduler import LoadScopeScheduling
 
     class ByFile(LoadScopeScheduling):  # type: ignore[misc]

@@ -26,9 +26,9 @@ NONE = (False,) * len(FEATURES)
 
 @dataclass(frozen=True)
 class Eye:
-    """An eye with its final label, on which both graders agree, and what a submission says of it.
+    """An eye with its final label, on which both graders agree, and the submitted values.
 
-    ``features`` are the marks of both graders; ``second`` are those of the second where they differ.
+    ``features`` are the marks of both graders; ``second`` are the second grader's where they differ.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Eye:
 
     @property
     def values(self) -> dict[str, Any]:
-        """What is submitted, without what is None."""
+        """The submitted values, without None."""
         given = {"likelihood": self.likelihood, "decision": self.decision, "features": self.predicted}
         return {name: value for name, value in given.items() if value is not None}
 

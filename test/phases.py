@@ -48,7 +48,7 @@ class TinyCase:
 
     @property
     def values(self) -> dict[str, Any]:
-        """The reference, which is also what a perfect submission holds (a likelihood near the label)."""
+        """The reference, and also the content of a perfect submission (a likelihood near the label)."""
         likelihood = round(0.001 * self.number + (0.9 if self.glaucoma else 0.1), 3)
         return {"glaucoma_risk": likelihood, "segmentation": self.mask, "fovea": self.fovea}
 
@@ -70,8 +70,8 @@ def refuge_phase(
 ) -> Path:
     """Write a phase folder and return it.
 
-    ``keys`` are added to (or replace) those of `phase.toml`, ``tables`` is TOML that follows them,
-    ``columns`` are added to (or replace) those of `cases.csv`, one value a case.
+    ``keys`` are added to (or replace) keys of `phase.toml`, ``tables`` is TOML that follows them, ``columns``
+    are added to (or replace) columns of `cases.csv`, one value a case.
     """
     cases = tiny_cases(cases) if isinstance(cases, int) else cases
     configuration = {

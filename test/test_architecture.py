@@ -46,7 +46,7 @@ NOT_IN_EVALUATE = (
     "distributed",
     "fsspec",
 )
-# What reports are made with is an extra, which the image does not have: one room alone needs it.
+# Reports need an extra, which the image does not have: only one room may import it.
 OF_REPORTS = {"jinja2", "markupsafe", "vl_convert"}
 
 

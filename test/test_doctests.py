@@ -1,4 +1,4 @@
-"""The examples in docstrings give what they say."""
+"""The examples in docstrings give the stated output."""
 
 import doctest
 from importlib import import_module

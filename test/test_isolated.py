@@ -1,4 +1,4 @@
-"""Functions in a process of their own: what comes back, and that nothing stays behind."""
+"""Functions in a separate process: their results, and that nothing stays behind."""
 
 import os
 import sys

@@ -17,7 +17,7 @@ from evaluation import __version__
 from test.docs.pages import blocks_of, runs, shown_after
 from test.repository import REPOSITORY
 
-# What `pip install .` reads in a fresh clone.
+# The files that `pip install .` reads in a fresh clone.
 SOURCES = ("evaluation", "pyproject.toml", "README.md", "LICENSE")
 # With an index of packages, a true installation; without one, the packages of the tests are used.
 HAS_INDEX = os.environ.get("EVALUATION_REQUIRE_INDEX") == "1"

@@ -1,4 +1,4 @@
-"""What `evaluate` imports, in its process and in that of the workers: a participant waits for it."""
+"""The imports of `evaluate`, in its process and in the workers': a participant waits for them."""
 
 import shutil
 import subprocess
@@ -11,7 +11,7 @@ from evaluation.workers.processes import _PRELOAD
 from test.repository import REPOSITORY
 
 MOST_MODULES = 415
-# What only readers, scorers, other commands or a terminal need.
+# Modules that only readers, scorers, other commands or a terminal need.
 OF_OTHERS = {
     *("SimpleITK", "PIL", "scipy", "pandas", "sklearn", "rich", "asyncio", "pydantic", "numpy.ma"),
     *("evaluation.workers.submission_reader", "evaluation.platform.submission", "evaluation.organiser"),

@@ -1,4 +1,4 @@
-"""The tables of how far annotators or submissions agree, and of the cases on which they do not."""
+"""Tables of the agreement of annotators or submissions, and of the cases with disagreement."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Who = Literal["annotator", "submission"]
 
 
 def write_agreement_table(path: Path, who: Who, agreement: Iterable[Agreement]) -> None:
-    """Write a row for each figure; those of all together have no second annotator or submission."""
+    """Write a row for each figure; joint figures have no second annotator or submission."""
     write_rows(
         path,
         ("field", "measure", f"{who}_1", f"{who}_2", "cases", "value", "lower", "upper"),
@@ -25,7 +25,7 @@ def write_agreement_table(path: Path, who: Who, agreement: Iterable[Agreement]) 
 def write_disagreement_table(
     path: Path, who: Who, disagreement: Iterable[CaseDisagreement], with_votes: bool = False
 ) -> None:
-    """Write a row for each case and measure, with the votes where they are asked for."""
+    """Write a row for each case and measure, with the votes if requested."""
     votes = ("votes",) if with_votes else ()
     write_rows(
         path,

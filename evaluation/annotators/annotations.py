@@ -30,7 +30,7 @@ from evaluation.phase.organiser_tables import organiser_table
 
 ANNOTATORS, DROPPED = "readers", "dropped.csv"
 Place = tuple[str, int, str]
-"""An annotator, the position of a case, and a field."""
+"""A key: annotator, position of the case, and field."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class AnnotatorsFolder:
 
     ``fused``: the fields whose reference comes from the annotators. ``annotators``: one open submission each.
     ``dropped``: the values that do not count, as (annotator, position of the case, field).
-    ``dropped_regions``: the names of the regions of a mask that do not count, by the same.
+    ``dropped_regions``: the regions of a mask that do not count, by the same key.
     """
 
     folder: Path
@@ -55,7 +55,7 @@ class AnnotatorsFolder:
         return {field.name for field in self.fused if (annotator, position, field.name) in self.dropped}
 
     def incomplete_fields(self, annotator: str, position: int) -> set[str]:
-        """Return the fields of an annotator's case of which all or a region was dropped."""
+        """Return the fields of an annotator's case that were dropped, wholly or in a region."""
         partly = {
             field.name for field in self.fused if self.regions_left_out(annotator, position, field.name)
         }
@@ -103,7 +103,7 @@ def _is_kept(field: Field, cases: Cases) -> bool:
 def read_like_references(task: Task) -> Task:
     """Return a task whose fields are read like references: for example a label instead of a likelihood.
 
-    Boxes are in the files of the reference too, whose layout may be another than that of submissions.
+    Boxes are read from the reference's files, which may have another layout than submissions.
     """
     fields = []
     for field in task.fields:
@@ -132,7 +132,7 @@ def _problems(fused: Sequence[Field], cases: Cases) -> list[str]:
 def _read_dropped(
     path: Path, annotators: Sequence[str], form: Form, fused: Sequence[Field]
 ) -> tuple[set[Place], dict[Place, set[str]]]:
-    """Return the values that were dropped, and of further values the regions."""
+    """Return the dropped values, and the dropped regions of other values."""
     dropped: set[Place] = set()
     regions: dict[Place, set[str]] = defaultdict(set)
     if not path.exists():

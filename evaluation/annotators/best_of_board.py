@@ -1,4 +1,4 @@
-"""The members of an ensemble that a leaderboard chooses: the first k teams of one of its boards."""
+"""Members of an ensemble by a leaderboard: the first k teams of one of its boards."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _OVERALL = "overall"
 
 @dataclass(frozen=True)
 class Chosen:
-    """The folders of the chosen teams by name, in the order of their places, and the column of these."""
+    """The folders of the chosen teams by name, in the order of their places, and the column of places."""
 
     folders: Mapping[str, Path]
     column: str
@@ -28,7 +28,7 @@ def best_of_board(path: Path, folders: Mapping[str, Path], count: int, board: st
     """Return the first ``count`` teams of a leaderboard that `rank --output` wrote.
 
     path: `leaderboard.csv`, or the folder that holds it. folders: the candidates by the name of the team; a
-    team of which one of several submissions counts has it in a sub-folder. board: "<board> place" is the
+    team with several submissions has the one that counts in a sub-folder. board: "<board> place" is the
     column of places; None: the overall one, or the only one. Teams that are not ranked are never chosen.
     Raises `PhaseError` for an unknown board, for fewer ranked teams, for a tie about the last place, and for
     chosen teams that are not among the candidates.

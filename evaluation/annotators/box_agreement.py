@@ -1,4 +1,4 @@
-"""How far two annotators agree on the boxes of an image, and on the classes of those that both marked."""
+"""Agreement of two annotators on the boxes of an image, and on the classes of common boxes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from evaluation.metrics.point_matching import match_pairs
 
 Rows = NDArray[np.float64]
 OVERLAP = 0.5
-"""IoU from which two boxes mark the same object, as in PASCAL VOC."""
+"""Least IoU of two boxes of the same object, as in PASCAL VOC."""
 
 
 def compared_boxes(
@@ -22,10 +22,9 @@ def compared_boxes(
     """Return similarities of two lists of boxes in one image, by name, all from 0 to 1; NaN where undefined.
 
     first, second: shape (boxes, 2 + 2 · axes), class index, confidence, corners. Boxes of one class are
-    paired so that as many pairs as possible have an IoU of at least `OVERLAP`, of those the best ones. For
-    every class, where there are several, and for all: F1, 2 · pairs / all boxes, undefined where neither has
-    a box; and the mean IoU of the pairs. Where boxes are paired whatever their class: the share of pairs with
-    the same one.
+    paired for the most pairs with an IoU of at least `OVERLAP`, then for the largest IoU. For every class, if
+    there are several, and for all: F1, 2 · pairs / all boxes, undefined without any box; and the mean IoU of
+    the pairs. With pairs across classes: the share of pairs of the same class.
     """
     found: dict[str, float] = {}
     overlaps: list[float] = []
@@ -44,7 +43,7 @@ def compared_boxes(
 
 
 def numbers_of_boxes(rows: Rows, classes: Sequence[str]) -> Mapping[str, int]:
-    """Return the number of boxes of every class by its name; without classes that of all."""
+    """Return the number of boxes by class, or the total if there are no classes."""
     return {
         name: int(np.count_nonzero(rows[:, 0] == label)) for label, name in enumerate(classes or ("boxes",))
     }

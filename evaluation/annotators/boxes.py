@@ -17,7 +17,7 @@ Rows = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class BoxRules:
-    """What a kind says of its boxes: whether they have a confidence, both corners count, how many may be."""
+    """The declared properties of boxes: confidence, inclusive corners, largest number."""
 
     with_confidence: bool
     inclusive_corners: bool
@@ -28,8 +28,8 @@ def combine_boxes(given: Sequence[Rows], kind: BoxRules, rules: Rules) -> Rows:
     """Return the combined boxes, by descending confidence; the order of ``given`` does not matter.
 
     given: one array (boxes, 2 + 2 · axes) from each: class index, confidence, lower and upper corner. With
-    confidences, those are the ones of weighted boxes fusion or non-maximum suppression. Without, see
-    `voted_boxes`. Beyond ``max_boxes`` the least confident ones are left out.
+    confidences, by weighted boxes fusion or non-maximum suppression. Without, see `voted_boxes`. Beyond
+    ``max_boxes`` the least confident ones are left out.
     """
     owner = np.repeat(np.arange(len(given)), list(map(len, given)))
     rows = np.concatenate(given)
@@ -54,11 +54,11 @@ def voted_boxes(
 ) -> Rows:
     """Return the boxes of one class for which most annotators vote, shape (boxes, 2 · axes).
 
-    corners: shape (boxes, 2 · axes); owner: shape (boxes,), the annotator of each. The box that overlaps
-    most with those of others is first. It takes of every other annotator the box that overlaps it most, if
-    the IoU is above the threshold; what is left is grouped in the same way. So of a group, each annotator
-    has at most one box, and two objects of one annotator are never one. A group that most annotators have
-    becomes the mean of its members, or with "nms" its first box.
+    corners: shape (boxes, 2 · axes); owner: shape (boxes,), the annotator of each. The box that overlaps most
+    with other annotators' boxes starts a group. From every other annotator, the group takes the box that
+    overlaps it most, if the IoU is above the threshold. The remaining boxes are grouped in the same way. So a
+    group has at most one box of each annotator. A group that most annotators have becomes the mean of its
+    members, or with "nms" its first box.
     """
     found = []
     left = _most_agreed(corners, owner, inclusive_corners)
@@ -79,12 +79,13 @@ def voted_boxes(
 
 
 def mean_box(given: Sequence[Rows]) -> Rows:
-    """Return the mean of the only box that each gives; such a box has no class."""
+    """Return the mean of single boxes, one from each; they have no class."""
     return _mean(np.concatenate(given))[np.newaxis]
 
 
 def _mean(rows: Rows) -> Rows:
-    # Sorted, so that rounding does not depend on the order of the annotators; it must not leave their range.
+    # Sorted, so that rounding does not depend on the order of the annotators; the mean must not leave their
+    # range.
     ordered = np.sort(rows, axis=0)
     mean: Rows = np.clip(ordered.sum(axis=0) / len(rows), ordered[0], ordered[-1])
     return mean
@@ -97,7 +98,7 @@ def _fused(corners: Rows, confidence: Rows, members: int, kind: BoxRules, rules:
 
 
 def _most_agreed(corners: Rows, owner: NDArray[np.intp], inclusive_corners: bool) -> NDArray[np.intp]:
-    """Return the order of boxes by their overlap with those of others, the most first; ties by corners."""
+    """Return the order of boxes by descending overlap with other annotators' boxes; ties by corners."""
     support = np.array(
         [
             # Sorted, so that rounding does not depend on the order of the annotators.

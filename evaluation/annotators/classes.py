@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 
 def most_frequent_class(classes: Sequence[float], tie_is_foreground: bool = False) -> float:
-    """Return the class that most name, as its position; NaN, a case that does not enter, only if more do.
+    """Return the position of the most frequent class; NaN (excluded) only if it is more frequent.
 
-    Of classes that are named equally often the first in their order, with ``tie_is_foreground`` the last.
-    Raises `ValueError` without any class.
+    Of equally frequent classes the first in their order, with ``tie_is_foreground`` the last. Raises
+    `ValueError` without any class.
     """
     if not classes:
         raise ValueError("classes: expected at least one, found none")

@@ -1,6 +1,6 @@
 """Combine the values that several annotators or submissions give for one case, by kind of value.
 
-A challenge registers a kind of its own: ``@combine.register`` on a function of the same arguments.
+A challenge registers its own kinds: ``@combine.register`` on a function of the same arguments.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _labels(kind: Label, values: Sequence[int | bool], case: CaseForm, rules: Ru
 
 @combine.register
 def _flags(kind: FlagSet, values: Sequence[Flags], case: CaseForm, rules: Rules) -> Flags:
-    """Return every flag by majority among the values that have it; a flag that none has is missing."""
+    """Return every flag by majority among the values with it; a flag in none of them is missing."""
     combined: list[bool | None] = []
     for flag_values in zip(*values, strict=True):
         given = [flag for flag in flag_values if flag is not None]
@@ -71,7 +71,7 @@ def _flags(kind: FlagSet, values: Sequence[Flags], case: CaseForm, rules: Rules)
 
 @combine.register
 def _classes_of_cases(kind: ClassLabel, values: Sequence[float], case: CaseForm, rules: Rules) -> float:
-    """Return the position of the class that most name, or NaN where most exclude the case."""
+    """Return the position of the most frequent class, or NaN where most exclude the case."""
     found = most_frequent_class(values, rules.tie_is_foreground)
     return found if math.isnan(found) else int(found)
 
@@ -98,7 +98,7 @@ def _box_lists(kind: BoxList, values: Sequence[Boxes], case: CaseForm, rules: Ru
 
 @combine.register
 def _boxes_in_space(kind: BoxesInSpace, values: Sequence[Boxes], case: CaseForm, rules: Rules) -> Boxes:
-    """Return the same of boxes with two or three axes; of single boxes the mean."""
+    """Return combined boxes with two or three axes; for single boxes the mean."""
     rows = [value.rows for value in values]
     if kind.single:
         return Boxes(mean_box(rows))
@@ -122,9 +122,9 @@ def _multilabel_masks(
 def combine_without(
     kind: Kind, values: Sequence[Any], case: CaseForm, rules: Rules, left_out: Sequence[Collection[str]]
 ) -> Any:
-    """Return one value of a case, without the regions that are left out of each value; see `combine`.
+    """Return one value of a case from values without some of their regions; see `combine`.
 
-    left_out: the names of regions for every value, of `region_names`. A region that all leave out is empty.
+    left_out: the names of regions for every value, see `region_names`. A region left out of all is empty.
     Raises `TypeError` for a kind without regions.
     """
     raise TypeError(f"values of {type(kind).__name__} have no regions")

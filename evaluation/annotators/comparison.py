@@ -1,4 +1,4 @@
-"""What is compared in the values of one case, by kind: decisions, numbers, similarities, distances."""
+"""Comparisons of the values of one case, by kind: decisions, numbers, similarities, distances."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _visibility(kind: PointInImage, value: Point) -> Mapping[str, Hashable]:
 
 @singledispatch
 def amounts(kind: Kind, value: Any) -> Mapping[str, float]:
-    """Return the numbers that an annotator's value of one case gives, by name; NaN where undefined.
+    """Return the numbers in an annotator's value of one case, by name; NaN where undefined.
 
     They are compared by intraclass correlation, Krippendorff's alpha and limits of agreement.
     """
@@ -144,7 +144,7 @@ def _box_lists(kind: BoxList, first: Boxes, second: Boxes) -> Mapping[str, float
 
 @measures.register
 def _boxes_in_space(kind: BoxesInSpace, first: Boxes, second: Boxes) -> Mapping[str, float]:
-    """Return the similarities of lists; of single boxes their IoU, however small."""
+    """Return the similarities of lists; for single boxes the IoU, however small."""
     if kind.single:
         (one,), (other,) = first.rows[:, 2:], second.rows[:, 2:]
         return {"IoU": float(box_iou(one, other, inclusive_corners=False))}
@@ -166,7 +166,7 @@ def _numbers_of_boxes(kind: BoxList | BoxesInSpace, value: Boxes) -> Mapping[str
 
 
 def counting(figures: Mapping[str, Figure], *left_out: Collection[str]) -> dict[str, Figure]:
-    """Return figures by name without those of regions that are left out, whose names begin their names."""
+    """Return figures by name, without the ones whose names begin with a region that is left out."""
     regions = {region for regions in left_out for region in regions}
     return {
         name: figure

@@ -1,4 +1,4 @@
-"""Where several annotators or submissions disagree most, case by case: whom to ask again, and about what."""
+"""Where several annotators or submissions disagree most, case by case: whom to ask again."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class CaseDisagreement:
     """How far the values of one case differ in one measure; 0 is complete agreement.
 
     ``mean`` and ``largest`` are over pairs; ``farthest`` has the largest mean distance to the others (several
-    names: equal ones). ``votes`` says who decided what, where there is a decision.
+    names: equal ones). ``votes``: the decision of each, where there is one.
     """
 
     field: str
@@ -74,17 +74,17 @@ class Disagreements:
             )
 
     def ordered(self) -> list[CaseDisagreement]:
-        """Return the cases of every measure, the most disputed first, without those of complete agreement."""
+        """Return the cases of every measure, the most disputed first, without cases of complete agreement."""
         disputed = (one for one in self.found if one.largest > 0)
         return sorted(disputed, key=lambda one: (one.field, one.measure, -one.mean, -one.largest, one.case))
 
 
 def distances(kind: Kind, first: Any, second: Any) -> dict[str, float]:
-    """Return how far two values of one case are apart, by measure; 0 where they agree, NaN where undefined.
+    """Return the distances of two values of one case, by measure; 0 where they agree, NaN where undefined.
 
     Masks: 1 − Dice of every region, and 1 where only one of them has the region. Boxes: 1 − each of their
-    similarities. Points: the distance in
-    pixels. Numbers: the absolute difference. Labels, presence and visibility: 1 where they differ.
+    similarities. Points: the distance in pixels. Numbers: the absolute difference. Labels, presence and
+    visibility: 1 where they differ.
     """
     found = {
         f"{_OVERLAP}{name}" if name.endswith(_SIMILARITIES) else name: (
@@ -108,7 +108,7 @@ def _decision(name: str) -> str:
 
 
 def _farthest(involved: Sequence[str], distances_of: Mapping[tuple[str, str], float]) -> Collection[str]:
-    """Return whose mean distance to the others is largest; nobody where all agree."""
+    """Return the names with the largest mean distance to the others; none where all agree."""
 
     def mean(name: str) -> float:
         own = [distance for pair, distance in distances_of.items() if name in pair]
@@ -124,7 +124,7 @@ def _votes(kind: Kind, measure: str, values: Mapping[str, Any]) -> str:
 
 
 def _groups(kind: Kind, measure: str, values: Mapping[str, Any]) -> Iterator[str]:
-    """Yield every decision with the names of those who made it, the most frequent first."""
+    """Yield every decision with the names of its annotators, the most frequent first."""
     by_decision: dict[str, list[str]] = defaultdict(list)
     for name in sorted(values):
         for decision, value in categories(kind, values[name]).items():

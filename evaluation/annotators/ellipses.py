@@ -40,9 +40,9 @@ Ellipses = Mapping[str, Ellipse]
 
 @contextmanager
 def ellipses_as_masks(folder: Path) -> Iterator[Path]:
-    """Yield a folder of annotations in which masks are in the place of all ellipses, see `annotations`.
+    """Yield a folder of annotations with masks in place of ellipses, see `annotations`.
 
-    Without any ellipses it is the folder itself, else a temporary copy. Raises `PhaseError` with every fault
+    It is a temporary copy, or the folder itself if that has no ellipses. Raises `PhaseError` with every fault
     of the tables, for an annotator with ellipses and masks, and for a challenge without a field for them.
     """
     tables = sorted((folder / _ANNOTATORS).glob(f"*/{FILE_NAME}"))

@@ -33,7 +33,7 @@ Numbers = Mapping[str, Mapping[str, Sequence[float | None]]]
 
 @dataclass(frozen=True)
 class Ensemble:
-    """What was written: submissions, tasks, and the number of cases with a value by field.
+    """A written ensemble: submissions, tasks, and the number of cases with a value by field.
 
     ``agreement`` and ``disagreement`` are of the members; numbers are compared on their common scale.
     """
@@ -55,8 +55,8 @@ def write_ensemble(
 ) -> Ensemble:
     """Combine submissions, given by name, and write the result to a folder.
 
-    A case that is missing from a submission is combined from the others; a value that all lack is left out.
-    Raises `PhaseError` with every fault of every submission, and for fields that cannot be combined.
+    Cases missing from a submission are combined from the others; a value missing from all is left out. Raises
+    `PhaseError` with every fault of every submission, and for fields that cannot be combined.
     """
     if len(submissions) < 2:
         raise PhaseError(f"an ensemble needs at least two submissions, found {len(submissions)}")
@@ -108,7 +108,7 @@ def write_ensemble(
 
 
 def write_agreement(folder: Path, written: Ensemble) -> None:
-    """Write how far the members agree: `agreement.csv`, and by case `disagreement.csv`. No label is read."""
+    """Write the members' agreement: `agreement.csv`, and by case `disagreement.csv`. No label is read."""
     write_agreement_table(folder / "agreement.csv", "submission", written.agreement)
     write_disagreement_table(folder / "disagreement.csv", "submission", written.disagreement.ordered())
 
@@ -152,7 +152,7 @@ def _normalised(
 
 
 def _reading_order(form: Form) -> list[int]:
-    """Return the positions of the cases, grouped by stack: one group's values are in one file."""
+    """Return the positions of the cases, grouped by stack; a stack is one file."""
     return sorted(range(len(form.cases)), key=lambda i: form.cases[i].columns.get(STACK_NAME, ""))
 
 

@@ -1,4 +1,4 @@
-"""What an ensemble gains over its members, and whether it gains more where they disagree (REFUGE, 5.1.3)."""
+"""The gain of an ensemble over its members, and whether it grows with disagreement (REFUGE, 5.1.3)."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ class Gain:
 class CaseGain:
     """The gain over the members' mean in one case.
 
-    ``measure`` says what the values of a case are, see `CaseDifficulty`; for an area under a curve it is the
-    share of pairs of cases that are ordered wrongly against this one.
+    ``measure`` names the values of a case, see `CaseDifficulty`; for an area under a curve it is the share of
+    other cases that are ordered wrongly against this one.
     """
 
     metric: str

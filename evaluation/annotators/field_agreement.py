@@ -18,7 +18,7 @@ from evaluation.metrics.krippendorff import krippendorff_alpha
 
 @dataclass
 class FieldAgreement:
-    """Collects the annotators' values of one field, case by case; only the figures of a case are kept."""
+    """Collects the figures of the annotators' values of one field, case by case."""
 
     name: str
     kind: Kind

@@ -25,8 +25,8 @@ class Rules:
     """The organiser's rules for combining annotators.
 
     ``tie``: the result for a pixel, label or visibility with as many votes for as against.
-    ``method``: how masks are combined. ``boxes``: how boxes are, by weighted boxes fusion or non-maximum
-    suppression; those with an IoU above ``box_iou`` belong together.
+    ``method``: how masks are combined. ``boxes``: weighted boxes fusion or non-maximum suppression; boxes
+    with an IoU above ``box_iou`` belong together.
     """
 
     tie: Literal["background", "foreground"] = "background"
@@ -82,12 +82,12 @@ def combine_label_masks(
 ) -> NDArray[np.uint8]:
     """Return the full image (y, x). Each region is voted separately; grey values are never averaged.
 
-    left_out: for every mask the names of the regions for which it has no vote (None: it votes for all). A
-    region for which no mask votes stays empty. A nested region is part of the region around it (the cup of
-    the disc). Where exclusive regions tie for a pixel, the region listed last wins.
+    left_out: for every mask the regions without its vote (None: it votes for all). A region without any vote
+    stays empty. A nested region is part of the region around it (the cup of the disc). Where exclusive
+    regions tie for a pixel, the region listed last wins.
     """
     image = np.full((case.height, case.width), kind.background, dtype=np.uint8)
-    # Pixels that nobody marked need no vote. STAPLE counts them all the same.
+    # Pixels that nobody marked need no vote, but STAPLE counts them.
     box = reduce(Box.union, (mask.box for mask in masks))
     if rules.method == "staple":
         box = Box(0, case.height, 0, case.width)

@@ -1,7 +1,7 @@
 """Build the reference of a phase from several annotators, and report on them.
 
-The report: `report.json`, `agreement.csv`, `annotators.csv`, and `adjudication.csv`, the cases on which they
-disagree.
+The report: `report.json`, `agreement.csv`, `annotators.csv`, and `adjudication.csv`, the cases with
+disagreement.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def fuse_annotators(
 ) -> FusedReference:
     """Build a phase folder, ready to seal, from several annotators' files.
 
-    Raises `PhaseError` with every fault of every annotation, and for every value that no annotator gives.
+    Raises `PhaseError` with every fault of every annotation, and for every value without any annotation.
     """
     faults: list[str] = []
     disagreements = Disagreements()

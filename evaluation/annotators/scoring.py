@@ -49,9 +49,8 @@ class AnnotatorScore:
 def score_annotators(folder: Path, given: AnnotatorsFolder, workers: int) -> tuple[AnnotatorScore, ...]:
     """Return every defined metric of every annotator, computed by the challenge's own scoring.
 
-    An annotator is scored on the cases for which every field of the task was annotated, and nothing of it
-    dropped. The reference is the one in ``folder``. The annotator contributed to it, so the figures are
-    optimistic.
+    An annotator is scored on the cases with every field of the task annotated and nothing dropped. The
+    annotator contributed to the reference, which is in ``folder``, so the figures are optimistic.
     """
     phase = load_phase(folder, scan(folder))
     form = replace(phase.form, submission="archive", missing="worst", optional_tasks=())
@@ -112,7 +111,7 @@ def _scores(
 
 
 def _read_here(phase: Phase, annotator: OpenSubmission, given: AnnotatorsFolder) -> tuple[ReadBatch, ...]:
-    """Return an annotator's values as readers would hand them over. Raises `PhaseError` with every fault."""
+    """Return an annotator's values in the form of readers. Raises `PhaseError` with every fault."""
     fields = {field.name: field for field in fields_of(phase.tasks)}
     faults: list[str] = []
     batches = []
@@ -131,7 +130,7 @@ def _read_here(phase: Phase, annotator: OpenSubmission, given: AnnotatorsFolder)
 
 
 def _as_submitted(annotated: Mapping[str, Any], fields: Mapping[str, Field]) -> dict[str, Any]:
-    """Return annotated values as a submission holds them: without a class where the case is excluded."""
+    """Return annotated values in the form of a submission: without a class where the case is excluded."""
     found = {}
     for name, value in annotated.items():
         if not isinstance(fields[name].kind, ClassLabel):

@@ -43,7 +43,7 @@ class OpenSubmission:
         return values
 
     def described(self, faults: Iterable[Fault]) -> list[str]:
-        """Return faults as text that name the submission."""
+        """Return faults as text, with the submission's name."""
         return [f"{self.name}: {fault}" for fault in faults]
 
 

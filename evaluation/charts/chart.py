@@ -1,4 +1,4 @@
-"""A figure: its data, its Vega-Lite specification, and what is written beside it."""
+"""A figure: its data, its Vega-Lite specification, title and description."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from evaluation.charts.theme import VERMILION, ThemeName, theme
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 SELECTED_CASE = "selected_case"
-"""The parameter that holds the name of the case that the reader has chosen, empty for none."""
+"""The parameter with the name of the case that the reader has chosen, empty for none."""
 
 Record = Mapping[str, Any]
 
@@ -22,8 +22,8 @@ class Chart:
     ``name`` is its identifier: lower-case letters, digits and hyphens, unique in a page. ``data`` are its
     tables by name; the layers of ``specification`` refer to them as ``{"data": {"name": …}}``. The
     specification has neither data nor configuration of its own, and no width unless the figure needs one.
-    ``description`` says in a sentence or two what is drawn, for a caption and for those who cannot see it.
-    ``follows`` names the published figure that it follows. ``single_cases``: whether a mark can be one case.
+    ``description`` is the caption, one or two sentences, which also serve as alternative text. ``follows``
+    names the published figure that it follows. ``single_cases``: whether a mark can be one case.
     """
 
     name: str
@@ -52,7 +52,7 @@ def layered(chart: Chart) -> dict[str, Any]:
 
 
 def complete(chart: Chart, theme_name: ThemeName = "light", width: int | None = None) -> dict[str, Any]:
-    """Return the whole Vega-Lite v5 object of a chart, as it can be drawn anywhere.
+    """Return the complete Vega-Lite v5 object of a chart, which any Vega-Lite draws.
 
     ``width`` is in pixels; None fills the width of the page. Charts with a width of their own keep it.
     """

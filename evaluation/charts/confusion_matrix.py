@@ -22,8 +22,7 @@ def confusion_chart(
 ) -> Chart:
     """Return the chart of counts of shape (true classes, predicted classes).
 
-    ``what`` says in a few words which decision is compared; ``further`` names what can be predicted beside
-    the classes, such as nothing.
+    ``what`` names the compared decision; ``further``: predictions other than the classes, such as nothing.
     """
     rows = []
     for true, row in zip(classes, counts.tolist(), strict=True):

@@ -16,13 +16,13 @@ from evaluation.metrics.roc import RocTable, roc_points, sensitivity_at_specific
 Floats = NDArray[np.float64]
 
 _STEPS = 250
-"""A curve has at most about this number of distinct positions along each axis."""
+"""Most distinct positions of a curve along each axis, approximately."""
 _GRID = 50
 _LEVEL = (0.025, 0.975)
 
 
 def roc_curve(name: str, table: RocTable) -> Curve:
-    """Return the curve of all cases, thinned to what a figure can show."""
+    """Return the curve of all cases, thinned to the resolution of a figure."""
     points = roc_points(table, np.ones(table.score.size))
     shown = thinned(points.false_positive_rate, points.sensitivity)
     return Curve(name, points.false_positive_rate[shown], points.sensitivity[shown])
@@ -43,7 +43,7 @@ def roc_band(table: RocTable, weights: Iterable[Floats]) -> Band:
 
 
 def point_on_curve(name: str, table: RocTable, sensitivity: float) -> OperatingPoint:
-    """Return the point of the curve with the fewest false positives that reaches a sensitivity."""
+    """Return the point of the curve that reaches a sensitivity with the fewest false positives."""
     points = roc_points(table, np.ones(table.score.size))
     reaching = np.flatnonzero(points.sensitivity >= sensitivity - 1e-9)
     at = int(reaching[0]) if reaching.size else len(points.sensitivity) - 1
@@ -51,14 +51,14 @@ def point_on_curve(name: str, table: RocTable, sensitivity: float) -> OperatingP
 
 
 def point_at_threshold(name: str, table: RocTable, threshold: float) -> OperatingPoint:
-    """Return the point at which scores of at least a threshold are called positive."""
+    """Return the point with scores of at least a threshold called positive."""
     called = table.score >= threshold
     negative = ~table.positive
     return OperatingPoint(name, float(called[negative].mean()), float(called[table.positive].mean()))
 
 
 def precision_recall_curve(name: str, table: RocTable) -> PrecisionRecallCurve:
-    """Return the curve of all cases by ascending recall, thinned to what a figure can show."""
+    """Return the curve of all cases by ascending recall, thinned to the resolution of a figure."""
     recall, precision = recall_and_precision(table, np.ones((1, table.score.size)))
     shown = thinned(recall[0], precision[0])
     return PrecisionRecallCurve(name, recall[0][shown], precision[0][shown])
@@ -86,7 +86,7 @@ def precision_band(name: str, curves: Iterable[tuple[Floats, Floats]]) -> Precis
 
 
 def thinned(x: Floats, y: Floats, steps: int = _STEPS) -> NDArray[np.intp]:
-    """Return the positions of the points that a figure needs: the ends, and where the curve turns."""
+    """Return the positions of the points to draw: the ends, and where the curve turns."""
     if x.size < 3:
         return np.arange(x.size)
     cell = np.column_stack((np.round(x * steps), np.round(y * steps)))
@@ -94,7 +94,7 @@ def thinned(x: Floats, y: Floats, steps: int = _STEPS) -> NDArray[np.intp]:
     moved[1:] = (np.diff(cell, axis=0) != 0).any(axis=1)
     moved[-1] = True
     kept = np.flatnonzero(moved)
-    # of points on a straight line, the inner ones go
+    # inner points on a straight line are dropped
     dx, dy = np.diff(x[kept]), np.diff(y[kept])
     turns = np.ones(kept.size, dtype=np.bool_)
     turns[1:-1] = np.abs(dx[:-1] * dy[1:] - dx[1:] * dy[:-1]) > 1e-15

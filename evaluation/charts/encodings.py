@@ -29,7 +29,7 @@ def category(field: str, title: str | None = None, **more: Any) -> dict[str, Any
 
 def names_down(field: str) -> dict[str, Any]:
     """Return the encoding of names down the left side, in the order of the data; long ones are wrapped."""
-    # A line break takes the place of the first space after 20 characters.
+    # A line break replaces the first space after 20 characters.
     lines = "split(replace(datum.label, regexp('(.{20,}?) ', 'g'), '$1\\n'), '\\n')"
     # Vega puts the first line on the tick and the others below it; this puts all in the middle of the row.
     upwards = {"expr": f"-{_LINE_HEIGHT / 2} * (length({lines}) - 1)"}
@@ -38,7 +38,7 @@ def names_down(field: str) -> dict[str, Any]:
 
 
 def tooltip(*names: str, numbers: tuple[str, ...] = (), digits: int = 3) -> list[Record]:
-    """Return what is shown beside a mark that is pointed at: names, then numbers."""
+    """Return the tooltip: names, then numbers."""
     return [
         *({"field": name, "type": "nominal"} for name in names),
         *({"field": name, "type": "quantitative", "format": f".{digits}f"} for name in numbers),
@@ -48,7 +48,7 @@ def tooltip(*names: str, numbers: tuple[str, ...] = (), digits: int = 3) -> list
 def band_layer(x: Record, lower: Record, bands: int) -> Record:
     """Return the layer of the table "band"; several bands are fainter.
 
-    Its columns are "name", "colour", "lower" and "upper"; a band has no entry in the legend of the curves.
+    Its columns are "name", "colour", "lower" and "upper"; bands are not in the legend of the curves.
     """
     return {
         "data": {"name": "band"},

@@ -1,4 +1,4 @@
-"""Forest plot of subgroups: a metric in each subgroup beside that of all cases."""
+"""Forest plot of subgroups: a metric in each subgroup beside its value for all cases."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def froc_chart(
     bands: Sequence[FrocBand] = (),
     marks: Mapping[str, Marks] | None = None,
 ) -> Chart:
-    """Return the chart; ``hit`` is a sentence that says what counts as found.
+    """Return the chart; ``hit`` is a sentence that defines a hit.
 
     ``marks`` by name give each curve its colour and its dashes.
     """

@@ -65,10 +65,10 @@ def heatmap_chart(
     order = list(columns or dict.fromkeys(cell.column for cell in cells))
     x = {
         **category(column, axes.columns, axis={"labelAngle": -45, "labelLimit": 110, "labelFontSize": 10}),
-        # A domain takes names as they are; an order would put them into an expression.
+        # A domain takes names unchanged; a sort order would put them into an expression.
         "scale": {"domain": order},
     }
-    # An interpolation between two colours alone can be read in grey, too.
+    # An interpolation between only two colours can be read in grey, too.
     scale = {"domain": [faint, full], "range": ["#f4f8fb", BLUE], "interpolate": "rgb", "clamp": True}
     rectangle: dict[str, Any] = {"type": "rect", "stroke": GREY, "strokeWidth": 0.3}
     encoding: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""Bars of the cases that move the most teams when they are left out."""
+"""Bars of the cases whose removal moves the most teams."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evaluation.charts.theme import BLUE
 
 @dataclass(frozen=True)
 class CaseInfluence:
-    """How many teams change their place without the case, by how many places at most, and who wins then."""
+    """The effect of leaving out a case: number of moved teams, largest move, and the winners."""
 
     case: str
     teams_moved: int

@@ -13,7 +13,7 @@ from evaluation.charts.theme import GREY
 
 @dataclass(frozen=True)
 class MetricInterval:
-    """A metric with its 95 % interval, if it has one, and the values that bound it."""
+    """A metric with its 95 % interval, if it has one, and its best and worst values."""
 
     title: str
     value: float
@@ -24,7 +24,7 @@ class MetricInterval:
 
 
 def metric_intervals_chart(name: str, title: str, metrics: Sequence[MetricInterval]) -> Chart | None:
-    """Return the chart; None without a metric whose best and worst values are finite."""
+    """Return the chart; None without a metric that has finite best and worst values."""
     rows = [
         {
             "metric": metric.title,
@@ -34,7 +34,7 @@ def metric_intervals_chart(name: str, title: str, metrics: Sequence[MetricInterv
             "best": metric.best,
             "worst": metric.worst,
             "position": _position(metric, metric.value),
-            # of a metric of which less is better, the upper end is nearer to the worst value
+            # where lower is better, the upper end is nearer to the worst value
             "from": None if metric.lower is None else _position(metric, metric.lower),
             "to": None if metric.upper is None else _position(metric, metric.upper),
         }

@@ -45,7 +45,7 @@ def precision_recall_chart(
 ) -> Chart:
     """Return the chart; ``prevalence`` is the precision of chance, a horizontal line.
 
-    ``hit``: of detections, a sentence that says what counts as found.
+    ``hit``: for detections, a sentence that defines a hit.
     """
     marks = marks_of(curve.name for curve in curves)
     data: dict[str, Sequence[Record]] = {

@@ -1,9 +1,8 @@
 """The charts that a phase writes beside `metrics.json` for the platform to draw.
 
-Everyone who may see an evaluation sees them. They hold no single case and no more digits than `metrics.json`:
-"metrics" and "subgroups" draw numbers that are published there, and "roc" nine more for each curve, which
-`audit` counts. A chart is written even where it has nothing to show, since the platform fails an evaluation
-that lacks one.
+They are visible to everyone who may see the evaluation. They hold no single case and no more digits than
+`metrics.json`: "metrics" and "subgroups" draw its numbers, and "roc" nine more for each curve, which `audit`
+counts. An empty chart is written too, since the platform fails an evaluation that lacks one.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from evaluation.platform.result_file import MetricsFile
 
 _STEPS = 10
 CURVE_NUMBERS = _STEPS - 1
-"""How many numbers a curve adds to what `metrics.json` holds; its ends are known."""
+"""How many numbers a curve adds to `metrics.json`; its ends are known."""
 _POSITION_DIGITS = 4
 
 
@@ -111,7 +110,7 @@ def _roc(scores: Scores, metrics: MetricsFile) -> Chart:
 
 
 def _curves(scores: Scores, metrics: MetricsFile) -> Iterator[Curve]:
-    """Yield each curve at ten steps of the specificity, with the digits that are published of spreads."""
+    """Yield each curve at ten steps of the specificity, with the published digits of spreads."""
     for task in scores.tasks:
         for metric in task.metrics:
             curve = metric.aggregate.curve
@@ -138,7 +137,7 @@ def _curves(scores: Scores, metrics: MetricsFile) -> Iterator[Curve]:
 
 
 def _nothing(name: str, title: str) -> Chart:
-    """Return a chart that says that there is nothing to show."""
+    """Return a chart with the note that there is nothing to show."""
     return Chart(
         name,
         title,

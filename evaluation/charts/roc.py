@@ -51,7 +51,7 @@ def roc_chart(
     follows: str = "",
     marks: Mapping[str, Marks] | None = None,
 ) -> Chart:
-    """Return the ROC chart of one or several curves; ``marks`` by name are made of the names by default."""
+    """Return the ROC chart of one or several curves; ``marks``: by name, by default `marks_of` the names."""
     marks = marks_of(curve.name for curve in curves) if marks is None else marks
     data: dict[str, Sequence[Record]] = {
         "curves": [

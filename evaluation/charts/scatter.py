@@ -30,7 +30,7 @@ class CasePoint:
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis of a scatter plot: title, and limits (None: those of the data)."""
+    """An axis of a scatter plot: title, and limits (None: the range of the data)."""
 
     title: str
     domain: tuple[float, float] | None = None

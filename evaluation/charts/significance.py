@@ -25,7 +25,7 @@ _OPPOSITE: dict[Verdict, Verdict] = {
 
 @dataclass(frozen=True)
 class TestedPair:
-    """Two teams, what the test found (of the row), and its p-value after correction, if any."""
+    """Two teams, the test's outcome for the team of the row, and its corrected p-value, if any."""
 
     __test__ = False
 
@@ -53,7 +53,7 @@ def significance_chart(
         "scale": {"domain": list(_SIGNS), "range": [colour for _, colour in _SIGNS.values()]},
         "legend": {"symbolStrokeColor": GREY, "symbolType": "square"},
     }
-    # A domain takes names as they are; an order would put them into an expression.
+    # A domain takes names unchanged; a sort order would put them into an expression.
     scale = {"scale": {"domain": list(teams)}}
     x = category("column", axis={"labelAngle": -45, "labelLimit": 110, "title": None})
     layers = [

@@ -49,7 +49,7 @@ def team_values_chart(
     data: dict[str, Sequence[Record]] = {"teams": [vars(one) for one in values]}
     if intervals := [vars(one) for one in values if one.lower is not None]:
         data["intervals"] = intervals
-        # Below the points, which are pointed at.
+        # Below the points, so that these get the tooltip.
         layers.insert(
             0,
             {

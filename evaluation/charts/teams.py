@@ -1,4 +1,4 @@
-"""How the teams of a leaderboard are drawn: the same colour and shape in every figure."""
+"""Colours, shapes and dashes of teams, the same in every figure."""
 
 from __future__ import annotations
 

@@ -11,10 +11,10 @@ ThemeName = Literal["light", "dark"]
 BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#E69F00", "#009E73", "#CC79A7"
 SKY, VERMILION, YELLOW = "#56B4E9", "#D55E00", "#F0E442"
 GREY = "#767676"
-"""For what is no data of its own: diagonals, zero lines, bands. Readable on white and on black."""
+"""The colour of diagonals, zero lines and bands. Readable on white and on black."""
 
 INK = "ink"
-"""The style of marks in the colour of text, outlined in that of the background."""
+"""The style of marks in the colour of text, outlined in the colour of the background."""
 
 OKABE_ITO = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, YELLOW)
 """Seven colours that the colour-blind can tell apart (Okabe and Ito 2008), without their black."""
@@ -27,7 +27,7 @@ _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', Arial,
 class Marks:
     """How one team or class is drawn: colour, shape of its points, dashes of its lines (lengths in pixels).
 
-    No two of the first 35 agree in all three, so that none is told by its colour alone.
+    The first 35 all differ in colour, shape or dashes.
     """
 
     colour: str
@@ -38,7 +38,7 @@ class Marks:
 def marks_of(names: Iterable[str]) -> dict[str, Marks]:
     """Return the marks of each name; they depend on the set of names, not on their order.
 
-    A team so keeps its marks in all figures that are given the same teams, whatever its place in each.
+    So a team has the same marks in all figures of the same teams.
     """
     return {
         name: Marks(

@@ -29,8 +29,8 @@ class Sample:
 def density(values: Floats, grid: Floats) -> Floats:
     """Return a Gaussian kernel density at the points of a grid.
 
-    values: shape (values,). The bandwidth is Silverman's rule of thumb (1986, equation 3.31), and never below
-    0.01, where values are equal.
+    values: shape (values,). The bandwidth is Silverman's rule of thumb (1986, equation 3.31), at least 0.01
+    for equal values.
     """
     first, third = np.quantile(values, (0.25, 0.75))
     spreads = [float(values.std(ddof=1)) if values.size > 1 else 0.0, float(third - first) / 1.34]

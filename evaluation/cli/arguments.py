@@ -1,4 +1,4 @@
-"""Arguments that several commands have."""
+"""Arguments of several commands."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
 
 
 def share_below_one(text: str) -> float:
-    """Return an argument that is a number from 0 to below 1; the ``type`` of an argument."""
+    """Return an argument as a number from 0 to below 1; the ``type`` of an argument."""
     try:
         number = float(text)
     except ValueError:
@@ -54,7 +54,7 @@ def whole_number(least: int) -> Callable[[str], int]:
 
 
 def share(text: str) -> Fraction:
-    """Return an argument that is a share from 0 to 1, exactly as it is written: 0.95 or 95/100."""
+    """Return an argument as an exact share from 0 to 1: 0.95 or 95/100."""
     try:
         number = Fraction(text)
     except (ValueError, ZeroDivisionError):

@@ -1,4 +1,4 @@
-"""`audience`: what participant, public and organiser see of a recorded run."""
+"""`audience`: the views of a recorded run for participant, public and organiser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`audit`: how many bits about the labels a phase gives to each submission, and what attacks make of them."""
+"""`audit`: how many bits about the labels each submission reveals, and how far attacks get."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`build`: the image of a phase in a folder of one's own."""
+"""`build`: the image of a phase in any folder."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-# Only what is light: the worker server starts first and imports beside this process.
+# Only light imports: the worker server starts first and imports beside this process.
 from evaluation.cli.arguments import add_workers
 from evaluation.platform import machine
 from evaluation.platform.streams import Streams

@@ -11,7 +11,7 @@ from rich.console import Console
 class TableConsole(Console):
     """A console for stdout that is wide enough for tables in a log, which has no width.
 
-    Where nobody reads stdout any more, it raises `BrokenPipeError` as all other output does.
+    Raises `BrokenPipeError` if stdout is closed, like all other output.
     """
 
     def __init__(self, log_width: int, *, markup: bool = True, highlight: bool = False) -> None:

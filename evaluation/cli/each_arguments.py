@@ -1,4 +1,4 @@
-"""The arguments of `evaluate --each`, and what they ask for."""
+"""The arguments of `evaluate --each`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Shard:
 
 @dataclass(frozen=True)
 class Part:
-    """The submissions to one phase: names, paths or addresses; without a phase, the one of --ground-truth."""
+    """The submissions to one phase: names, paths or addresses; the default phase is --ground-truth."""
 
     phase: str | None
     folder: str
@@ -61,7 +61,7 @@ def add_each_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def shard(text: str) -> Shard:
-    """Return the share that an argument names."""
+    """Return an argument as a share."""
     if match := re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", text):
         number, count = map(int, match.groups())
         if 1 <= number <= count:
@@ -76,7 +76,7 @@ def _positive(text: str) -> int:
 
 
 def parts(given: list[str], ground_truth: str | None) -> list[Part]:
-    """Return the phases and folders that --each names. Raises `PhaseError`."""
+    """Return the phases and folders of --each. Raises `PhaseError`."""
     if len(given) == 1 and (Path(given[0]).exists() or not _names_phase(given[0])):
         return [Part(None, given[0])]
     found: list[Part] = []

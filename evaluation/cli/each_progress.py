@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from rich.progress import Task
 
 Ended = Callable[[str], None]
-"""Takes the line of a submission that has ended."""
+"""Takes the line of a finished submission."""
 
 
 @contextmanager
 def each_progress(total: int, tell: Callable[[Sequence[str]], None]) -> Iterator[Ended]:
-    """Yield what takes the lines of submissions; ``tell`` writes a line where stdout is no terminal."""
+    """Yield the writer of the submissions' lines; ``tell`` writes a line where stdout is no terminal."""
     if not sys.stdout.isatty():
         yield lambda line: tell([line])
         return

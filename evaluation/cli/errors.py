@@ -1,4 +1,4 @@
-"""How all commands report errors: which errors are expected, and how they are printed."""
+"""Error reports of all commands: which errors are expected, and how they are printed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ EXPECTED = (PhaseError, FormFault, OSError, ModuleNotFoundError)
 
 
 CLOSED_PIPE = 141
-"""The exit status where nobody reads stdout any more, as a shell has it for a process that SIGPIPE ended."""
+"""The exit status if stdout is closed, as in shells after SIGPIPE."""
 
 
 def problems_of(error: Exception) -> list[str]:
@@ -36,9 +36,9 @@ def problems_of(error: Exception) -> list[str]:
 def status_of(command: Callable[[], int], consequence: str = "") -> int:
     """Return the exit status of a command: its own, or 1 after writing an expected error to stderr.
 
-    Where nobody reads its output to the end, as in `rank … | head`, the status is `CLOSED_PIPE`.
+    Where its output is not read to the end, as in `rank … | head`, the status is `CLOSED_PIPE`.
 
-    ``consequence`` is a last line that says what was not done.
+    ``consequence``: a last line on the missing result.
     """
     try:
         try:
@@ -56,7 +56,7 @@ def status_of(command: Callable[[], int], consequence: str = "") -> int:
 
 
 def _is_closed() -> bool:
-    """Return whether nobody reads stdout; what is left to be written there is then thrown away."""
+    """Return whether stdout is closed at the other end; its pending output is then discarded."""
     descriptor = sys.stdout.fileno()
     if hasattr(select, "poll"):  # not on Windows, where no other pipe is known to break
         poll = select.poll()

@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-# Only what is light: the worker server starts first and imports beside this process.
+# Only light imports: the worker server starts first and imports beside this process.
 from evaluation.cli.arguments import PHASE_HELP, add_workers
 from evaluation.cli.each_arguments import add_each_arguments
 from evaluation.cli.errors import EXPECTED, problems_of
@@ -30,7 +30,7 @@ UPLOADED = Path("/opt/ml/input/data/ground_truth")
 
 _CHALLENGE = re.compile(rb'^challenge *= *["\']([a-z][a-z0-9_]*)["\']', re.MULTILINE)
 
-# What is read without SimpleITK.
+# Formats that are read without SimpleITK.
 _OTHER_FORMATS = (".bmp", ".csv", ".json", ".tif", ".tiff", ".txt", ".xml")
 
 _OF_EACH = ("since", "shard", "cases_per_task", "cluster")

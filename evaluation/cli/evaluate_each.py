@@ -42,7 +42,7 @@ class _Job:
 
 
 class _Stopped(BaseException):
-    """Raised by SIGINT and SIGTERM, so that whatever was started is ended."""
+    """Raised by SIGINT and SIGTERM, to end all started processes."""
 
     def __init__(self, number: int) -> None:
         self.status = 128 + number
@@ -51,8 +51,8 @@ class _Stopped(BaseException):
 def evaluate_each(arguments: argparse.Namespace, default: Default, streams: Streams) -> int:
     """Score all submissions; return 0, 1 if one was not scored, or 128 and the signal that stopped the run.
 
-    ``default`` returns the phase of the image, for where no other is given. Raises `PhaseError` and `OSError`
-    where nothing can be scored.
+    ``default`` returns the phase of the image, which is used if no other is given. Raises `PhaseError` and
+    `OSError` where nothing can be scored.
     """
     summary = Summary()
     total = 0
@@ -133,7 +133,7 @@ def _absolute(location: str) -> str:
 
 
 def _require_names(jobs: Sequence[_Job]) -> None:
-    """Raise `PhaseError` where two phases have one name, under which their results would be mixed."""
+    """Raise `PhaseError` where two phases have one name, since their results would be mixed."""
     names = [job.phase for job in jobs]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise PhaseError(
@@ -142,7 +142,7 @@ def _require_names(jobs: Sequence[_Job]) -> None:
 
 
 def _engine(arguments: argparse.Namespace, tasks: list[Task], streams: Streams) -> tuple[Engine, list[Task]]:
-    """Return what scores the tasks, and the tasks with their share of the machine."""
+    """Return the engine that scores the tasks, and the tasks with their share of the machine."""
     if arguments.cluster is not None:
         from evaluation.rescoring.cluster import OnCluster
 
@@ -165,7 +165,7 @@ def _engine(arguments: argparse.Namespace, tasks: list[Task], streams: Streams) 
 
 
 def _compared(jobs: Sequence[_Job], since: Path, output: Path) -> Iterator[str]:
-    """Write changes.json and yield the table of what has changed. Raises `PhaseError` and `OSError`."""
+    """Write changes.json and yield the table of changes. Raises `PhaseError` and `OSError`."""
     from evaluation.rescoring.changes import FILE_NAME, changes_between, changes_json, table_of
 
     found = [changes_between(since / job.folder, output / job.folder) for job in jobs]
@@ -178,7 +178,7 @@ def _compared(jobs: Sequence[_Job], since: Path, output: Path) -> Iterator[str]:
 
 @contextmanager
 def _stoppable() -> Iterator[None]:
-    """Turn the first SIGINT or SIGTERM into `_Stopped`, and ignore those that come while all is ended."""
+    """Turn the first SIGINT or SIGTERM into `_Stopped`, and ignore later ones during the clean-up."""
     signals = (signal.SIGINT, signal.SIGTERM)
 
     def stop(number: int, frame: FrameType | None) -> None:

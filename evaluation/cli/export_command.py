@@ -1,4 +1,4 @@
-"""`export`: what goes to the platform, of a phase in a folder of one's own."""
+"""`export`: the files of a phase that are uploaded to the platform."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`form`: what participants may know of a phase, as a file for `check` or in words."""
+"""`form`: the participants' part of a phase, as a file for `check` or in words."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from evaluation.challenges.justraigs import exam, pairs
 
     steps = parser.add_subparsers(dest="what", required=True, metavar="WHAT")
-    # The module's docstring says what is read and written.
+    # The module's docstring describes the files read and written.
     layout = argparse.RawDescriptionHelpFormatter
     _add_exam(
         steps.add_parser(
@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Do the step and print what came of it. Raises `PhaseError` with the faults of the input files."""
+    """Do the step and print its result. Raises `PhaseError` with the faults of the input files."""
     step: Run = arguments.step
     sys.stdout.write(step(arguments))
     return 0

@@ -1,4 +1,4 @@
-"""`new`: a repository of an organiser's own, with a phase, a sample and what makes its image."""
+"""`new`: a new repository for an organiser, with a phase, a sample and the files for its image."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the repository and print what can be done with it."""
+    """Write the repository and print the next steps."""
     if arguments.pack is not None:
         from evaluation.starter.forge import write_from_pack
 

@@ -1,4 +1,4 @@
-"""`plan`: how many cases a test set needs for intervals of a wanted width."""
+"""`plan`: the number of cases that a test set needs for intervals of a given width."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print what the figures need. Raises `PhaseError` for arguments that do not fit together."""
+    """Print the needed numbers of cases. Raises `PhaseError` for arguments that do not fit together."""
     aims = _aims(arguments)
     prevalence: Fraction | None = arguments.prevalence
     needed = cases_needed(aims, prevalence, _LEVEL)
@@ -91,7 +91,7 @@ def _row(needed: Needed) -> tuple[object, ...]:
 
 
 def _lines_needed(needed: Sequence[Needed], prevalence: Fraction | None) -> list[str]:
-    """Return the lines on the cases that the aims need, and on the set that has them all."""
+    """Return the lines on the cases that the aims need, and on a set with all of them."""
     lines = []
     for one in needed:
         classes = " and ".join(

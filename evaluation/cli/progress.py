@@ -11,7 +11,7 @@ from evaluation.workers.progress import no_progress
 
 @contextmanager
 def progress_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Yield a function that takes the number of things done; it shows a bar if stdout is a terminal."""
+    """Yield a callback for the number of finished items; it shows a bar if stdout is a terminal."""
     if not sys.stdout.isatty():
         yield no_progress
         return

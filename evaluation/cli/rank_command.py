@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evaluation.cli.rank_arguments import add_arguments
 from evaluation.cli.rank_inputs import chosen_scheme, methods_tables, paths_of, read_all
 
 if TYPE_CHECKING:
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
     from evaluation.ranking.method_groups import MethodGroup
     from evaluation.ranking.rank_options import RankOptions
     from evaluation.ranking.results import PhaseResults
-
-__all__ = ["add_arguments", "run"]
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -66,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     grouped = {role: _grouped(ranked[role].board, path, arguments) for role, path in tables.items()}
     paths: list[Path] = []
     if arguments.output:
-        # Written first: whoever reads the output may stop reading before its end.
+        # Written first: the reader of the output may stop before its end.
         paths = write_leaderboard(board, arguments.output)
         for role, phase in ranked.items():
             suffix = f"-{role}" if role else ""
@@ -91,7 +88,7 @@ def _grouped(
 
 
 def _compared(text: str) -> tuple[str, tuple[str, ...]]:
-    """Return a team and those it is compared with. Raises `RankingError`."""
+    """Return a team and its opponents. Raises `RankingError`."""
     from evaluation.ranking.results import RankingError
 
     team, equals, others = text.partition("=")
@@ -111,7 +108,7 @@ def _require_teams(compared: Mapping[str, Sequence[str]], results: Mapping[str, 
 
 
 def _of_phase(choices: RankOptions, results: PhaseResults) -> RankOptions:
-    """Return the options of one phase: without comparisons of teams that took no part in it."""
+    """Return the options of one phase, without comparisons of teams that took no part in it."""
     teams = {submission.team for submission in results.submissions}
     compared = {team: others for team, others in choices.compare_with.items() if team in teams}
     return replace(choices, compare_with=compared)

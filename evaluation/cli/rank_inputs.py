@@ -1,4 +1,4 @@
-"""What `rank` ranks, and by which scheme."""
+"""The inputs of `rank`: results and ranking schemes."""
 
 from __future__ import annotations
 

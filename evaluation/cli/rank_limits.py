@@ -1,4 +1,4 @@
-"""Which submissions and teams `rank` lets in: limits, deadlines and finalists."""
+"""The submissions and teams that `rank` admits: limits, deadlines and finalists."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def limited(
 ) -> tuple[dict[str, PhaseResults], list[str]]:
     """Return the results of the submissions that count by phase, and notices on the others.
 
-    ``paths`` are those of the results. Raises `RankingError`.
+    ``paths``: of the results. Raises `RankingError`.
     """
     numbers = _by_phase("evaluations", arguments.evaluations, results, _count)
     times = _by_phase("deadline", arguments.deadline, results, read_time)
@@ -34,7 +34,7 @@ def limited(
 
 
 def selection_of(text: str | None) -> Selection | None:
-    """Return which teams of which phase are ranked in the others. Raises `RankingError`."""
+    """Return the teams of one phase that are ranked in the others. Raises `RankingError`."""
     if text is None:
         return None
     role, equals, number = text.partition("=")
@@ -49,7 +49,7 @@ def selection_of(text: str | None) -> Selection | None:
 def _by_phase(
     option: str, given: Sequence[str], roles: Collection[str], read: Callable[[str], Value]
 ) -> dict[str, Value]:
-    """Return the values of an option by phase; one without a phase is for all."""
+    """Return the values of an option by phase; a value without a phase is for all."""
     found: dict[str, Value] = {}
     for text in given:
         role, equals, value = text.partition("=")

@@ -24,7 +24,7 @@ _LOG_WIDTH = 160
 
 
 def print_leaderboard(board: Leaderboard) -> None:
-    """Print the leaderboards of all phases, the final one last, and what should be known of them."""
+    """Print the leaderboards of all phases, the final one last, with notices."""
     console = TableConsole(_LOG_WIDTH)
     for phase in board.phases:
         console.print(_places(phase))
@@ -125,7 +125,7 @@ def _metrics(phase: PhaseLeaderboard, names: list[str]) -> Table:
 
 
 def _legend(phase: PhaseLeaderboard) -> list[str]:
-    """Return how the cells of the tables above are read, without what does not occur."""
+    """Return the explanations of cells that occur in the tables above."""
     boards = [board for team in phase.teams for board in team.boards.values()]
     metrics = [metric for team in phase.teams for metric in team.metrics.values()]
     places = " (95 % interval over resampled cases)" if any(board.distribution for board in boards) else ""

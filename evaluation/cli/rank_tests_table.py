@@ -17,7 +17,7 @@ _SMALLEST_P = 1e-4
 
 
 def pair_tables(phase: PhaseLeaderboard) -> Iterator[Table]:
-    """Yield a table of tests between teams for each metric; of many teams only of neighbours in its order."""
+    """Yield a table of tests between teams for each metric, or only between neighbours if there are many."""
     for metric in phase.metrics.values():
         comparisons = metric.comparisons
         if comparisons and comparisons.pairs:
@@ -56,7 +56,7 @@ def _neighbours(pairs: Sequence[Comparison]) -> list[Comparison]:
 
 
 def subgroup_table(phase: PhaseLeaderboard) -> Table:
-    """Return the tests between subgroups within teams; of many those of the metrics that are ranked."""
+    """Return the tests between subgroups within teams; if there are many, only of ranked metrics."""
     tests = phase.subgroup_tests
     title = "Tests between subgroups within each team (rank-sum, not corrected for their number)"
     if len(tests) > _MOST_ROWS:

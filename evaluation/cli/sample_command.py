@@ -26,7 +26,7 @@ def _generator(challenge: str) -> ModuleType | None:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments, those of every challenge under its name."""
+    """Declare the command's arguments, for every challenge under its name."""
     challenges = parser.add_subparsers(dest="challenge", required=True, metavar="CHALLENGE")
     for name in known_challenges():
         if (module := _generator(name)) is not None:

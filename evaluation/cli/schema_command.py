@@ -1,4 +1,4 @@
-"""`schema`: the JSON schemas of metrics.json, leaderboard.json and phase.toml, and what can be declared."""
+"""`schema`: the JSON schemas of metrics.json, leaderboard.json and phase.toml, and the catalogue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`settings`: the settings of a phase on the platform, and what its public page shows."""
+"""`settings`: the settings of a phase on the platform, and the content of its public page."""
 
 from __future__ import annotations
 

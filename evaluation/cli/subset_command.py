@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the phase and print what was drawn. Raises `PhaseError` with the faults that prevent it."""
+    """Write the phase and print the numbers of drawn cases. Raises `PhaseError` with all faults."""
     phase = named_phase(arguments.phase)
     part = draw(phase, arguments.share, arguments.by, arguments.seed)
     output: Path = arguments.output

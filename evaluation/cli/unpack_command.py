@@ -1,4 +1,4 @@
-"""`unpack`: unpacks a submission as the container finds it in /input."""
+"""`unpack`: unpacks a submission into the layout of /input."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def metric_values(metrics: Sequence[Metric], table: CaseTable) -> dict[str, floa
 def subgroup_values(
     metrics: Sequence[Metric], table: CaseTable, subset: Subset, min_cases: int
 ) -> dict[str, float]:
-    """Return the metrics of a subgroup that has enough cases of every class that enters."""
+    """Return the metrics of a subgroup, if it has enough cases of every class."""
     found = {}
     of_members = WeightedCases(table, subset.members[np.newaxis].astype(np.int64))
     for metric in metrics:
@@ -125,9 +125,9 @@ def _confidence_interval(interval: Interval, method: IntervalMethod) -> Confiden
 
 @dataclass(frozen=True)
 class ConfidenceInterval:
-    """A 95 % confidence interval; ``half_width`` is half its length, for the platform's error column.
+    """A 95 % confidence interval; ``half_width`` is the value of the platform's error column.
 
-    ``method`` is how it was computed; see `docs/intervals.md` for how often each contains the true value.
+    `docs/intervals.md` says how often the interval of each ``method`` contains the true value.
     """
 
     lower: float

@@ -81,7 +81,7 @@ class CaseTable:
 
 
 class _PartOfTable(CaseTable):
-    """Some cases of a table, of which often only a column is asked for."""
+    """Some cases of a table; each column is taken when it is first used."""
 
     def __init__(self, whole: CaseTable, positions: NDArray[np.intp]) -> None:
         super().__init__((), ())
@@ -108,7 +108,7 @@ class _PartOfTable(CaseTable):
 
 @dataclass(frozen=True)
 class ScoredCases:
-    """The cases of a phase with all that is known of them, for analyses of several tasks and columns.
+    """The cases of a phase with all their tables, for analyses of several tasks and columns.
 
     ``cells``: the columns of `cases.csv`, in the order of ``names``. ``groups``: the subgroups of the phase
     by column and value or bin, as masks over ``names``. ``tables``: the case tables by task.
@@ -124,8 +124,8 @@ class WeightedCases:
     """A case table under a matrix of case weights of shape (resamples, cases).
 
     Ones give the value itself, multinomial counts a bootstrap, 0/1 a subgroup or leave-one-out: every
-    aggregate is one function of these two and returns one value per row of weights. They may be given by
-    unit, where cases are drawn together.
+    aggregate is a function of table and weights that returns one value per row of weights. Weights may be
+    given by unit where cases are drawn together.
     """
 
     def __init__(self, table: CaseTable, weights: NDArray[Any] | UnitWeights) -> None:

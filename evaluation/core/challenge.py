@@ -43,7 +43,7 @@ class Options(KeyTable):
             return dumped
 
     def form_options(self) -> dict[str, object]:
-        """Return the options that decide what a submission looks like; only these enter the form."""
+        """Return the options that decide the format of a submission; only these enter the form."""
         values = self.as_values()
         return {
             field.name: values[field.name]
@@ -60,15 +60,16 @@ class Options(KeyTable):
 class Task:
     """A part of a challenge that is scored by itself.
 
-    Its cases are those that have at least one of its fields. ``score`` takes the values of the fields by
-    name, submitted and reference, and returns the case's row of columns. It is called if at least one of the
-    case's fields was submitted; columns that it does not return take their worst values. ``worst`` returns
-    the worst columns that do not follow from the metrics (see `worst_row`); by default all do.
+    The task's cases have at least one of its fields. ``score`` takes the values of the fields by name,
+    submitted and reference, and returns the case's row of columns. It is called if at least one of the case's
+    fields was submitted; columns that it does not return take their worst values. ``worst`` returns the worst
+    columns that do not follow from the metrics (see `worst_row`); by default all do.
 
     ``hidden`` are further labels that scoring needs; they are not fields, since they are not submitted. A
     submission may leave out an ``optional`` task.
 
-    ``operating_point``: where its likelihood is read for the organiser; no metric need follow from it.
+    ``operating_point``: the threshold of its likelihood that is reported to the organiser; no metric need use
+    it.
 
     A task without fields scores how long the algorithm ran for a case: the values are its ``run_seconds``.
 
@@ -76,10 +77,10 @@ class Task:
     ``notices`` returns warnings about a reference for its organiser, one sentence each, for example that a
     mean over classes lacks a class. Metrics that do not exist are reported without a notice.
 
-    ``classifiers`` names columns that are themselves scores of the label of another task, as the cup-to-disc
-    ratio is of glaucoma; `rank` compares them with the submitted likelihood.
+    ``classifiers`` names columns that score the label of another task, such as the cup-to-disc ratio for
+    glaucoma; `rank` compares them with the submitted likelihood.
 
-    ``unpublished`` names columns that only the organiser's file holds, whatever a phase publishes of cases.
+    ``unpublished`` names columns that only the organiser's file holds, even if a phase publishes its cases.
     """
 
     name: str
@@ -157,11 +158,10 @@ class Challenge:
     composite that is the default score of the platform's leaderboard, else it is the first component.
     ``ranking`` returns the ranking scheme for the options; the default is the mean of the components' ranks.
     ``form_columns`` are the columns of the case table that participants know, beside name and size.
-    ``counts`` says which of a team's submissions is ranked. ``provided`` says in words what is given with
-    each image beside the image itself. ``analyses`` returns, from the options and all cases, further
-    content of the organiser's per-case file that a single task's ``details`` cannot have.
-    ``derived_columns`` returns, for the options, columns by name that `[[subgroups]]` can use beside those
-    of the case table, for the organiser alone.
+    ``counts`` says which of a team's submissions is ranked. ``provided`` names in words the data given with
+    each image. ``analyses`` returns, from the options and all cases, further content of the organiser's
+    per-case file that a single task's ``details`` cannot have. ``derived_columns`` returns, for the options,
+    columns by name that `[[subgroups]]` can use beside those of the case table, for the organiser alone.
 
     With ``declare`` this is not a challenge of its own: the options of each phase declare one, which
     ``declare`` returns. It raises `PhaseError` listing every fault.
@@ -190,13 +190,13 @@ class Challenge:
         )
 
     def composites_of(self, tasks: Iterable[Task]) -> tuple[Composite, ...]:
-        """Return the composites all of whose metrics belong to the given tasks."""
+        """Return the composites made only of metrics of the given tasks."""
         known = {f"{task.name}.{metric.name}" for task in tasks for metric in task.metrics}
         return tuple(composite for composite in self.composites if known.issuperset(composite.metrics))
 
 
 def metrics_of(tasks: Iterable[Task]) -> dict[str, Metric]:
-    """Return the metrics of the given tasks by the names under which rankings and settings know them."""
+    """Return the metrics of the given tasks by "task.metric"."""
     return {f"{task.name}.{metric.name}": metric for task in tasks for metric in task.metrics}
 
 
@@ -213,7 +213,7 @@ def references_of(tasks: Iterable[Task]) -> tuple[AnyField, ...]:
 
 
 def worst_row(metrics: Iterable[Metric], known: Row) -> Row:
-    """Return the row of a case whose result is missing or failed; it is never that of an empty prediction.
+    """Return the row of a case whose result is missing or failed; an empty prediction is scored differently.
 
     If a metric is the mean or share of a column, the column takes the metric's worst value. A likelihood is
     below every threshold for a positive and above every threshold for a negative. A decision is wrong.

@@ -1,7 +1,7 @@
 """Aggregates of predicted classes against true ones, as class indices from 0 on.
 
-In the columns of true classes NaN leaves a case out; in those of predictions it is a case without a result,
-which takes the answer that is worst for the figure.
+NaN as a true class leaves a case out; NaN as a prediction is a case without a result, which takes the answer
+that is worst for the figure.
 """
 
 from __future__ import annotations

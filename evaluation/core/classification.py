@@ -26,11 +26,11 @@ def binary_classification(
     details: Callable[[CaseTable], Mapping[str, Any]] = lambda table: {},
     operating_point: OperatingRule | None = None,
 ) -> Task:
-    """Return a task whose only field is the likelihood of a condition and whose reference is a 0/1 label.
+    """Return a task with one field, the likelihood of a condition, and a 0/1 label as reference.
 
     ``label`` names the column of the labels, NaN for a case that does not enter. ``metrics`` defaults to the
     AUC; the worst values of a missing likelihood follow from the metrics. With an ``operating_point`` the
-    organiser's file holds that point, what is wrong there, and the curve.
+    organiser's file holds the point, the wrongly decided cases and the curve.
     """
 
     def all_details(table: CaseTable) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""What is wrong with a submission, in the same words everywhere."""
+"""The faults of a submission, in the same words everywhere."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class FaultKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One fault of a submission's form: where, what was expected and what was found.
+    """One fault of a submission's form: its place, the expected and the found value.
 
     ``hint`` names the probable mistake, if it can be recognised.
     """
@@ -52,7 +52,7 @@ class Fault:
 
     @property
     def complaint(self) -> str:
-        """What was expected there and what was found, with the hint."""
+        """The expected and the found value, with the hint."""
         text = f"expected {printable(self.expected)}, found {printable(self.found)}"
         return text if self.hint is None else f"{text} ({printable(self.hint)})"
 
@@ -74,7 +74,7 @@ class Faults:
         self.add(faults)
 
     def add(self, faults: Iterable[Fault], more: Mapping[FaultKind, int] | None = None) -> None:
-        """Add faults, and so many more of each kind that were not kept."""
+        """Add faults, and the numbers by kind of further faults that were not kept."""
         for fault in faults:
             kept = self._kept.setdefault(fault.kind, {})
             if fault not in kept:
@@ -89,7 +89,7 @@ class Faults:
         return self._counts.total()
 
     def __eq__(self, other: object) -> bool:
-        """Return whether the same faults are kept, and as many of each kind are not."""
+        """Return whether kept faults and numbers of other faults by kind are equal."""
         return isinstance(other, Faults) and list(self) == list(other) and self.counts == other.counts
 
     __hash__ = None  # type: ignore[assignment]  # faults can be added
@@ -150,7 +150,7 @@ def printable(text: object, limit: int = _MAX_PART_LENGTH) -> str:
     """
     raw = str(text)
     if len(raw) > 2 * limit:
-        raw = raw[:limit] + raw[-limit:]  # what lies between would be cut out, and could be of any length
+        raw = raw[:limit] + raw[-limit:]  # the middle is cut out anyway, and may be long
     escaped = "".join(
         character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
         for character in shorten(str(text), 2 * limit + 1)
@@ -159,7 +159,7 @@ def printable(text: object, limit: int = _MAX_PART_LENGTH) -> str:
 
 
 def shorten(text: str, limit: int = _MAX_QUOTED_LENGTH) -> str:
-    """Return text of at most that many characters, cut in the middle; to be used before text is quoted."""
+    """Return text cut in the middle to at most ``limit`` characters; to be used before text is quoted."""
     if len(text) <= limit:
         return text
     head = (limit - 1) // 2

@@ -16,10 +16,9 @@ class Kind(ABC):
     """How a value is read, checked, written and described; the same for predictions and references.
 
     A kind overrides the writers for the locations that it supports: a file, cells of a table, rows of a
-    table, JSON. A kind with ``needs_size`` cannot be read without the size of the case's image. The limits
-    are for files that are made to be expensive: ``average_items`` is how many things the values of a
-    submission may list on average (see `items`), ``max_json_values`` how many commas and opening brackets
-    the JSON of a case may have.
+    table, JSON. A kind with ``needs_size`` cannot be read without the size of the case's image. Two limits
+    protect against files made to be expensive: ``average_items``, the items per value on average over a
+    submission (see `items`), and ``max_json_values``, the commas and opening brackets in the JSON of a case.
     """
 
     needs_size: ClassVar[bool] = False
@@ -35,8 +34,8 @@ class Kind(ABC):
     ) -> list[Any] | None:
         """Return the values at the sources of several cases, exactly as `read` would return each.
 
-        None where a kind has no way to do so, or where one of them might have a fault; so does an exception.
-        Each is then read by itself.
+        None, like an exception, means that each must be read by itself: the kind cannot read several
+        together, or a value might have a fault.
         """
         return None
 
@@ -72,7 +71,7 @@ class Kind(ABC):
     def unpack(self, packed: Any, case: CaseForm) -> Any:
         """Return the value that was packed by a process that is not trusted. Raises `ValueError`.
 
-        What is returned must be safe to score, whatever was handed over.
+        The returned value must be safe to score, even if the packed value is hostile.
         """
         return packed
 
@@ -81,7 +80,7 @@ class Kind(ABC):
         return 0
 
     def items(self, value: Any) -> int:
-        """Return how many things a value lists, of which a submission may hold so many in all."""
+        """Return the number of items in a value, which counts towards the limit of a submission."""
         return 1
 
     def write_file(self, value: Any, extension: str) -> bytes:
@@ -107,9 +106,9 @@ class Kind(ABC):
 
 
 class ColumnKind(Kind):
-    """A kind of small values: those of many cases go to another process together, as arrays.
+    """A kind of small values, which go to another process as arrays over many cases.
 
-    An item of a value (`Kind.items`) takes about ``item_bytes`` there.
+    An item of a value (`Kind.items`) takes about ``item_bytes`` in these arrays.
     """
 
     item_bytes: ClassVar[int]
@@ -126,7 +125,7 @@ class ColumnKind(Kind):
 
     @abstractmethod
     def unpack_all(self, packed: Any, count: int) -> list[Any]:
-        """Return the values of so many cases that `pack_all` packed, as safe as those of `Kind.unpack`.
+        """Return the values of ``count`` cases that `pack_all` packed, safe to score as in `Kind.unpack`.
 
         Raises `ValueError`.
         """
@@ -156,7 +155,7 @@ class Files:
 
 @dataclass(frozen=True)
 class TableColumns:
-    """Columns of a table with one row per case; the first of ``files`` is the one that is written."""
+    """Columns of a table with one row per case; writers use the first of ``files``."""
 
     files: tuple[str, ...]
     key: str
@@ -165,7 +164,7 @@ class TableColumns:
 
 @dataclass(frozen=True)
 class TableRows:
-    """Rows of a table with any number of rows per case; the first of ``files`` is the one that is written.
+    """Rows of a table with any number of rows per case; writers use the first of ``files``.
 
     Once the table is there, a case without a row has an empty list. A reference lies in the first file.
     """
@@ -177,7 +176,7 @@ class TableRows:
 
 @dataclass(frozen=True)
 class Socket:
-    """An output socket of an algorithm, by its default slug; ``file_name`` is where its value is written.
+    """An output socket of an algorithm, by its default slug; its value is written to ``file_name``.
 
     A stacked socket holds a list with one entry per image of the job's input stack.
     """
@@ -221,9 +220,9 @@ class Field:
     """One value that is submitted per case: its kind, and its location in a submission and in the reference.
 
     The check, the form, scoring, samples, ensembles and the description of the format all use this
-    declaration. ``archive`` is the location in a predictions phase, ``socket`` that in an algorithm phase.
-    ``cases`` tells from its form whether a case has the field. The reference is the value of a perfect
-    prediction; other labels that scoring needs are hidden fields.
+    declaration. ``archive`` is the location in a predictions phase, ``socket`` the output in an algorithm
+    phase. ``cases`` tells from the form of a case whether it has the field. The reference is the value of a
+    perfect prediction; other labels that scoring needs are hidden fields.
     """
 
     name: str

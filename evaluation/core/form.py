@@ -1,4 +1,4 @@
-"""The form of a phase: what a submission must contain; it reveals no label."""
+"""The form of a phase: the required content of a submission, without any label."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from functools import cached_property
 from evaluation.core.fault import PhaseError
 
 STACK_NAME, STACK_INDEX = "stack_name", "stack_index"
-"""The public columns with the stack of images that a case belongs to, and its position there from 0 on."""
+"""The public columns with the image stack of a case and the case's position in it, from 0 on."""
 
 _IMAGE_EXTENSIONS = (
     ".nii.gz",
@@ -70,10 +70,10 @@ class RunTime:
 
 @dataclass(frozen=True)
 class Form:
-    """What a submission of a phase must contain; a participant's check needs nothing else.
+    """The required content of a submission to a phase, all that a participant's check needs.
 
     A submission may leave out any of the ``optional_tasks``. ``input_sockets`` names the inputs that identify
-    the case of a job; empty: any image or file. ``provided`` says in words what is given with each image.
+    the case of a job; empty: any image or file. ``provided`` names in words the data given with each image.
     """
 
     challenge: str
@@ -133,7 +133,7 @@ def name_key(name: str) -> str:
     Case-insensitive, Unicode-normalised, with or without the extension of an image file.
     """
     name = name.strip()
-    # Of ASCII text, this is the same in a quarter of the time.
+    # For ASCII text this gives the same key in a quarter of the time.
     key = name.lower() if name.isascii() else unicodedata.normalize("NFC", name).casefold()
     if key.endswith(_IMAGE_EXTENSIONS):
         for extension in _IMAGE_EXTENSIONS:

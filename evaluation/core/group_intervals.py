@@ -26,7 +26,7 @@ from evaluation.metrics.studentised import StudentisedMeans
 
 @dataclass(frozen=True)
 class MethodInterval:
-    """A confidence interval and the method that it comes from."""
+    """A confidence interval and its method."""
 
     interval: Interval
     method: IntervalMethod
@@ -38,7 +38,7 @@ Values = dict[str, FloatArray]
 
 @dataclass(frozen=True)
 class Sample:
-    """Metrics of a group with the method of each, and the tables of which intervals are computed."""
+    """Metrics of a group with their methods, and the tables whose intervals are computed."""
 
     group: Group
     methods: Mapping[str, IntervalMethod]
@@ -97,11 +97,11 @@ class Sample:
 def resampled_values(samples: Sequence[Sample], rows: range) -> list[Values]:
     """Return for each sample the values of metrics by name in some successive resamples, (rows, tables).
 
-    Of a mean it is the studentised difference to the whole sample.
+    For a mean, the values are studentised differences to the mean of the whole sample.
     """
     found: list[Values] = [{} for _ in samples]
     with_shares = [(sample, values) for sample, values in zip(samples, found, strict=True) if sample.shares]
-    # Shares need no weights of cases, and what is drawn is drawn once for all of them.
+    # Shares need no weights of cases; one draw serves all of them.
     shares = resampled_shares([(sample.bootstrap, sample.share_columns()) for sample, _ in with_shares], rows)
     for (sample, values), of_sample in zip(with_shares, shares, strict=True):
         values |= _by_metric(of_sample, sample.shares, sample.tables)
@@ -115,7 +115,7 @@ def resampled_values(samples: Sequence[Sample], rows: range) -> list[Values]:
 
 
 def intervals_of_sample(sample: Sample, values: Values) -> Found:
-    """Return the intervals of metrics from their values in all resamples, without those that have none."""
+    """Return the intervals of metrics from their values in all resamples, if they exist."""
     found = {name: _areas(metric, sample) for name, metric in sample.by("logit-DeLong").items()}
     for name, metric in sample.by("Wilson").items():
         found[name] = [_wilson(metric, table) for table in sample.tables]
@@ -179,6 +179,6 @@ def _value(metric: Metric, table: CaseTable) -> float:
 
 
 def _cases(metric: Metric, table: CaseTable) -> int:
-    """Return the number of cases of which a proportion is the share."""
+    """Return the number of cases that enter a proportion."""
     curve = metric.aggregate.curve
     return int(np.count_nonzero(table[curve.label] > 0)) if curve else len(table)

@@ -1,4 +1,4 @@
-"""Which method the confidence interval of a metric gets.
+"""The choice of a method for the confidence interval of a metric.
 
 The defaults were chosen by simulated coverage (`python -m benchmarks.coverage`; docs/intervals.md).
 
@@ -17,7 +17,7 @@ from evaluation.core.metric import IntervalMethod, Metric
 
 
 def default_method(metric: Metric, clustered: bool) -> IntervalMethod:
-    """Return the method that a metric gets unless the phase chooses another."""
+    """Return the default interval method of a metric."""
     aggregate = metric.aggregate
     if aggregate.curve:
         return "logit-DeLong" if aggregate.curve.is_area else "Wilson-bootstrap"

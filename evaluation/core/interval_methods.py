@@ -27,7 +27,7 @@ _MANY_DRAWS = 3_000_000  # fewer are not worth a second process
 
 @dataclass(frozen=True)
 class Intervals:
-    """The intervals of metrics by name, one for each table, and for every other metric why it has none."""
+    """The intervals of metrics by name, one per table, and the reasons why other metrics have none."""
 
     found: Mapping[str, tuple[MethodInterval, ...]]
     missing: Mapping[str, str]
@@ -38,8 +38,8 @@ def intervals(
 ) -> Intervals:
     """Return the intervals of metrics in one or more tables of the same cases and strata.
 
-    Left out, with the reason: metrics that cannot be resampled (see `groups_of`), whatever their method, and
-    those that do not exist in every resample of every table.
+    Left out, with the reason: metrics that cannot be resampled (see `groups_of`), and metrics that do not
+    exist in every resample of every table.
     """
     return intervals_of([(metrics, tables)], resampling)[0]
 
@@ -47,7 +47,7 @@ def intervals(
 def intervals_of(
     parts: Sequence[tuple[Mapping[str, Metric], Sequence[CaseTable]]], resampling: Resampling
 ) -> list[Intervals]:
-    """Return for each pair of metrics and tables what `intervals` returns; all are computed side by side."""
+    """Return `intervals` of each pair of metrics and tables, computed together."""
     missing: list[dict[str, str]] = []
     samples: list[Sample] = []
     part_of_sample: list[int] = []
@@ -81,7 +81,7 @@ def _methods_of(group: Group, resampling: Resampling) -> dict[str, IntervalMetho
 
 
 def _values_of(samples: Sequence[Sample], resampling: Resampling) -> list[Values]:
-    """Return the values of each sample's metrics in all resamples, half of which another process computes."""
+    """Return the values of each sample's metrics in all resamples; a second process computes half of them."""
     rows = range(resampling.resamples)
     if len(rows) < 2 or sum(sample.draws for sample in samples) < _MANY_DRAWS:
         return resampled_values(samples, rows)

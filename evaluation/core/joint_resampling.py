@@ -1,4 +1,4 @@
-"""One bootstrap of the cases for metrics of different strata, so that what they share is drawn once."""
+"""One bootstrap of the cases for metrics of different strata, so that shared cases are drawn once."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def joint_weights(strata: Strata, units: Units | None, resampling: Resampling) -
     """Yield blocks of case weights under which every metric exists, (rows, cases), ``resamples`` rows in all.
 
     strata: shape (metrics, cases), −1 where a case does not enter a metric. units: shape (cases,), the
-    cluster of every case; None where cases are independent. Units that are in the same strata of all metrics
-    are resampled among themselves; those of combinations with fewer units than the phase asks for of a
-    stratum are resampled together, and a draw that then leaves a stratum empty is made again. There are fewer
-    rows only where nearly all draws leave one empty.
+    cluster of every case; None where cases are independent. Units in the same strata of all metrics are
+    resampled among themselves. Combinations of strata with fewer units than the phase asks for in a stratum
+    are resampled together, and a draw that leaves a stratum empty is repeated. There are fewer rows only if
+    nearly all draws leave a stratum empty.
     """
     unit_of_case = np.arange(strata.shape[1]) if units is None else np.unique(units, return_inverse=True)[1]
     combination = _combinations(strata, unit_of_case.reshape(-1), resampling.interval_minimum)

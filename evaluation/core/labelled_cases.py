@@ -23,7 +23,7 @@ class Resolution:
 
 
 def resolution_of(label: str, values: Callable[[int, int], int | None]) -> Callable[[CaseTable], Resolution]:
-    """Return the resolution of a figure whose number of values follows from those of the two classes."""
+    """Return the resolution of a figure whose number of values follows from the two class sizes."""
 
     def resolution_of_table(table: CaseTable) -> Resolution:
         labels = table[label]

@@ -1,7 +1,6 @@
-"""What a submission may take, derived from the form alone, so that a check says beforehand what is too much.
+"""Limits on the resources of a submission, derived from the form alone, so that a check can apply them.
 
-The limits are many times what any valid submission is known to need: they are there for files that are made
-to be expensive.
+They are many times the need of any known valid submission, and stop files made to be expensive.
 """
 
 from __future__ import annotations
@@ -54,11 +53,11 @@ def limits_of(cases: Iterable[CaseForm], fields: Sequence[Field]) -> Limits:
 
 
 def max_rows(cases: int, field: Field) -> int:
-    """Return how many rows a table may have that lists the values of a field for so many cases."""
+    """Return the maximum number of rows in a table that lists a field's values for ``cases`` cases."""
     return _SPARE_ITEMS + cases * field.kind.average_items
 
 
 def case_seconds(case: CaseForm, fields: Iterable[Field]) -> float:
-    """Return how many seconds of processor time it may take to read what was submitted for a case."""
+    """Return the maximum processor time to read the submitted files of a case, in seconds."""
     pixels = sum(field.kind.pixels(case) for field in fields if field.cases(case))
     return _SPARE_SECONDS + pixels / _PIXELS_PER_SECOND

@@ -38,8 +38,8 @@ SensitivityAtSpecificity = Literal["step", "interpolated", "first_kept_point", "
 class Curve:
     """The columns of a ROC curve: the score, whose order counts, and the 0/1 label (NaN: left out).
 
-    ``is_area`` tells the area under the curve from a point on it. ``specificity``: the least one, where the
-    point is the threshold with the highest sensitivity.
+    ``is_area``: the metric is the area under the curve, not a point on it. ``specificity``: the lower bound
+    at which the point has the highest sensitivity.
     """
 
     score: str
@@ -50,7 +50,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Decision:
-    """The 0/1 columns of a decision and of what it should be (NaN: left out)."""
+    """The 0/1 columns of a decision and of the correct decision (NaN: left out)."""
 
     predicted: str
     present: str
@@ -58,7 +58,7 @@ class Decision:
 
 @dataclass(frozen=True)
 class CaseFigure:
-    """What tells how difficult a case is, where the metric is no mean over cases.
+    """The difficulty of a case, for a metric that is no mean over cases.
 
     ``values`` returns a figure of each case, NaN where it has none; higher is better.
     """
@@ -71,8 +71,8 @@ class CaseFigure:
 class DetectionCurves:
     """The detections that a figure is computed from, for curves of them.
 
-    ``candidates``: those of all classes together; ``hit`` says in a sentence what a hit is. ``matched``: the
-    detections of each of the ``classes`` at several IoU thresholds, where there are such.
+    ``candidates``: the detections of all classes together; ``hit`` defines a hit in a sentence. ``matched``:
+    the detections of each of the ``classes`` at several IoU thresholds, if there are several.
     """
 
     candidates: Callable[[CaseTable], Candidates]
@@ -86,12 +86,13 @@ class Aggregate:
     """A function of weighted cases to one value per row of weights.
 
     ``strata`` returns for every case the stratum within which it is resampled, −1 if the case does not enter.
-    It depends on the reference only, so all teams of a phase have the same resamples. Tests between teams
-    and the difficulty of cases use the columns: ``spread_column`` if this is the mean of a column,
+    It depends on the reference only, so all teams of a phase have the same resamples. Tests between teams and
+    the difficulty of cases use the columns: ``spread_column`` if this is the mean of a column,
     ``share_column`` if it is the share of ones in a column of zeros and ones, ``curve`` or ``decision``
-    otherwise. Without any of these, ``case_figure`` tells the difficulty. ``detections`` are those of which
-    the first figure of a metric of detections is made. Above ``max_cases`` cases an interval is computed only
-    if the phase asks for it. ``resolution`` tells how much a figure of 0/1 labels reveals about them.
+    otherwise. Without any of these, ``case_figure`` tells the difficulty. ``detections``: the detections from
+    which the first figure of a detection metric is computed. Above ``max_cases`` cases an interval is
+    computed only if the phase asks for it. ``resolution`` tells how much a figure of 0/1 labels reveals about
+    them.
     """
 
     values: Callable[[WeightedCases], FloatArray]
@@ -114,8 +115,8 @@ class Metric:
     ``fixed_intervals`` returns further intervals by name, such as Wilson's for a proportion. ``ordered`` is
     false if the value alone does not separate good submissions from useless ones (a spread, a difference, a
     number of false objects), or if it compares with another reference than the task's. ``unit`` is empty for
-    a number without one. If the reference
-    leaves nothing to average, the metric does not exist: its value is NaN and it is omitted from all output.
+    a plain number. If the reference leaves nothing to average, the metric does not exist: its value is NaN
+    and it is omitted from all output.
     """
 
     name: str
@@ -197,8 +198,8 @@ def sensitivity_at_specificity_of(
 ) -> Aggregate:
     """Return the sensitivity of a score column at a specificity of at least ``target``.
 
-    definition: of `evaluation.metrics.roc` "step" (at a threshold) and "interpolated" (on the curve), of
-    `evaluation.metrics.kept_roc` those of public scripts.
+    definition: "step" (at a threshold) and "interpolated" (on the curve) as in `evaluation.metrics.roc`, or
+    the definition of a public script in `evaluation.metrics.kept_roc`.
     """
 
     def values(cases: WeightedCases) -> FloatArray:

@@ -24,10 +24,10 @@ from evaluation.metrics.roc import roc_points
 
 @dataclass(frozen=True)
 class OperatingRule:
-    """Which threshold of a likelihood is the operating point.
+    """The rule that chooses a threshold of a likelihood as the operating point.
 
     ``score`` and ``label`` are columns; NaN labels are left out. ``definition``: "step" is the highest
-    sensitivity at a specificity of at least ``specificity``, "first_kept_point" that of
+    sensitivity at a specificity of at least ``specificity``, "first_kept_point" as in
     `evaluation.metrics.kept_roc`.
     """
 
@@ -60,9 +60,9 @@ class OperatingRule:
 
 
 def curve_details(rule: OperatingRule, table: CaseTable) -> Mapping[str, Any]:
-    """Return the operating point, the cases that are wrong there, and the points of the ROC curve.
+    """Return the operating point, the cases it decides wrongly, and the points of the ROC curve.
 
-    The cases that are wrong come in the order of their likelihoods, the worst first. Empty where a class is.
+    Wrong cases are sorted by likelihood, the worst first. The result is empty if a class is empty.
     """
     point = rule.point(table)
     if point is None:

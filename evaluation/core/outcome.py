@@ -26,9 +26,9 @@ class CaseJob:
 
 
 class CaseJobs(Sequence[CaseJob]):
-    """The jobs of chosen cases of a submission, each made when it is asked for: a worker waits for the first.
+    """The jobs of chosen cases of a submission, each made when it is first used.
 
-    ``forms`` and ``rows`` are of all cases; so is ``run_seconds``, unless it is empty.
+    ``forms`` and ``rows`` cover all cases, and so does ``run_seconds`` unless it is empty.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class CaseJobs(Sequence[CaseJob]):
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """The rows of a case by task; ``worst`` names the tasks whose row holds worst values.
+    """The rows of a case by task; ``worst`` names the tasks with worst values.
 
     ``failure`` is the reason if the case failed; None if it was missing.
     """
@@ -79,7 +79,7 @@ class Died:
 
 @dataclass(frozen=True, slots=True)
 class OrganiserFault:
-    """Errors in the phase or in the code of its metrics; never the participant's."""
+    """Errors in the phase or in the code of its metrics, never in the submission."""
 
     problems: tuple[str, ...]
 
@@ -88,6 +88,6 @@ Outcome = Scored | Died | OrganiserFault
 
 
 def organisers_problems(outcomes: Iterable[Outcome]) -> list[str]:
-    """Return what is wrong with the phase or its metrics, in the order of the outcomes, each fault once."""
+    """Return the faults of the phase or its metrics, in the order of the outcomes, each once."""
     faults = (outcome for outcome in outcomes if isinstance(outcome, OrganiserFault))
     return list(dict.fromkeys(problem for fault in faults for problem in fault.problems))

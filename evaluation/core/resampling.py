@@ -1,4 +1,4 @@
-"""Metrics under a bootstrap of the cases: what can be resampled, and the values under case weights."""
+"""Metrics under a bootstrap of the cases: which can be resampled, and their values under case weights."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Units = NDArray[np.int64]
 class Resampling:
     """How a phase resamples its cases: seed of PCG64, number of resamples, fewest units of a stratum.
 
-    Units are cases, or clusters where ``clusters`` gives that of every case by name (empty: the case alone).
+    Units are cases, or clusters if ``clusters`` maps every case name to its cluster (empty: the case alone).
     ``interval_maximum`` replaces the metrics' own numbers of cases above which they are not resampled.
     ``methods`` are the interval methods by "task.metric" that replace the defaults.
     """
@@ -51,7 +51,7 @@ class Resampling:
 class Group:
     """Metrics of equal strata, which share their draws.
 
-    members: positions of the cases that enter; strata and units: theirs (None: cases are independent).
+    members: positions of the cases that enter; strata, units: of these cases (None: independent cases).
     """
 
     metrics: Mapping[str, Metric]
@@ -71,11 +71,11 @@ class Group:
 def units_of(clusters: Mapping[str, str] | None, names: Sequence[str]) -> Units | None:
     """Return the cluster of every case as an integer, shape (cases,); None where cases are independent.
 
-    Clusters are numbered in the order in which they occur, whatever they are called.
+    Clusters are numbered in the order in which they occur; their names do not matter.
     """
     if clusters is None:
         return None
-    # A case with an empty cell is a cluster of its own: a person of whom there is one image only.
+    # A case with an empty cell is a cluster of its own: a person with one image.
     labels = [clusters[name] or f"\0{name}" for name in names]
     numbers = {label: number for number, label in enumerate(dict.fromkeys(labels))}
     return np.array([numbers[label] for label in labels], dtype=np.int64)
@@ -84,7 +84,7 @@ def units_of(clusters: Mapping[str, str] | None, names: Sequence[str]) -> Units 
 def groups_of(
     metrics: Mapping[str, Metric], table: CaseTable, resampling: Resampling
 ) -> tuple[list[Group], dict[str, str]]:
-    """Return the metrics that can be resampled in groups of equal strata, and for each other one why not.
+    """Return the metrics that can be resampled, in groups of equal strata, and the reasons for the others.
 
     Left out are metrics with fewer units in a stratum than the phase asks for, and those with more cases than
     can be resampled in time.
@@ -103,7 +103,7 @@ def groups_of(
     found = []
     for key, group in groups.items():
         strata = strata_of[key]
-        # Cases that do not enter take no part in the draws: leaving them out changes nothing but the time.
+        # Cases that do not enter take no part in the draws: leaving them out saves time only.
         members = np.flatnonzero(strata >= 0)
         found.append(Group(group, members, strata[members], None if units is None else units[members]))
     return found, missing
@@ -113,7 +113,7 @@ def strata_or_reason(
     metric: Metric, table: CaseTable, units: Units | None, resampling: Resampling
 ) -> Strata | str:
     """Return the strata of a metric, or the reason why it cannot be resampled."""
-    # Strata are not made where there are too many cases: making them takes its time too.
+    # With too many cases no strata are made, since that takes time, too.
     reason = _too_many(metric, len(table), resampling)
     if reason is not None:
         return reason
@@ -137,7 +137,7 @@ def _values_of_tables(metric: Metric, weighted: Sequence[WeightedCases]) -> Floa
     column = metric.aggregate.spread_column
     if column is None or len(weighted) == 1:
         return np.stack([metric.aggregate.values(cases) for cases in weighted], axis=1)
-    # The means of many tables are one product, which reads the weights once.
+    # One matrix product gives the means of many tables and reads the weights once.
     return weighted_means([cases.table[column] for cases in weighted], weighted[0].weights)
 
 

@@ -29,13 +29,12 @@ MethodName = Literal[
 class Method:
     """How the values of the cases become the ranks of a metric.
 
-    "mean-then-rank" ranks the metric's own value, which is a mean for a metric with one value per case. The
-    other methods apply only to such metrics: the median or a quantile over the cases is ranked; teams are
-    ranked in every case, and the mean or median of these ranks is ranked; or teams are ranked by the number
-    of teams that they beat in a one-sided signed-rank test. ``quantile``: from the worse end. ``alpha``: of
-    the tests. ``adjust``: for the number of tests.
-    Raises ValueError for a quantile or level outside [0, 1].
-    Source: Maier-Hein et al. 2018, Nat. Commun. 9:5217; Wiesenfarth et al. 2021, Sci. Rep. 11:2369.
+    "mean-then-rank" ranks the metric's own value, the mean if it has one value per case. The other methods
+    apply only to such metrics: the median or a quantile over the cases is ranked; teams are ranked in every
+    case, and the mean or median of these ranks is ranked; or teams are ranked by the number of teams that
+    they beat in a one-sided signed-rank test. ``quantile``: from the worse end. ``alpha``: of the tests.
+    ``adjust``: for the number of tests. Raises ValueError for a quantile or level outside [0, 1]. Source:
+    Maier-Hein et al. 2018, Nat. Commun. 9:5217; Wiesenfarth et al. 2021, Sci. Rep. 11:2369.
     """
 
     name: MethodName = "mean-then-rank"
@@ -97,7 +96,7 @@ class Scheme:
 
     ``overall`` names the leaderboard that decides; None if the challenge has several winners. ``phases``
     holds the weight of the overall place in each phase, by role, if several phases decide a challenge.
-    ``phase_ties`` names, by role, the leaderboards of phases whose places break their ties, in order. With
+    ``phase_ties`` names, by role, the leaderboards of phases that break ties, in order. With
     ``complete_only``, a team that lacks a metric of the scheme has no place on any leaderboard, as on the
     platform. Raises ValueError for an invalid scheme.
     """

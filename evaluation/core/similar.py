@@ -1,4 +1,4 @@
-"""The known name that a misspelt one probably stands for."""
+"""The known name closest to a misspelt one."""
 
 from __future__ import annotations
 

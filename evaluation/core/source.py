@@ -43,7 +43,7 @@ class RowsSource:
 
 @dataclass(frozen=True, slots=True)
 class JsonSource:
-    """A value that came out of a JSON file, at ``place`` and, in a list of several cases, at ``index``."""
+    """A value from a JSON file, at ``place`` and, in a list of several cases, at ``index``."""
 
     value: Any
     file: str
@@ -64,10 +64,10 @@ class StackSource:
 class JsonFileSource(NamedTuple):
     """A JSON file that is still to be read: one value, or with ``entries`` the values of a stack.
 
-    ``max_values`` limits the commas and opening brackets of each (see `Kind.max_json_values`). A tuple, since
-    a submission may have one for each file: tuples are made in a third of the time.
+    ``max_values`` limits the commas and opening brackets of each (see `Kind.max_json_values`).
     """
 
+    # A tuple, made in a third of the time: a submission may have one for each file.
     path: str
     place: str
     limit_bytes: int
@@ -86,10 +86,10 @@ class ByteStream(Protocol):
         """Size of the whole file in bytes."""
 
     def readinto(self, view: memoryview) -> int:
-        """Fill a view of bytes as far as the file goes and return how many it were. Raises `ReadError`."""
+        """Fill a view with the next bytes of the file and return their number. Raises `ReadError`."""
 
     def read(self, count: int) -> bytes:
-        """Return the next bytes, at most so many. Raises `ReadError`."""
+        """Return the next bytes, at most ``count``. Raises `ReadError`."""
 
 
 class FileAccess(Protocol):
@@ -103,7 +103,7 @@ class FileAccess(Protocol):
 
 
 def file_of(source: Source) -> str:
-    """Return the path of the file in which a source lies."""
+    """Return the path of the file of a source."""
     return source.path if isinstance(source, FileSource | JsonFileSource) else source.file
 
 

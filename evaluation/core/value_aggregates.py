@@ -20,7 +20,7 @@ from evaluation.metrics.survival import concordance_index
 Figure = Callable[[ArrayLike, ArrayLike, ArrayLike], FloatArray]
 
 _LIMIT = 1.96
-_MAX_PAIRED_CASES = 2000  # of a figure whose time grows with the square of the cases
+_MAX_PAIRED_CASES = 2000  # for figures whose time is quadratic in the cases
 
 
 def root_mean_square_of(column: str) -> Aggregate:
@@ -32,7 +32,7 @@ def root_mean_square_of(column: str) -> Aggregate:
 
 
 def ratio_of_sums(numerator: str, denominator: str) -> Aggregate:
-    """Return the sum of one column by the sum of another, over the cases for which both are defined."""
+    """Return the ratio of the sums of two columns, over the cases for which both are defined."""
 
     def values(cases: WeightedCases) -> FloatArray:
         above, below = (weighted_mean(cases.table[name], cases.weights) for name in (numerator, denominator))
@@ -58,9 +58,9 @@ def limit_of_agreement_of(difference: str, upper: bool) -> Aggregate:
 
 
 def agreement_of(predicted: str, true: str, figure: Figure) -> Aggregate:
-    """Return a correlation or agreement of two columns, which is −1 if a case of weight has no result.
+    """Return a correlation or agreement of two columns; −1 if a case with weight has no result.
 
-    Values below −1, which an intraclass correlation of few cases can have, count as −1.
+    Values below −1, possible for an intraclass correlation of few cases, count as −1.
     """
 
     def values(cases: WeightedCases) -> FloatArray:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 
 class Variant(StrEnum):
-    """How a prediction differs from the reference that it is derived from.
+    """The difference between a prediction and the reference that it is derived from.
 
     Perfect: no difference. Near-perfect: the smallest difference that its kind allows. Empty: nothing is
     found, whatever the reference is. Inverted: wrong everywhere.
@@ -23,7 +23,7 @@ class Variant(StrEnum):
 
 
 def grow_by_a_pixel(image: NDArray[Any], background: int) -> None:
-    """Give the first background pixel to the right of a region the label of that region, if there is one."""
+    """Give the first background pixel to the right of a region the region's label, if such a pixel exists."""
     ends = (image[:, :-1] != background) & (image[:, 1:] == background)
     if ends.any():
         y, x = np.unravel_index(int(ends.argmax()), ends.shape)

@@ -8,12 +8,12 @@ from pathlib import Path
 
 
 def write_atomically(path: Path, data: bytes, synced: bool = True) -> None:
-    """Write a file completely or not at all; its folder is made if it is missing. Raises `OSError`.
+    """Write a file completely or not at all, and make its folder if needed. Raises `OSError`.
 
-    The data go into a new file of an unpredictable name first. Whatever else has that name, a link for
-    example, is an error, so that several processes and hostile ones can write into the same folder. If not
-    ``synced``, the file is whole whatever becomes of this process, but perhaps not if the machine itself
-    fails; on a busy disk that saves up to a second.
+    The data go into a new file of an unpredictable name first; an existing file or link of that name is an
+    error, so that several processes, also hostile ones, can write into the same folder. If not ``synced``,
+    the file is whole even if this process dies, but perhaps not if the machine fails; on a busy disk that
+    saves up to a second.
     """
     import secrets  # not at the start of a command, which writes last
 

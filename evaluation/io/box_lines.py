@@ -25,7 +25,7 @@ MAX_COORDINATE = 1 << 26
 """Areas of boxes with whole coordinates up to this are exact."""
 
 Outside = Literal["error", "clip", "keep"]
-"""What happens to a box that leaves its image."""
+"""The treatment of a box that leaves its image."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class BoxRows:
         self.outside = 0
 
     def excess(self, number: int, max_boxes: int, unit: str) -> ReadError | None:
-        """Return what is wrong with one more box at a line where there are too many, else None."""
+        """Return the error of one more box at a line if there are too many, else None."""
         if len(self.rows) + len(self.problems) >= max_boxes:
             return ReadError(FaultKind.TOO_LARGE, f"at most {max_boxes} {unit}", "more", number)
         if len(self.problems) >= _MAX_PROBLEMS:
@@ -114,15 +114,15 @@ class BoxRows:
 
     @property
     def lines(self) -> BoxLines:
-        """What was collected."""
+        """The boxes and problems collected."""
         return BoxLines(self.rows, self.problems, self.outside)
 
 
 def read_box_lines(data: memoryview, form: BoxFormat, size: Size, max_boxes: int) -> BoxLines:
-    """Return the boxes of a text file whose fields are separated by spaces or tabs; blank lines are skipped.
+    """Return the boxes of a text file with fields separated by spaces or tabs; blank lines are skipped.
 
-    An empty file holds no box. Every problem of every line is collected, nothing is raised; reading ends
-    after ``max_boxes`` lines or a thousand problems, and a file of far more lines is not read at all.
+    An empty file holds no box. All problems of all lines are collected, none is raised; reading ends after
+    ``max_boxes`` lines or a thousand problems, and a file with far more lines is not read at all.
     """
     raw = bytes(data).removeprefix(_BYTE_ORDER_MARK)
     most_lines = _LINES_PER_BOX * max_boxes
@@ -165,7 +165,7 @@ def read_plain_boxes(
     if len(ends) != len(names) or set(ends) - {b"\n"} or not classes.keys() >= set(names):
         return None
     del cells[numbers + 1 :: numbers + 2], cells[:: numbers + 1]
-    # Of these characters, Python's notation of a float is that of `parse_number`.
+    # For these characters, Python reads floats as `parse_number` does.
     if b"".join(cells).translate(None, b"0123456789+-.eE"):
         return None
     try:
@@ -249,5 +249,5 @@ def _problems(line: str, number: int, form: BoxFormat, size: Size) -> list[ReadE
 
 
 def shortest(value: float) -> str:
-    """Return a number in as few digits as read back the same."""
+    """Return the shortest text that reads back as the same number."""
     return repr(int(value)) if float(value).is_integer() else repr(float(value))

@@ -25,9 +25,9 @@ def decode(
     *,
     pillow: bool = False,
 ) -> NDArray[Any]:
-    """Return the pixels of an image whose header promises that shape: (y, x) or (y, x, channel).
+    """Return the pixels of an image with the ``shape`` of its header: (y, x) or (y, x, channel).
 
-    None as ``dtype`` means any type.
+    ``dtype``: None for any type.
 
     SimpleITK decodes PNG seven times as fast as Pillow, but only from a path: it gets the bytes in an
     anonymous file in memory, so that exactly the checked bytes are decoded. Pillow decodes TIFF, the PNG
@@ -73,7 +73,7 @@ def _from_memory_file(data: bytes) -> NDArray[Any]:
 
 
 class _PixelsOf:
-    """Keeps an image alive as long as the array made from it, so that no pixel is copied."""
+    """Keeps an image alive for the array made from it, so that no pixel is copied."""
 
     def __init__(self, image: object, view: NDArray[Any]) -> None:
         self._image = image
@@ -92,7 +92,7 @@ def _with_pillow(data: bytes, image_format: ImageFormat) -> NDArray[Any]:
 
 @contextmanager
 def silenced_libraries() -> Iterator[None]:
-    """Discard what libpng and libtiff print to descriptor 2."""
+    """Discard the messages of libpng and libtiff on descriptor 2."""
     saved = os.dup(2)
     nothing = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, 2)

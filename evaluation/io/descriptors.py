@@ -53,7 +53,7 @@ class OpenFolder:
         """Return a descriptor of the file at a path below ``root``; no link on the way is followed.
 
         Raises `ReadError` for a path out of the folder and for a link or another special file, and `OSError`
-        for what the system does not open.
+        if the system does not open the file.
         """
         parts = _parts(path)
         if not _HAS_FOLDER_DESCRIPTORS:
@@ -134,7 +134,7 @@ def _open_entry(name: str, flags: int, folder: int) -> int:
     try:
         return os.open(name, flags, dir_fd=folder)
     except OSError as error:
-        # A link gives ELOOP or ENOTDIR, a socket ENXIO: ask what it is, to say so.
+        # A link gives ELOOP or ENOTDIR, a socket ENXIO: ask for the type, for the message.
         if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.ENXIO):
             mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
             if not stat.S_ISREG(mode):

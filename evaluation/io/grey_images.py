@@ -40,10 +40,10 @@ _known_empty: dict[tuple[bytes, Size, int], None] = {}
 
 
 def read_cropped(data: memoryview, path: str, size: Size, background: int) -> Crop:
-    """Return an image cropped to what is not background; its values are a copy.
+    """Return a copy of an image cropped to the box of its foreground.
 
-    In many phases most masks are empty, and the empty masks of one author and size are the same bytes. Small
-    files that turned out to be empty are remembered, so that each such content is decoded once.
+    Small files without foreground are remembered, so that each such content is decoded once: in many phases
+    most masks are empty, and equal bytes.
 
     Raises `ReadError` as `read_grey` does.
     """
@@ -71,7 +71,7 @@ def read_grey(data: memoryview, path: str, size: Size | None) -> NDArray[np.uint
 
 
 def read_numbers(data: memoryview, path: str, size: Size | None) -> NDArray[Any]:
-    """Return the same of files whose values may also have 16 bits (PNG) or any type (TIFF, MetaImage)."""
+    """Return the values (y, x) of an image that may also have 16 bits (PNG) or any type (TIFF, MetaImage)."""
     return _read(data, path, size, any_type=True)
 
 

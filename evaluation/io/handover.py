@@ -1,7 +1,7 @@
-"""The form in which one process hands values to another that does not trust it: numbers, texts and arrays.
+"""The format of values between processes without trust: numbers, texts and arrays.
 
-A document is eight bytes that give the length of a JSON text, that text, and the bytes of all arrays. Reading
-one runs no code of its writer and touches no memory outside it: every type, length and offset is checked.
+A document holds the length of a JSON text in eight bytes, the text, and the bytes of all arrays. Reading it
+runs no code of its writer and touches no memory outside it: every type, length and offset is checked.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class HandoverError(ValueError):
 
 
 def encode(value: Packed) -> list[bytes | memoryview]:
-    """Return the parts of a document; joined they are what `decode` takes. Raises `TypeError`."""
+    """Return the parts of a document, which `decode` takes joined. Raises `TypeError`."""
     parts: list[bytes | memoryview] = []
     offset = 0
 

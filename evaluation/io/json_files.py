@@ -1,4 +1,4 @@
-"""Strict JSON: whatever two parsers could read differently is refused."""
+"""Strict JSON: refuses every text that two parsers could read differently."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ def parse_entries(
 ) -> Iterator[object]:
     """Yield the entries of a JSON list, each as `parse_json` would return it.
 
-    Only one at a time takes memory, which for a long list saves a third of the time as well. Raises what
-    `parse_json` raises, at the latest after the last entry, and `ReadError` (malformed) where there is
-    another value in place of the list; ``expected`` says which list it should be.
+    Only one entry at a time takes memory. Raises the errors of `parse_json`, at the latest after the last
+    entry, and `ReadError` (malformed) for any value but a list; ``expected`` describes the list in its
+    message.
     """
     text, may_escape = _text_of(data, max_values)
     count = 0
@@ -101,8 +101,8 @@ def _value_of(text: str, may_escape: bool, decoder: json.JSONDecoder) -> object:
 def _marks_of(data: bytes | bytearray | memoryview, max_values: int | None) -> bytes:
     """Return the quotes, backslashes and brackets of a document, all brackets as square ones.
 
-    Of any quotes side by side, one is left or none. Raises `ReadError` as soon as there are more than
-    ``max_values`` commas and opening brackets.
+    Of adjacent quotes at most one is left. Raises `ReadError` at more than ``max_values`` commas and opening
+    brackets.
     """
     marks, values = [], 0
     for start in range(0, len(data), _PIECE_BYTES):

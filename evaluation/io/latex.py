@@ -37,7 +37,7 @@ def escaped(text: str) -> str:
 
 
 def tabular(titles: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[bool]) -> str:
-    """Return a table; ``right`` tells which columns are aligned right, the others are aligned left."""
+    """Return a table; columns marked in ``right`` are aligned right, the others left."""
     lines = [
         rf"\begin{{tabular}}{{{''.join('r' if one else 'l' for one in right)}}}",
         r"\toprule",

@@ -34,9 +34,9 @@ class _TooLargeError(Exception):
 def list_files(root: str | os.PathLike[str]) -> Listing:
     """Return the files below `root` (which may itself be a symbolic link), in one walk.
 
-    Files that operating systems create are skipped. Links, devices, pipes, sockets and unreadable folders
-    are faults; none is followed or opened. A tree of more than 100,000 entries or eight levels of folders
-    gives that fault and no files, whatever the order on disk.
+    Files that operating systems create are skipped. Links, devices, pipes, sockets and unreadable folders are
+    faults; none is followed or opened. A tree of more than 100,000 entries or eight levels of folders gives
+    that fault and no files.
     """
     resolved = os.path.realpath(root)
     files: list[str] = []

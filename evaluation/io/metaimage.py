@@ -77,8 +77,8 @@ class MetaImageHeader:
 def read_metaimage(data: memoryview, size: Size | None, any_type: bool = False) -> NDArray[Any]:
     """Return the values (y, x) of a MetaImage of one plane; a view of `data` if not compressed.
 
-    Two dimensions, or three of which the last is 1; pixels in the same file, plain or deflated. Without
-    ``any_type`` they have 8 bits.
+    Sizes are (x, y) or (x, y, 1); pixels lie in the same file, plain or deflated. Without ``any_type`` they
+    have 8 bits.
 
     Raises `ReadError` (unreadable, wrong size, wrong value, forbidden or too large).
     """
@@ -107,11 +107,11 @@ def read_metaimage(data: memoryview, size: Size | None, any_type: bool = False) 
 
 
 def read_header(read: Callable[[int], bytes], file_bytes: int, image: str) -> MetaImageHeader:
-    """Return the header of a file with one channel whose values follow in the same file.
+    """Return the header of a file with one channel and its values in the same file.
 
-    ``read`` returns the next of the ``file_bytes`` bytes of the file; afterwards it is at the first value.
-    ``image`` names the file in messages, for example "a MetaImage". A header that readers could understand
-    differently is refused. Raises `ReadError` (unreadable, forbidden or wrong value).
+    ``read`` returns the next bytes of the file, ``file_bytes`` in all; afterwards it is at the first value.
+    ``image`` names the file in messages, for example "a MetaImage". An ambiguous header is refused. Raises
+    `ReadError` (unreadable, forbidden or wrong value).
     """
     keys, header_bytes = _read_keys(read, image)
     if keys.get("ObjectType") != "Image":

@@ -12,7 +12,7 @@ from evaluation.core.fault import FaultKind, ReadError
 from evaluation.metrics.crop import distinct_values
 
 MAX_PIXELS = 1 << 26
-"""The largest number of pixels of an image whose size the phase does not give."""
+"""The maximum number of pixels of an image if the phase gives no size."""
 
 NUMBERS = "integers or floating-point numbers"
 """The types of values that are read, in the words of messages."""
@@ -58,7 +58,7 @@ def _hint_of_size(found: Size, expected: Size) -> str | None:
 
 
 def values_in_words(values: Sequence[object]) -> str:
-    """Return the first five values as text, and how many more there are."""
+    """Return the first five values as text, and the number of further ones."""
     more = len(values) - _MAX_VALUES_NAMED
     named = ", ".join(map(str, values[:_MAX_VALUES_NAMED]))
     return f"{named} and {more} more" if more > 0 else named
@@ -77,7 +77,7 @@ def damaged(image: str, reason: str) -> ReadError:
 
 
 def not_upright(orientation: int) -> ReadError:
-    """Return the error for an image whose metadata asks for a rotation, which only some tools apply."""
+    """Return the error for an image with a rotation in its metadata, which only some tools apply."""
     return ReadError(
         FaultKind.WRONG_VALUE, "an image stored upright (orientation 1)", f"orientation {orientation}"
     )

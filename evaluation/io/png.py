@@ -43,11 +43,11 @@ _Chunks = dict[bytes, list[memoryview]]
 def read_png(data: memoryview, size: Size | None, any_type: bool = False) -> NDArray[Any]:
     """Return the grey values (y, x) of a PNG image.
 
-    Channels have at most 8 bits, with ``any_type`` a single grey channel also 16, which are read as they are.
-    Grey of fewer bits is spread over 0–255, as PNG defines it; a palette, RGB and alpha are accepted as
-    far as they show opaque grey. Metadata, animation and trailing bytes are ignored. Whatever decoders could
-    read differently is refused: chunks in an order or number that the standard forbids, unknown critical
-    chunks, and transparency that does not fit the image.
+    Channels have at most 8 bits; with ``any_type`` a single grey channel may have 16, which are not scaled.
+    Grey of fewer bits is spread over 0–255, as PNG defines it; a palette, RGB and alpha are accepted if they
+    show opaque grey. Metadata, animation and trailing bytes are ignored. Ambiguous content is refused: chunks
+    in an order or number that the standard forbids, unknown critical chunks, and transparency that does not
+    fit the image.
 
     Raises `ReadError` (unreadable, wrong size, wrong value or too large).
     """
@@ -115,7 +115,7 @@ def _file(header: bytes, image_data: bytes) -> bytes:
 
 
 def _read_chunks(data: memoryview) -> _Chunks:
-    """Return the kept chunks before IEND, by kind. Raises `ReadError` for what the standard forbids."""
+    """Return the kept chunks before IEND, by kind. Raises `ReadError` for violations of the standard."""
     chunks: _Chunks = {}
     start = len(MAGIC)
     before = b""
@@ -165,7 +165,7 @@ def _check_palette(chunks: _Chunks, depth: int, colour_type: int) -> None:
 
 
 def _check_transparency(chunks: _Chunks, depth: int, colour_type: int) -> None:
-    """Raise `ReadError` for transparency whose length or values do not fit the type of the image."""
+    """Raise `ReadError` for transparency of a length or values that do not fit the type of the image."""
     if b"tRNS" not in chunks:
         return
     content = chunks[b"tRNS"][0]

@@ -16,7 +16,7 @@ _PIECE = 1 << 20
 
 
 class FileStream:
-    """A regular file below a folder that is opened like those of `ReadBuffer`; a context manager.
+    """A regular file below a folder, opened as by `ReadBuffer`; a context manager.
 
     ``observe`` is called with all bytes in the order of reading, for example to compute a digest.
     """
@@ -42,7 +42,7 @@ class FileStream:
         os.close(self._descriptor)
 
     def readinto(self, view: memoryview) -> int:
-        """Fill a view with the next bytes, as many as there are; return their number. Raises `ReadError`."""
+        """Fill a view with the next bytes of the file; return their number. Raises `ReadError`."""
         filled = 0
         while filled < len(view):
             try:
@@ -73,7 +73,7 @@ def sha256_of(data: bytes | bytearray | memoryview) -> str:
 
 
 def sha256_of_file(path: Path) -> str:
-    """Return the digest of a file, which is read in pieces. Raises `OSError`."""
+    """Return the digest of a file, read in pieces. Raises `OSError`."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -1,4 +1,4 @@
-"""Decodes the values of a TIFF page whose tags have been checked.
+"""Decodes the values of a TIFF page after its tags have been checked.
 
 Uncompressed strips are used in place and deflated ones are inflated here. Pillow decodes everything else
 from a new file that contains only the encoded bytes, without tags that it could interpret differently.
@@ -77,7 +77,7 @@ def _decode(data: memoryview, tags: Tags, channels: int, part: slice) -> NDArray
 def _of_differences(
     blocks: NDArray[np.uint8], dtype: np.dtype[Any], channels: int, kind: int
 ) -> NDArray[Any]:
-    """Return the values whose bytes (row, tile, byte) hold the difference of each from the one before it.
+    """Return values from bytes (row, tile, byte) that hold the differences of successive values.
 
     Source: TIFF 6.0, section 14, and for floating-point numbers (kind 3, the bytes of a row in planes with
     the most significant first) Adobe Photoshop TIFF Technical Note 3.
@@ -138,7 +138,7 @@ def _inflated(strip: memoryview, length: int) -> bytes:
 
 
 def _unpacked(strip: memoryview, length: int, row_bytes: int) -> bytes:
-    """Return the expected bytes of a packed strip, whose runs end with their row (TIFF 6.0, section 9)."""
+    """Return the unpacked bytes of a strip; runs end with their row (TIFF 6.0, section 9)."""
     packed, found, position = bytes(strip), bytearray(), 0
     while len(found) < length and position < len(packed) - 1:
         count = packed[position]
@@ -158,7 +158,7 @@ def _unpacked(strip: memoryview, length: int, row_bytes: int) -> bytes:
 
 
 def _bare_file(pieces: Sequence[memoryview], tags: Tags, columns: int, pixel_bytes: int) -> bytes:
-    """Return a file of one page with the encoded strips or tiles, in which each byte is a pixel."""
+    """Return a TIFF file of one page with the encoded strips or tiles; each byte is a pixel."""
     order = "<" if tags.little_endian else ">"
     body = bytearray(8)
     starts = []

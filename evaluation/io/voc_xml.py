@@ -1,7 +1,6 @@
-"""Boxes of an image as PASCAL VOC annotates them: an XML file with an element for each object.
+"""Boxes of an image in the format of PASCAL VOC: an XML file with an element for each object.
 
-What an XML parser could be made to fetch or to expand is refused: a document with a DTD has none of its
-entities read, since reading ends at the DTD.
+Reading ends at a DTD, so that no entity is fetched or expanded.
 """
 
 from __future__ import annotations
@@ -22,11 +21,10 @@ _MAX_DEPTH = 16
 def read_voc_boxes(data: memoryview, form: BoxFormat, size: Size, max_boxes: int) -> BoxLines:
     """Return the boxes of a file: ``name`` and ``bndbox`` of every ``object`` of an ``annotation``.
 
-    Coordinates are taken as they are written, and every object counts, a difficult one too. Whatever else a
-    file holds is skipped; parts of an object are no objects. ``size``, where the file gives one, is to be
-    that of the image, unless that is not known (`MAX_COORDINATE`). Every problem of every object is
-    collected, nothing is raised; reading ends where the file is no XML, at a DTD, and after ``max_boxes``
-    objects.
+    Coordinates are not changed, and every object counts, difficult ones too. Other elements are skipped;
+    parts of an object are no objects. A size in the file must be the size of the image, unless that is
+    unknown (`MAX_COORDINATE`). All problems of all objects are collected, none is raised; reading ends at
+    malformed XML, at a DTD, and after ``max_boxes`` objects.
     """
     reader = _Reader(form, size, max_boxes)
     try:

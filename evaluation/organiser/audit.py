@@ -1,9 +1,9 @@
-"""How much of a phase's labels its published figures give to someone who submits many times.
+"""How many bits of a phase's labels the published figures reveal to repeated submissions.
 
-Every published number answers a question about the labels that the submission puts. A number that can take n
-values gives at most log2(n) bits, so that k bits of labels need at least k / log2(n) submissions. All
-published numbers count against every label: whether a figure of one task tells of a label of another,
-nobody has to show. That is a bound; what an attack really needs, `evaluation.organiser.attack` tries.
+Every submission asks a question about the labels, which the published numbers answer. A number with n
+possible values gives at most log2(n) bits, so that k bits of labels need at least k / log2(n) submissions.
+All published numbers count against every label, also those of other tasks. That is a bound;
+`evaluation.organiser.attack` tries real attacks.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _FULL: int = 10**SIGNIFICANT_DIGITS
 
 @dataclass(frozen=True)
 class Size:
-    """Another number of 0/1 labels than the phase's own."""
+    """A number of 0/1 labels in place of the phase's own."""
 
     positives: int
     cases: int
@@ -41,10 +41,10 @@ class Size:
 
 @dataclass(frozen=True)
 class Figure:
-    """One or more numbers that are published of a metric ("task.metric").
+    """The published numbers of a metric ("task.metric"), one or more.
 
-    ``extent`` is the width of the range of each, ``digits`` the number of its decimals. ``labels`` names the
-    labels of which the metric is made, ``exact`` is how many values it can take before it is rounded.
+    ``extent`` is the width of each number's range, ``digits`` the number of decimals. ``labels`` names the
+    labels that enter the metric, ``exact`` is how many values it can take before rounding.
     """
 
     metric: str
@@ -56,30 +56,30 @@ class Figure:
     exact: int | None = None
 
     def values(self, digits: int | None = None) -> int:
-        """Return how many values each number can take, as published or with at most so many decimals."""
+        """Return how many values each number can take, as published or with at most the given decimals."""
         decimals = self.digits if digits is None else min(self.digits, digits)
         steps = round(self.extent * 10**decimals) + 1 if math.isfinite(self.extent) else _FULL
         return min(steps, _FULL, _FULL if self.exact is None else self.exact)
 
     def bits(self, digits: int | None = None) -> float:
-        """Return the bits that one submission is told by these numbers, at most."""
+        """Return the most bits that one submission learns from these numbers."""
         return self.numbers * math.log2(self.values(digits))
 
 
 @dataclass(frozen=True)
 class HiddenLabels:
-    """Labels that are to stay hidden: how many cases are of each class, which is taken as known."""
+    """Hidden labels: the number of cases of each class, which is assumed known."""
 
     name: str
     counts: tuple[int, ...]
 
     @property
     def bits(self) -> float:
-        """The logarithm of the number of ways to deal these labels out to the cases."""
+        """The logarithm of the number of ways to assign these labels to the cases."""
         return bits_of_counts(self.counts)
 
     def submissions(self, bits_of_one: float) -> float:
-        """Return how many submissions are needed at least where each is told so many bits."""
+        """Return the fewest submissions needed if each learns the given bits."""
         return math.ceil(self.bits / bits_of_one) if bits_of_one else math.inf
 
 
@@ -91,21 +91,21 @@ class Disclosure:
     labels: tuple[HiddenLabels, ...]
 
     def made_of(self, labels: HiddenLabels) -> tuple[Figure, ...]:
-        """Return the values of the metrics that are made of these labels."""
+        """Return the values of the metrics that use these labels."""
         return tuple(
             figure for figure in self.figures if figure.labels == labels.name and figure.what == VALUE
         )
 
 
 def bits_of(figures: Iterable[Figure], digits: int | None = None) -> float:
-    """Return the bits that one submission is told by all these figures, at most."""
+    """Return the most bits that one submission learns from all these figures."""
     return sum(figure.bits(digits) for figure in figures)
 
 
 def audit(phase: Phase, workers: int, sizes: Mapping[str, Size] | None = None) -> Disclosure:
-    """Return what the results of a phase disclose.
+    """Return the bits that the results of a phase disclose.
 
-    ``sizes`` gives the 0/1 labels of tasks, by name, another number. Raises `PhaseError` where the reference
+    ``sizes``: other numbers of 0/1 labels, by name of the task. Raises `PhaseError` where the reference
     cannot be read.
     """
     scores = scores_of_nothing(phase, phase.tasks, workers)
@@ -123,7 +123,7 @@ def _counted(labels: Labels, sizes: Mapping[str, Size]) -> HiddenLabels:
 
 
 def _figures(scores: Scores, labels: Sequence[Labels], sizes: Mapping[str, Size]) -> Iterator[Figure]:
-    """Yield all published figures; of numbers that follow from others, such as a half-width, none."""
+    """Yield all published figures, without derived numbers such as half-widths."""
     phase = scores.phase
     figures = figures_of(scores)
     groups = public_subgroups(figures.subgroups, phase.config)
@@ -151,7 +151,7 @@ def _figures(scores: Scores, labels: Sequence[Labels], sizes: Mapping[str, Size]
 
 
 def _label_of(task: Task, metric: Metric, table: CaseTable, labels: Sequence[Labels]) -> str | None:
-    """Return the labels that a metric compares with, or that say which cases enter it."""
+    """Return the labels that a metric compares with, or that decide which cases enter it."""
     column = label_column(metric)
     if column is not None:
         return next((label.name for label in labels if f"{task.name}.{column}" in label.names), None)
@@ -169,7 +169,7 @@ def _each(subgroups: Mapping[str, Mapping[str, Any]]) -> Iterator[Mapping[str, A
 
 
 def _further(estimate: Any) -> dict[str, int]:
-    """Return what else is published of a metric, and how many numbers it is."""
+    """Return the other published numbers of a metric, by description, and how many they are."""
     further = {
         field.name.replace("_", " "): _numbers(getattr(estimate, field.name))
         for field in dataclasses.fields(estimate)
@@ -193,7 +193,7 @@ def _cases(task: Task, table: CaseTable, digits: Digits) -> Figure:
 
 
 def _exact_values(metric: Metric, table: CaseTable) -> int | None:
-    """Return how many values a metric can take for these labels; None where they are not counted."""
+    """Return how many values a metric can take for these labels; None if not counted."""
     aggregate = metric.aggregate
     if aggregate.resolution:
         return aggregate.resolution(table).values
@@ -203,7 +203,7 @@ def _exact_values(metric: Metric, table: CaseTable) -> int | None:
 
 
 def _sized(metric: Metric, table: CaseTable, size: Size | None) -> CaseTable:
-    """Return the table, or one of other numbers of labels, of which it holds nothing else."""
+    """Return the table, or one with the given numbers of labels and no other content."""
     column = label_column(metric)
     if size is None or column is None:
         return table
@@ -212,5 +212,5 @@ def _sized(metric: Metric, table: CaseTable, size: Size | None) -> CaseTable:
 
 
 def _extent(metric: Metric, worst: float) -> float:
-    """Return the width of a metric's range; where that has no end, up to the worst submission's value."""
+    """Return the width of a metric's range; an unbounded one ends at the worst submission's value."""
     return abs(metric.best - (metric.worst if math.isfinite(metric.worst) else worst)) or math.inf

@@ -37,9 +37,9 @@ def describe(
 ) -> Description:
     """Return the description of the data of one phase, or of several as sets of one challenge.
 
-    by: further columns of `cases.csv` to group by. against: the group with which each other one of its
-    grouping is compared, else all pairs are. Numbers of cases are tested; numbers of objects are not, since
-    the objects of one case belong together. Raises `PhaseError` for phases of different challenges, for an
+    by: further columns of `cases.csv` to group by. against: the group that each other one of its grouping is
+    compared with; by default all pairs are. Numbers of cases are tested; numbers of objects are not, since
+    objects of one case are not independent. Raises `PhaseError` for phases of different challenges, for an
     unknown column or group, and with every fault of the references.
     """
     challenges = {phase.challenge.name for phase in phases}
@@ -108,7 +108,7 @@ def _members(grouping: Grouping) -> dict[str, NDArray[np.bool_]]:
 
 
 def _clusters(clusters: Sequence[str], chosen: NDArray[np.bool_]) -> int:
-    """Return how many clusters the chosen cases come from; a case without one is a cluster of its own."""
+    """Return the number of clusters of the chosen cases; a case without one counts as a cluster."""
     cells = [cluster for cluster, is_chosen in zip(clusters, chosen.tolist(), strict=True) if is_chosen]
     return len({cell for cell in cells if cell}) + cells.count("")
 

@@ -17,11 +17,11 @@ from evaluation.phase.cases import FILE_NAME
 from evaluation.phase.phase import Phase
 
 MOST_CLASSES = 10
-"""A column with more different numbers is described as numbers, not as classes."""
+"""Most different numbers of a column of classes; with more, it is one of numbers."""
 MOST_VALUES = 30
-"""A column with more different texts holds names, and its values are not listed."""
+"""Most different texts of a column that is listed; with more, it holds names."""
 _NOT_DESCRIBED = ("name", "width", "height", CLUSTER_COLUMN, STACK_NAME, STACK_INDEX)
-"""Columns that tell cases apart or are described otherwise: sizes as one, clusters by their number."""
+"""Columns that identify cases or are described otherwise: sizes as one, clusters by their number."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Classes:
 
     @property
     def values(self) -> tuple[str, ...]:
-        """The classes, the most frequent first; of a text that differs in most cases there are none."""
+        """The classes, the most frequent first; none for a text that differs in most cases."""
         counts = Counter(filter(None, self.cells))
         if len(counts) > MOST_VALUES:
             return ()
@@ -88,7 +88,7 @@ def of_case_table(
 
 
 def are_numbers(cells: Sequence[str]) -> bool:
-    """Return whether cells are described as numbers: all are, and more differ than a class would have.
+    """Return whether cells are described as numbers: all are, and there are more than a class would have.
 
     Digits that start with a zero, such as 0110, are a code.
     """
@@ -98,7 +98,7 @@ def are_numbers(cells: Sequence[str]) -> bool:
 
 
 def unlisted(classes: Sequence[Classes]) -> Iterator[str]:
-    """Yield a notice on every column of classes whose values are too many to be listed."""
+    """Yield a notice on every column of classes with too many values to list."""
     for column in classes:
         if not column.values:
             different = len({cell for cell in column.cells if cell})

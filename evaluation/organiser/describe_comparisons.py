@@ -1,4 +1,4 @@
-"""Tests of whether a quantity differs between groups: Kruskal–Wallis over all, rank-sum between two."""
+"""Tests of a quantity between groups: Kruskal–Wallis over all, rank-sum between two."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scipy import stats
 FloatArray = NDArray[np.float64]
 KRUSKAL_WALLIS, RANK_SUM = "Kruskal–Wallis", "rank-sum"
 FEWEST = 5
-"""Below so many values in a group, the distribution of the Kruskal–Wallis statistic is a rough one."""
+"""Fewest values in a group for a good approximation of the Kruskal–Wallis statistic."""
 
 
 @dataclass(frozen=True)
@@ -21,8 +21,8 @@ class TestOfGroups:
     """A test of one quantity between groups: all of them, or the first against the second.
 
     ``statistic``: H of Kruskal–Wallis, or U of the first group. ``p_bonferroni``: p times the number of
-    rank-sum tests of this quantity between these groups, at most 1; of Kruskal–Wallis p itself. ``note``: why
-    there is no p, or why it is rough.
+    rank-sum tests of this quantity between these groups, at most 1; for Kruskal–Wallis p itself. ``note``:
+    why there is no p, or why it is rough.
     """
 
     __test__ = False
@@ -40,11 +40,11 @@ def compare_groups(values: Mapping[str, FloatArray], against: str | None = None)
     """Return the tests between groups of independent values, without the groups that have no value.
 
     More than two groups: the Kruskal–Wallis test over all of them, then Wilcoxon's two-sided rank-sum test
-    (Mann–Whitney U) of every pair, or with ``against`` of that group and each other one, with Bonferroni's
-    correction for the number of these pairs. Two groups: the rank-sum test alone. It is exact for up to
-    eight values in the smaller group where no values are tied, as SciPy chooses, else by the normal
-    approximation with corrections for ties and continuity. Where ``against`` has no value, no pair is tested.
-    Source: Orlando et al. 2020, Med. Image Anal. 59:101570 (REFUGE), section 3.1.
+    (Mann–Whitney U) of every pair, or with ``against`` only of that group and each other one, with
+    Bonferroni's correction for these pairs. Two groups: the rank-sum test alone. It is exact for up to eight
+    values in the smaller group where no values are tied, as SciPy chooses, else by the normal approximation
+    with corrections for ties and continuity. Where ``against`` has no value, no pair is tested. Source:
+    Orlando et al. 2020, Med. Image Anal. 59:101570 (REFUGE), section 3.1.
     """
     given = {group: numbers for group, numbers in values.items() if len(numbers)}
     if len(given) < 2:

@@ -1,4 +1,4 @@
-"""The data of phases as columns: what the case table holds, and what is measured of each case's reference."""
+"""The data of phases as columns: the case table, and measurements of each case's reference."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from evaluation.workers.progress import Progress, no_progress
 
 @dataclass(frozen=True)
 class Data:
-    """The cases of one phase or several: their names, the phase of each, and everything that is described."""
+    """The cases of one phase or several: their names, the phase of each, and all described columns."""
 
     cases: tuple[str, ...]
     phases: tuple[str, ...]
@@ -45,8 +45,8 @@ class Data:
 def data_of(phases: Sequence[Phase], progress: Progress = no_progress) -> Data:
     """Return the data of phases in their order; the whole reference is read.
 
-    ``progress`` is called with the number of cases that have been read. Raises `PhaseError` with every fault
-    of the references, each below the name of its phase where there are several.
+    ``progress`` is called with the number of cases read. Raises `PhaseError` with every fault of the
+    references, each below the name of its phase where there are several.
     """
     forms = [form for phase in phases for form in phase.cases.forms]
     columns = columns_of(phases)
@@ -72,7 +72,7 @@ def data_of(phases: Sequence[Phase], progress: Progress = no_progress) -> Data:
 
 
 class _Measured:
-    """Everything that is measured, gathered case by case."""
+    """All measurements, collected case by case."""
 
     def __init__(self, cases: int) -> None:
         self._cases = cases
@@ -93,14 +93,14 @@ class _Measured:
         self._flags[quantity][case] = cell
 
     def numbers(self) -> list[Numbers]:
-        """Return everything as columns; fields of different cases with the same quantity share a column."""
+        """Return the measurements as columns; fields of different cases with the same quantity share one."""
         columns: dict[Quantity, list[Quantity]] = {}
         for quantity in self._of:
             columns.setdefault(self._named(quantity), []).append(quantity)
         return [self._column(named, quantities) for named, quantities in columns.items()]
 
     def _column(self, named: Quantity, quantities: Sequence[Quantity]) -> Numbers:
-        """Return quantities that were measured of different cases as one, in the order of the cases."""
+        """Return measurements of one quantity on different cases as one column, in the order of the cases."""
         at = np.array([case for quantity in quantities for case in self._at[quantity]], dtype=np.int64)
         values = np.array([value for quantity in quantities for value in self._values[quantity]])
         order = np.argsort(at, kind="stable")
@@ -129,7 +129,7 @@ def _key(quantity: Quantity) -> tuple[str, str, str]:
 
 
 def _measure(phase: Phase, start: int, measured: _Measured, progress: Progress) -> Iterable[str]:
-    """Measure the references of a phase, and return what is wrong with them, each fault once."""
+    """Measure the references of a phase, and return their faults, each once."""
     references = [field for field in references_of(phase.tasks) if _is_derived(field)]
     reference = OpenReference(phase.reference, references)
     submitted = {field.name: kind_submitted(field) for field in fields_of(phase.tasks)}
@@ -161,14 +161,14 @@ def _measure(phase: Phase, start: int, measured: _Measured, progress: Progress) 
                     measure(at, field, case, value)
             except PhaseError as error:
                 problems |= dict.fromkeys(error.problems)
-            except FormFault as fault:  # of a volume, which is read while it is measured
+            except FormFault as fault:  # a volume is read while it is measured
                 problems |= dict.fromkeys(map(str, fault.faults))
         progress(at + 1)
     return problems
 
 
 def _is_derived(field: AnyField) -> bool:
-    """Return whether a reference holds more than its cells, which are described as columns themselves."""
+    """Return whether a reference holds more than its cells, which are columns of their own."""
     kind = field.reference.kind
     if not isinstance(field.reference.location, CaseColumns):
         return True
@@ -177,7 +177,7 @@ def _is_derived(field: AnyField) -> bool:
 
 
 def _columns_of_codes(phase: Phase) -> Iterator[str]:
-    """Yield the columns from which a reference is derived that is described in their place."""
+    """Yield the columns that are replaced by a reference derived from them."""
     for field in references_of(phase.tasks):
         if isinstance(field.reference.location, CaseColumns) and _is_derived(field):
             yield from field.reference.location.columns

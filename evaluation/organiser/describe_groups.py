@@ -21,7 +21,7 @@ PHASE, SET = "phase", "set"
 
 @dataclass(frozen=True)
 class Grouping:
-    """A division of the cases: the group of every case, "" where it is in none, and the groups in order."""
+    """A division of the cases: the group of every case, "" for none, and the groups in order."""
 
     name: str
     of_case: tuple[str, ...]
@@ -64,7 +64,7 @@ def _grouping(data: Data, subgroup: Subgroup) -> Grouping:
 
 
 def _order(cell: str) -> tuple[bool, float, str]:
-    """Return a key that sorts numbers by size, before texts by their letters."""
+    """Return a key that sorts numbers by size, then texts by letters."""
     return (False, parse_number(cell), "") if is_number(cell) else (True, 0.0, cell)
 
 

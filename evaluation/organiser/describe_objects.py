@@ -1,4 +1,4 @@
-"""What can be measured of boxes, points and flags of the reference: numbers, sizes and positions."""
+"""Measurements of boxes, points and flags of the reference: numbers, sizes and positions."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _CORNERS = 2
 
 
 def measured_objects(name: str, kind: Kind, value: Any, inclusive: bool) -> Iterator[Measurement]:
-    """Yield what is measured of boxes, points and key points; nothing of any other value.
+    """Yield the measurements of boxes, points and key points; nothing for any other value.
 
-    A case without an object of a class has no number of them (None), so that the number of cases tells how
-    many have the class. ``inclusive``: both corners of a box belong to it.
+    The count of a class that a case lacks is None, so that the number of cases tells how many have it.
+    ``inclusive``: both corners of a box belong to it.
     """
     if isinstance(value, Boxes):
         yield from _boxes(name, kind, value, inclusive)
@@ -38,7 +38,7 @@ def measured_objects(name: str, kind: Kind, value: Any, inclusive: bool) -> Iter
 
 
 def flags_of(submitted: Kind | None, value: Any) -> dict[str, str] | None:
-    """Return the flags of a case by name: "yes", "no", or "undecided"; None where the value is none."""
+    """Return the flags of a case by name: "yes", "no", or "undecided"; None for any other value."""
     if not isinstance(submitted, FlagSet) or not isinstance(value, tuple):
         return None
     words = {True: "yes", False: "no", None: "undecided"}

@@ -1,4 +1,4 @@
-"""What can be measured of a mask, a map or a volume of the reference: areas, volumes, shares and ratios."""
+"""Measurements of a mask, a map or a volume of the reference: areas, volumes, shares and ratios."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from evaluation.metrics.cup_to_disc import VerticalDiameter, vertical_cup_to_dis
 from evaluation.metrics.overlap import region_of
 
 Number = float | tuple[float, ...] | None
-"""One number of a case, those of its objects, or None where the case has not got the structure."""
+"""One number of a case, one per object, or None where the case lacks the structure."""
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """Something that is measured: once for each case, or once for each object (box, point, lesion) in it.
+    """A measured quantity: once for each case, or once for each object (box, point, lesion) in it.
 
-    ``source`` is the field or column that it belongs to.
+    ``source``: its field or column.
     """
 
     name: str
@@ -56,10 +56,10 @@ class Measurement:
 def measured_structures(
     name: str, kind: Kind, submitted: Kind | None, value: Any, case: CaseForm, diameter: VerticalDiameter
 ) -> Iterator[Measurement]:
-    """Yield what is measured of the structures in a mask, a map or a volume; nothing of any other value.
+    """Yield the measurements of structures in a mask, a map or a volume; nothing for any other value.
 
     ``submitted`` is the kind of the predictions: where it detects lesions, the components of the reference
-    are counted and measured. A structure that the case has not got is measured as None.
+    are counted and measured. A structure that the case lacks is measured as None.
     """
     if isinstance(kind, LabelMask):
         regions = [
@@ -80,7 +80,7 @@ def measured_structures(
 
 
 def is_measured(kind: Kind, value: Any) -> bool:
-    """Return whether `measured_structures` knows values of a kind."""
+    """Return whether `measured_structures` measures values of a kind."""
     return isinstance(kind, LabelMask | MultilabelMask | LabelMap) or isinstance(value, StoredVolume)
 
 
@@ -108,7 +108,7 @@ def _areas(
 def _ratios(
     name: str, regions: list[tuple[str, Crop]], definition: VerticalDiameter
 ) -> Iterator[Measurement]:
-    """Yield the ratios of each nested region to the next one around it, None where that one is empty."""
+    """Yield the ratios of each nested region to the next one around it, None where the outer one is empty."""
     for (inner, one), (outer, other) in pairwise(regions):
         diameters = [vertical_diameter(region.values, definition) for region in (one, other)]
         areas = [int(np.count_nonzero(region.values)) for region in (one, other)]

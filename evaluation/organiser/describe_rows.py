@@ -1,4 +1,4 @@
-"""What a description of data consists of; it is for the organiser alone."""
+"""The parts of a description of data; it is for the organiser alone."""
 
 from __future__ import annotations
 
@@ -29,9 +29,8 @@ class Group:
 class NumberRow:
     """The distribution of a quantity in a group.
 
-    cases: those that have a value. of: those that the quantity could be measured of. values: how many there
-    are, more than cases where objects are measured. total: their sum. Standard deviation: ddof = 1, None for
-    a single value. Quartiles: linear.
+    cases: with a value. of: for which the quantity could be measured. values: their number, more than cases
+    for objects. total: their sum. Standard deviation: ddof = 1, None for a single value. Quartiles: linear.
     """
 
     quantity: Quantity
@@ -52,7 +51,7 @@ class NumberRow:
 
 @dataclass(frozen=True)
 class ClassRow:
-    """How many cases of a group are of a class; ``of``: those that have any class, of which it is a share."""
+    """How many cases of a group are of a class; ``of``: how many have any class."""
 
     quantity: Quantity
     value: str
@@ -67,7 +66,7 @@ class ClassRow:
 class TestRow:
     """A test of a quantity between the groups of a grouping; ``significant`` at the level of the description.
 
-    The corrected p counts, see `TestOfGroups`.
+    Significance is by the corrected p, see `TestOfGroups`.
     """
 
     __test__ = False
@@ -89,7 +88,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Description:
-    """What `describe` writes. It holds the labels of single cases and is for the organiser alone.
+    """The output of `describe`. It holds the labels of single cases and is for the organiser alone.
 
     ``cases`` are the names of the cases, phase by phase; ``groupings`` give the group of each.
     """

@@ -17,7 +17,7 @@ _PAIRS = "pairs that differ"
 
 @dataclass(frozen=True)
 class TextTable:
-    """A table whose cells are texts; ``left`` are the columns of words, the others hold numbers."""
+    """A table of texts; ``left`` are the columns of words, the others hold numbers."""
 
     name: str
     title: str
@@ -33,14 +33,14 @@ class TextTable:
 
 
 def tables_of(description: Description) -> list[TextTable]:
-    """Return the tables of a description: cases, classes, numbers, then one of each grouping."""
+    """Return the tables of a description: cases, classes, numbers, then one for each grouping."""
     tables = [_cases(description), _classes(description), _numbers(description)]
     tables += [_grouped(description, grouping) for grouping in description.groupings]
     return [table for table in tables if table.rows]
 
 
 def number_text(value: float) -> str:
-    """Return a number with three significant digits, of large ones all digits before the point."""
+    """Return a number with three significant digits, and with all digits before the point."""
     return f"{value:.0f}" if abs(value) >= _MANY_DIGITS else f"{value:.3g}"
 
 

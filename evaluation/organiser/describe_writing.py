@@ -53,7 +53,7 @@ def latex_of(description: Description) -> str:
 
 
 def _cells(row: Any) -> dict[str, Any]:
-    """Return a row as columns, its quantity and its test spread out."""
+    """Return a row as columns, with its quantity and its test in separate ones."""
     cells: dict[str, Any] = {}
     for field in dataclasses.fields(row):
         value = getattr(row, field.name)

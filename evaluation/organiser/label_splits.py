@@ -1,8 +1,7 @@
-"""Whether results by subgroup would give labels away.
+"""Detection of subgroups whose results would reveal labels.
 
-The mean over a subgroup tells which cases belong to it to whoever submits twice: cases whose results differ
-between the submissions move the mean only where they are members. Where membership says what the label is,
-so does the mean.
+Two submissions reveal which cases belong to a subgroup: changing a case's result moves the mean only if the
+case is a member. Where membership determines the label, so does the mean.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ _AT_MOST_HALF = 0.5
 
 
 def faults_of_splits(phase: Phase, tables: Mapping[str, CaseTable]) -> list[str]:
-    """Return a sentence for every public subgroup that gives a label away and is not published by name."""
+    """Return a sentence for every public subgroup that reveals a label and is not published by name."""
     return [
         f"{FILE_NAME}: subgroups: results by {subgroup.column} would give labels away: {reason}; expected "
         f'audience = "organiser", or publish_label_subgroups = ["{subgroup.column}"]'
@@ -35,12 +34,12 @@ def faults_of_splits(phase: Phase, tables: Mapping[str, CaseTable]) -> list[str]
 
 
 def told_label(phase: Phase, subgroup: Subgroup, tables: Mapping[str, CaseTable]) -> str:
-    """Return which label a public subgroup gives away, in words; empty where it gives none away."""
+    """Return the label that a public subgroup reveals, in words; empty if none."""
     return _reason(phase, subgroup, hidden_labels(phase, tables)) if subgroup.audience == "public" else ""
 
 
 def determined_share(groups: Mapping[str, str], labels: Mapping[str, str]) -> float:
-    """Return how much of the labels the groups tell, 0 … 1, of the cases that have both (Theil's U).
+    """Return how far the groups determine the labels, 0 … 1, on the cases that have both (Theil's U).
 
     The share of the labels' entropy that knowing the group removes; 0 where all labels are the same.
     """
@@ -53,9 +52,9 @@ def determined_share(groups: Mapping[str, str], labels: Mapping[str, str]) -> fl
 
 
 def share_by_chance(groups: Mapping[str, str], labels: Mapping[str, str]) -> float:
-    """Return what `determined_share` is on average where groups and labels are independent.
+    """Return the mean `determined_share` of independent groups and labels.
 
-    Of few cases in many groups each tells a little of any label (the bias of Miller 1955, of first order).
+    With few cases in many groups it is above 0 (first-order bias, Miller 1955).
     """
     pairs = [(groups[name], value) for name, value in labels.items() if name in groups]
     whole = _entropy(Counter(value for _, value in pairs))
@@ -64,7 +63,7 @@ def share_by_chance(groups: Mapping[str, str], labels: Mapping[str, str]) -> flo
 
 
 def telling_groups(groups: Mapping[str, str], labels: Mapping[str, str], smallest: int) -> Iterator[str]:
-    """Yield the groups nearly all of whose cases have a label that at most half of all cases have."""
+    """Yield the groups in which nearly all cases have a label that at most half of all cases have."""
     pairs = [(groups[name], value) for name, value in labels.items() if name in groups]
     share = Counter(value for _, value in pairs)
     for group in dict.fromkeys(group for group, _ in pairs):
@@ -89,7 +88,7 @@ def _reason(phase: Phase, subgroup: Subgroup, labels: tuple[Labels, ...]) -> str
 
 
 def _groups(phase: Phase, subgroup: Subgroup) -> dict[str, str]:
-    """Return the group of every case, empty for those of no group."""
+    """Return the group of every case, empty for cases without a group."""
     names = [case.name for case in phase.cases.forms]
     groups = dict.fromkeys(names, "")
     for key, members in subgroup_masks(subgroup, phase.cases, names).items():

@@ -21,9 +21,9 @@ _MAX_CLASSES = 10
 
 @dataclass(frozen=True)
 class Labels:
-    """A label of every case that has one: class by name of the case; empty where it does not enter.
+    """A label: class by name of the case; empty where the case does not enter.
 
-    ``names`` are those of all columns that part the cases alike, the first being the label's own.
+    ``names``: all columns that divide the cases equally, the label's own first.
     """
 
     names: tuple[str, ...]
@@ -49,7 +49,7 @@ class Labels:
 
 
 def bits_of_counts(counts: Sequence[int]) -> float:
-    """Return the logarithm of the number of ways to deal labels of known numbers out to the cases."""
+    """Return the logarithm of the number of ways to assign labels of known numbers to the cases."""
     ways = math.lgamma(sum(counts) + 1) - sum(math.lgamma(count + 1) for count in counts)
     return ways / math.log(2)
 
@@ -63,10 +63,10 @@ def label_column(metric: Metric) -> str | None:
 
 
 def hidden_labels(phase: Phase, tables: Mapping[str, CaseTable]) -> tuple[Labels, ...]:
-    """Return the labels of a phase, those that part the cases alike once.
+    """Return the labels of a phase, one of each that divide the cases equally.
 
-    First those of metrics ("task.column"), then those of the case table (its columns); numbers of more than
-    ten values are cut at their quartiles. Labels that are the same for all cases are left out.
+    Labels of metrics ("task.column") come first, then columns of the case table. Numbers with more than ten
+    values are cut at their quartiles. Labels that are the same for all cases are left out.
     """
     found: dict[frozenset[frozenset[str]], Labels] = {}
     for labels in (*_of_metrics(phase.tasks, tables), *_of_case_table(phase)):

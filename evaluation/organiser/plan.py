@@ -1,4 +1,4 @@
-"""Planning a test set: how many cases its figures need, and how exact they are on so many cases."""
+"""Planning a test set: how many cases its figures need, and their precision for a number of cases."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Figure = Literal["sensitivity", "specificity", "auc"]
 
 @dataclass(frozen=True)
 class Aim:
-    """An expected figure, from 0 to 1, and the half-width that its interval is to have, if one is stated."""
+    """An expected figure, from 0 to 1, and the wanted half-width of its interval, if stated."""
 
     figure: Figure
     value: float
@@ -32,9 +32,9 @@ class Aim:
 
 @dataclass(frozen=True)
 class Needed:
-    """The cases that an aim needs: positive and negative ones, None for a class that it does not need.
+    """The positive and negative cases that an aim needs, None for a class that it does not need.
 
-    ``cases`` are those of a set with the planned prevalence, None without one.
+    ``cases``: the size of a set with the planned prevalence, None without one.
     """
 
     aim: Aim
@@ -45,7 +45,7 @@ class Needed:
 
 @dataclass(frozen=True)
 class Given:
-    """The interval of a figure on a set of a given size. ``enough``: as narrow as the aim, if it has one."""
+    """The interval of a figure on a set of a given size."""
 
     aim: Aim
     positives: int
@@ -54,12 +54,12 @@ class Given:
 
     @property
     def enough(self) -> bool | None:
-        """Whether the interval has at most the stated half-width, None where none is stated."""
+        """Whether the interval has at most the stated half-width, None without one."""
         return None if self.aim.half_width is None else self.interval.half_width <= self.aim.half_width
 
 
 def cases_needed(aims: Sequence[Aim], prevalence: Fraction | None, level: float = 0.95) -> list[Needed]:
-    """Return what each aim with a half-width needs, in their order.
+    """Return the cases that each aim with a half-width needs, in their order.
 
     prevalence: the share of positive cases in the set, in (0, 1). Raises `PhaseError` with every fault.
     """
@@ -101,7 +101,7 @@ def intervals_given(
 
 
 def cases_in_all(needed: Sequence[Needed]) -> int:
-    """Return the size of a set in which every aim has its cases; each of them has the same prevalence."""
+    """Return the size of a set with enough cases for every aim, all at the same prevalence."""
     return max(one.cases for one in needed if one.cases is not None)
 
 
@@ -119,5 +119,5 @@ def _needed(aim: Aim, half_width: float, prevalence: Fraction | None, level: flo
 
 
 def _cases_with(members: int, share: Fraction) -> int:
-    """Return the fewest cases of which a share is at least a number of members."""
+    """Return the fewest cases for a share of them to be at least a number of members."""
     return math.ceil(members / share)

@@ -1,4 +1,4 @@
-"""What the platform can reproduce of a challenge's ranking, and what only `rank` can.
+"""Differences between the platform's ranking and the challenge's own, which `rank` computes.
 
 The platform ranks by one score, or by the mean or median of the ranks in several columns; all columns count
 alike, equal teams share a place, and there is one ranking per phase.
@@ -15,9 +15,9 @@ from evaluation.ranking.schemes import PlatformMethod
 
 @dataclass(frozen=True)
 class PlatformRanking:
-    """The platform's method for a scheme, by which metrics, and in sentences how its places differ.
+    """The platform's method for a scheme, its metrics, and sentences on how its places differ.
 
-    ``metrics`` is empty if no method of the platform has the places of the scheme.
+    ``metrics`` is empty if no method of the platform gives the scheme's places.
     """
 
     method: PlatformMethod
@@ -51,7 +51,7 @@ def platform_ranking(scheme: Scheme) -> PlatformRanking:
 def notes_on_ranking(
     scheme: Scheme, method: PlatformMethod, columns: Sequence[str], titles: Sequence[str]
 ) -> list[str]:
-    """Return how the platform's places differ from those of the scheme, one sentence, or none.
+    """Return how the platform's places differ from the scheme's: one sentence, or none.
 
     columns: the score and the ranked columns by name, in that order; titles: the same for people.
     """
@@ -67,7 +67,7 @@ def notes_on_ranking(
 
 
 def _equal_ranks(board: Board, boards: dict[str, Board]) -> tuple[str, ...] | None:
-    """Return the metrics whose ranks a leaderboard adds with equal weights, None if it does anything else."""
+    """Return the metrics if a leaderboard adds their ranks with equal weights, else None."""
     metrics = []
     terms = [term for term in board.terms if term.weight]
     if len({term.weight for term in terms}) > 1:
@@ -78,7 +78,7 @@ def _equal_ranks(board: Board, boards: dict[str, Board]) -> tuple[str, ...] | No
             continue
         inner = boards[term.board]
         ranked = _equal_ranks(inner, boards)
-        # The rank of a single rank is that rank.
+        # Ranking a single rank changes nothing.
         if ranked is None or len(ranked) > 1 or inner.ties:
             return None
         metrics += ranked

@@ -85,7 +85,7 @@ def rehearse(phase: Phase, progress: Progress = no_progress) -> Rehearsal:
 
 
 def _choose(cases: Sequence[CaseForm], fields: Sequence[Field]) -> list[int]:
-    """Return evenly spread positions within the limits of cases and pixels."""
+    """Return evenly spaced positions within the limits of cases and pixels."""
     pixels = sum(field.kind.pixels(case) for case in cases for field in fields if field.cases(case))
     count = max(2, min(_MAX_CASES, len(cases) * _MAX_PIXELS // max(1, pixels)))
     if count >= len(cases):
@@ -148,7 +148,7 @@ class _Stage:
 
 
 def _partners(cases: Sequence[CaseForm]) -> list[int]:
-    """Return for every case the next one of the same size and columns, for the last one the first."""
+    """Return for every case the next one of the same size and columns; the last one gets the first."""
     groups: dict[object, list[int]] = defaultdict(list)
     for position, case in enumerate(cases):
         columns = {name: cell for name, cell in case.columns.items() if name not in (STACK_NAME, STACK_INDEX)}

@@ -20,14 +20,14 @@ _TOLERANCE = 1e-9
 Figures = Mapping[str, float]
 
 # (at least as good, not better). Empty and shuffled are compared with perfect only: an empty prediction is
-# right for metrics of false alarms alone, and a shuffled one is right if cases are alike.
+# right for metrics of false alarms, and a shuffled one if cases are alike.
 _ORDER = (
     (Variant.PERFECT, Variant.NEAR),
     (Variant.PERFECT, Variant.EMPTY),
     (Variant.PERFECT, Variant.INVERTED),
     (Variant.PERFECT, SHUFFLED),
     (Variant.NEAR, Variant.INVERTED),
-    # Missing is never better than present. Not so for shuffled predictions, which may have more false objects
+    # Missing is never better than present. Shuffled predictions are exempt: they may have more false objects
     # than a case has true ones.
     *((variant, MISSING) for variant in Variant),
     *((variant, HALF_MISSING[variant]) for variant in Variant),

@@ -31,10 +31,10 @@ _SHOWN = {"best": "bst", "last": "rec"}
 
 
 def metrics_of_empty_submission(phase: Phase, workers: int) -> dict[str, Any]:
-    """Return the `metrics.json` of an empty submission; every submission to these tasks has its keys.
+    """Return the `metrics.json` of an empty submission, whose keys every submission to these tasks has.
 
-    The tasks are those that no submission may leave out, or all if there is none. Only the reference decides
-    which figures and intervals exist. Raises `PhaseError` if it cannot be read.
+    The tasks are the required ones, or all if none is required. Only the reference decides which figures and
+    intervals exist. Raises `PhaseError` if it cannot be read.
     """
     compulsory = tuple(task for task in phase.tasks if task.name not in phase.form.optional_tasks)
     metrics = summarise(scores_of_nothing(phase, compulsory or phase.tasks, workers))
@@ -43,7 +43,7 @@ def metrics_of_empty_submission(phase: Phase, workers: int) -> dict[str, Any]:
 
 
 def platform_settings(phase: Phase, least: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings by the platform's names; ``least`` is what `metrics_of_empty_submission` returns.
+    """Return the settings by the platform's names; ``least``: from `metrics_of_empty_submission`.
 
     Raises `PhaseError` for values that the platform would reject.
     """
@@ -127,7 +127,7 @@ def ranking_notes(phase: Phase, settings: Mapping[str, Any]) -> list[str]:
 
 
 def _submissions(given: Submissions) -> dict[str, Any]:
-    """Return how many submissions are accepted, and when; nothing for what the phase does not say."""
+    """Return how many submissions are accepted, and when, as far as the phase says."""
     return {
         "submissions_limit_per_user_per_period": given.limit,
         "submission_limit_period": given.period_days,
@@ -165,7 +165,7 @@ class _Column:
     better: Literal["higher", "lower"]
 
     def titled(self, titles: Mapping[str, int]) -> str:
-        """Return the title, with the task's where several columns have the same."""
+        """Return the title, with the task's title where several columns have the same one."""
         return f"{self.task}: {self.title}" if self.task and titles[self.title] > 1 else self.title
 
 

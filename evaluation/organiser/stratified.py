@@ -1,4 +1,4 @@
-"""A random part of the cases in which every stratum has its share."""
+"""Stratified draw of a random part of the cases."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ Stratum = tuple[str, ...]
 
 
 def apportion(sizes: Mapping[str, int], total: int) -> dict[str, int]:
-    """Return how many of a total each group gets in proportion to its size.
+    """Divide a total among groups in proportion to their sizes.
 
-    Each gets its exact part, rounded down or up: up those with the largest remainders, of equal ones the
-    first (Hamilton's method). total: at most the sum of the sizes. No groups get nothing.
+    Exact parts are rounded up for the largest remainders, of equal ones the first, else down (Hamilton's
+    method). total: at most the sum of the sizes. Empty without groups.
     """
     exact = {name: Fraction(total * size, sum(sizes.values())) for name, size in sizes.items() if size}
     parts = {name: int(value) for name, value in exact.items()}
@@ -27,9 +27,9 @@ def apportion(sizes: Mapping[str, int], total: int) -> dict[str, int]:
 def draw_part(strata: Sequence[Stratum], share: Fraction, seed: int) -> list[int]:
     """Return the positions of the drawn cases, ascending: their share of all, rounded half up.
 
-    strata: the values of each case, as many for each. The first value gets its share exactly, see
-    `apportion`; within it the second, and so on. Within a stratum, all sets of cases have equal chances.
-    The draw depends on the strata, the order of the cases, the share and the seed alone.
+    strata: for each case its values, equally many. The first value gets its share exactly, see `apportion`;
+    within it the second, and so on. Within a stratum, all sets of cases have equal chances. The draw depends
+    on the strata, the order of the cases, the share and the seed alone.
     """
     rng = np.random.Generator(np.random.PCG64(seed))
     total = int((2 * share * len(strata) + 1) // 2)
@@ -39,7 +39,7 @@ def draw_part(strata: Sequence[Stratum], share: Fraction, seed: int) -> list[int
 def _draw(
     positions: Sequence[int], strata: Sequence[Stratum], depth: int, total: int, rng: np.random.Generator
 ) -> list[int]:
-    """Return so many of the positions, whose strata have the same values before a depth."""
+    """Return a number of positions with strata that have the same values before a depth."""
     if not positions or depth == len(strata[positions[0]]):
         drawn: list[int] = rng.permutation(np.array(positions, dtype=np.int64))[:total].tolist()
         return drawn

@@ -1,7 +1,7 @@
-"""A phase of a part of another phase's cases, such as a development phase on a tenth of the test set.
+"""A phase with a part of another phase's cases, such as a development phase on a tenth of the test set.
 
 The part is drawn at random within strata, so that it has the same prevalence. Its folder holds the rows and
-reference files of the drawn cases. Stacks of images are made anew: the rows say which image goes where.
+reference files of the drawn cases. Stacks of images are written anew, as the rows say.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ _MOST_VALUES = 10
 
 @dataclass(frozen=True)
 class Part:
-    """The drawn cases of a phase, by their positions, and how many of each stratum were drawn.
+    """The drawn cases of a phase by position, and the number drawn from each stratum.
 
-    ``columns`` are those that make the strata; ``counts`` holds the drawn and all cases of each stratum.
+    ``columns`` define the strata; ``counts`` holds the drawn and all cases of each stratum.
     """
 
     positions: tuple[int, ...]
@@ -46,9 +46,9 @@ class Part:
 
 
 def draw(phase: Phase, share: Fraction, columns: Sequence[str] = (), seed: int = 0) -> Part:
-    """Return a part of the cases of a phase, drawn within the strata that columns of its case table make.
+    """Return a part of the cases of a phase, drawn within strata by columns of its case table.
 
-    The first column's values get their share exactly, within them those of the second, and so on.
+    The first column's values get their share exactly, within them the second's, and so on.
     A column with bins among the phase's subgroups is cut at them. By default the strata are the first label
     in the case table that has 2 to 10 values, if there is one. Raises `PhaseError` for a column that is
     unknown or has more than 10 values, and for a share that draws no case.
@@ -80,10 +80,10 @@ def write_subset(
 ) -> list[str]:
     """Write the phase folder of a part, ready to seal, and return the sealed files that it leaves out.
 
-    name, title: of the new phase; by default it keeps the title. stack: most images of a stack, by default
-    those of the largest. progress: called with the number of cases done. Left out are files that belong to
-    no case, such as `leaderboard.csv`, whose values are those of all cases. Raises `PhaseError`, and writes
-    nothing, where the part is not a valid phase.
+    name, title: of the new phase; by default it keeps the title. stack: most images of a stack, by default as
+    in the largest. progress: called with the number of cases done. Files that belong to no case are left out,
+    such as `leaderboard.csv`, which is about all cases. Raises `PhaseError`, and writes nothing, where the
+    part is not a valid phase.
     """
     forms = [phase.cases.forms[position] for position in part.positions]
     with whole_folder(output) as folder:
@@ -103,7 +103,7 @@ def write_subset(
             progress(done)
         known.add(home.FILE_NAME)
         load_phase(folder, scan(folder))
-        # Not before: this process has the challenge, and would look for the copy here later.
+        # Copied last: this process has the challenge, and would later look for the copy here.
         _copy_challenge(phase.folder, output, folder)
     return [path for path in phase.manifest.files if path not in known]
 
@@ -118,7 +118,7 @@ def _default_columns(phase: Phase) -> tuple[str, ...]:
 
 
 def _values(phase: Phase, column: str, problems: list[str]) -> list[str]:
-    """Return the value of every case in a column, or the bin that it falls into."""
+    """Return the value of every case in a column, or its bin."""
     for subgroup in phase.config.subgroups:
         if subgroup.column == column and subgroup.bins:
             return _bins(phase, subgroup)

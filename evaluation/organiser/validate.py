@@ -1,4 +1,4 @@
-"""Whether a phase can be hosted: every fault of its folder, and the metrics that are always undefined."""
+"""Validation of a phase: every fault of its folder, and the metrics that are always undefined."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def validate_phase(
 
 
 def _faults_of_keys(phase: Phase) -> list[str]:
-    """Return the names that cannot be keys of metrics.json or that would share one."""
+    """Return the faults of names that cannot be keys of metrics.json or would share one."""
     problems = [
         fault for subgroup in phase.config.subgroups for fault in subgroup_faults(subgroup, phase.cases)
     ]

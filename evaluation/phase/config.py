@@ -39,7 +39,7 @@ def _each_column_once(subgroups: tuple[Subgroup, ...]) -> tuple[Subgroup, ...]:
 
 
 class PhaseConfig(KeyTable):
-    """The keys of `phase.toml`; the descriptions here are what `docs/phase.md` is made of."""
+    """The keys of `phase.toml`; their descriptions generate `docs/phase.md`."""
 
     challenge: Annotated[str, texts(r"[a-z][a-z0-9_]*")] = key(
         "The challenge whose rules apply: the name of a module or folder in `evaluation/challenges/`."

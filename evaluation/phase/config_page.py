@@ -145,6 +145,6 @@ def _toml(value: Any) -> str:
 
 
 def _description(part: Schema, definitions: Mapping[str, Schema]) -> str:
-    """Return the description with each paragraph on one line; a table's may be that of its definition."""
+    """Return the description of a key or of its table's definition, each paragraph on one line."""
     text: str = part["description"] if "description" in part else definitions[_table_of(part)]["description"]
     return re.sub(r"(?<!\n)\n(?!\n)", " ", text)

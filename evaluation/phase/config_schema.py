@@ -12,15 +12,15 @@ from evaluation.phase.validation import schema_of_table
 from evaluation.platform.schema import without_null
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
-# Titles only repeat the names; the others are not the editor's concern.
+# Titles only repeat the names; editors do not use the other keys.
 _LEFT_OUT = ("title", "discriminator")
 
 
 def phase_schema() -> dict[str, Any]:
     """Return the schema; which options are valid depends on the challenge.
 
-    Editors complete and check the keys with it. What depends on the phase's other files or on its tasks, such
-    as the names of metrics, is only checked when the phase is loaded.
+    Editors complete and check the keys with it. Values that depend on other files or on the tasks, such as
+    names of metrics, are only checked when the phase is loaded.
     """
     schema = tidied(schema_of_table(PhaseConfig))
     definitions, conditions = schema.setdefault("$defs", {}), []
@@ -75,7 +75,7 @@ def _declare(
 
 
 def tidied(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return a schema without what is only pydantic's, and without null, which TOML does not have."""
+    """Return a schema without pydantic's own keys, and without null, which TOML does not have."""
     schema = without_null(schema)
     tidy = {key: value for key, value in schema.items() if key not in _LEFT_OUT}
     if tidy.get("default") is None or "$ref" in tidy:
@@ -86,7 +86,7 @@ def tidied(schema: dict[str, Any]) -> dict[str, Any]:
     for key in ("items", "additionalProperties"):
         if isinstance(tidy.get(key), dict):
             tidy[key] = tidied(tidy[key])
-    # What tells the tables of a choice apart is a constant in each of them.
+    # A constant in each table of a choice tells the tables apart.
     alternatives = tidy.pop("oneOf", None) or tidy.get("anyOf")
     if alternatives:
         tidy["anyOf"] = [tidied(part) for part in alternatives]

@@ -35,7 +35,7 @@ def read_configuration(folder: Path, only: str | None = None, file: str = FILE_N
 def chosen_rules(config: PhaseConfig, folder: Path, file: str = FILE_NAME) -> Rules:
     """Return the rules that a configuration chooses or declares. Raises `PhaseError` with every fault.
 
-    ``folder`` is that of the phase, beside which a challenge may be programmed.
+    ``folder`` is the phase folder, beside which a challenge may be programmed.
     """
     load_home(folder, config.challenge, file)
     try:

@@ -13,9 +13,9 @@ from evaluation.phase.cases import Cases
 def with_derived_columns(
     cases: Cases, challenge: Challenge, options: Options, wanted: Collection[str]
 ) -> Cases:
-    """Return the cases with those of the wanted columns that `cases.csv` lacks and the challenge derives.
+    """Return the cases with the wanted columns that the challenge derives and `cases.csv` lacks.
 
-    A column is left out where it cannot be derived, since the table lacks what it follows from.
+    A column is left out if the table lacks the columns that it is derived from.
     """
     known = challenge.derived_columns(options)
     added = {

@@ -1,4 +1,4 @@
-"""The form of a phase as one file for participants: what a check needs, and nothing else."""
+"""The form of a phase as one file for participants, with the data that a check needs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def write_form(form: Form) -> bytes:
     content = {
         "format": FORMAT,
         "form": dataclasses.asdict(form),
-        # They follow from the form, and are written for those who read it.
+        # Follow from the form; written for human readers.
         "limits": dataclasses.asdict(limits_of(form.cases, fields_of(tasks_of_form(form)))),
     }
     return (json.dumps(content, indent=1, ensure_ascii=True, allow_nan=False) + "\n").encode("ascii")
@@ -49,7 +49,7 @@ def read_form(path: Path) -> Form:
     name = path.name
     try:
         data = path.read_bytes()
-        # Rejects duplicate keys, of which pydantic would take the last.
+        # Rejects duplicate keys; pydantic would take the last.
         parse_json(data)
         found = _ADAPTER.validate_json(data.removeprefix(b"\xef\xbb\xbf"))
     except OSError as error:

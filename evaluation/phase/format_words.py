@@ -14,7 +14,7 @@ _MAX_EXAMPLES = 2
 
 
 def format_in_words(form: Form) -> str:
-    """Return, as Markdown, what a submission to a phase must contain; all of it follows from the form."""
+    """Return the required content of a submission to a phase as Markdown, made from the form."""
     challenge = rules_of(form.challenge, form.options).challenge
     tasks = tasks_of_form(form)
     fields = fields_of(tasks)
@@ -35,7 +35,7 @@ def format_in_words(form: Form) -> str:
 
 
 def _inputs(form: Form, fields: Sequence[Field]) -> Iterator[str]:
-    """Yield what an algorithm reads: its input socket and what is provided beside it."""
+    """Yield the inputs of an algorithm in words: its input socket and the data provided with it."""
     yield "## Input"
     yield ""
     sockets = " or ".join(f"`{socket}`" for socket in form.input_sockets)

@@ -27,7 +27,7 @@ def platform_metrics(config: PhaseConfig, challenge: Challenge, tasks: Sequence[
 
 
 def needed_metrics(config: PhaseConfig, challenge: Challenge, tasks: Sequence[Task]) -> set[str]:
-    """Return the metrics without which the leaderboard drops a submission, those of composites included."""
+    """Return the metrics without which the leaderboard drops a submission, also the parts of composites."""
     composites = {composite.name: composite.metrics for composite in challenge.composites}
     wanted = platform_metrics(config, challenge, tasks)
     return {metric for name in wanted for metric in composites.get(name, (name,))}

@@ -63,7 +63,7 @@ def seal(folder: Path, scanned: Manifest) -> Manifest:
 
 
 def _nonce(folder: Path) -> str:
-    """Return the random number of a seal: a new one, or that in the file, which gives equal seals."""
+    """Return the random number of a seal: the one in the file, for equal seals, or a new one."""
     try:
         kept = (folder / NONCE).read_text(encoding="ascii").strip()
     except FileNotFoundError:
@@ -118,7 +118,7 @@ def verify(folder: Path, manifest: Manifest) -> None:
 
 
 def has_sealed_tables(folder: Path, manifest: Manifest) -> bool:
-    """Return whether the tables of a phase folder, its configuration among them, are those of its seal."""
+    """Return whether the tables and the configuration of a phase folder match its seal."""
     return all(
         _is_sealed(folder, path, manifest) if path in manifest.files else not (folder / path).exists()
         for path in _TABLES

@@ -18,7 +18,7 @@ _DELIMITERS = (",", ";", "\t")
 
 
 class TableRow(NamedTuple):
-    """One row: the line on which it ends, its stripped cells by column, and the faults of its table."""
+    """A row of a table: its last line, its stripped cells by column, and the faults of the table."""
 
     file: str
     line: int
@@ -71,9 +71,9 @@ def organiser_table(
     holds: str | None = None,
     exported: bool = False,
 ) -> Iterator[OrganiserTable]:
-    """Yield the table in a csv file; on leaving, raise its faults and those that were added meanwhile.
+    """Yield the table in a csv file; on leaving, raise its faults and all that were added to it.
 
-    Further columns are allowed, also without a name. ``holds`` names what a row is ("case") if at least one
+    Further columns are allowed, also without a name. ``holds`` is the word for a row ("case") if at least one
     row is needed. A file ``exported`` by other software may be delimited by semicolons or tabs and may write
     the names of required and optional columns in any letter case. Blank rows are ignored. Raises `PhaseError`
     with every fault, such as missing or duplicate columns and rows with a wrong number of cells.

@@ -43,7 +43,7 @@ Source = Literal["image", "tarball", "folder"]
 
 @dataclass(frozen=True)
 class Phase:
-    """One test set of a challenge with its rules; ``source`` is where its folder came from."""
+    """One test set of a challenge with its rules; ``source`` is the origin of its folder."""
 
     folder: Path
     config: PhaseConfig
@@ -59,7 +59,7 @@ class Phase:
 
     @cached_property
     def form(self) -> Form:
-        """What participants may know of the phase; it holds no label."""
+        """The public part of the phase, without labels."""
         return Form(
             challenge=self.challenge.name,
             phase=self.config.name,
@@ -82,7 +82,7 @@ class Phase:
 
     @property
     def missing(self) -> str:
-        """How an incomplete submission is treated: "reject" or "worst"."""
+        """Treatment of an incomplete submission: "reject" or "worst"."""
         return self.config.missing or self.challenge.missing
 
     @property
@@ -113,8 +113,7 @@ def load_phase(folder: Path, manifest: Manifest | None = None, source: Source = 
 def load_phase_to_verify(folder: Path, source: Source = "folder") -> Phase:
     """Return the sealed phase in a folder, as `load_phase` does; `Phase.verify_seal` is left to the caller.
 
-    The tables have been compared with the seal, but not yet the names and sizes of the other files: listing
-    ten thousand of them takes as long as all the rest.
+    The tables have been compared with the seal, but not the names and sizes of the other files.
     """
     if not folder.is_dir():
         raise PhaseError(f"{folder}: is not a folder")
@@ -122,7 +121,7 @@ def load_phase_to_verify(folder: Path, source: Source = "folder") -> Phase:
     if has_sealed_tables(folder, manifest):
         with suppress(PhaseError):
             return replace(_load(folder, manifest, source), seal_is_verified=False)
-    return load_phase(folder, source=source)  # tells all that is wrong
+    return load_phase(folder, source=source)  # raises every fault
 
 
 def _load(folder: Path, manifest: Manifest, source: Source) -> Phase:
@@ -136,7 +135,7 @@ def _load(folder: Path, manifest: Manifest, source: Source) -> Phase:
     except PhaseError as error:
         problems += error.problems
         try:
-            # With the options' defaults, the faults elsewhere are found at the same time.
+            # With default options, faults elsewhere are found as well.
             rules = rules_of(config.challenge, {})
         except (PhaseError, InvalidTableError):
             raise PhaseError(*problems, *_faults_of_cases(folder)) from None
@@ -173,7 +172,7 @@ def _in_config(error: PhaseError) -> list[str]:
 
 
 def _faults_of_cases(folder: Path, form_columns: Sequence[FormColumn] = ()) -> tuple[str, ...]:
-    """Return the faults of the case table alone, to be listed with those of the configuration."""
+    """Return the faults of the case table alone, to be listed beside faults of the configuration."""
     try:
         read_cases(folder, form_columns)
     except PhaseError as error:

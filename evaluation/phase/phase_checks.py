@@ -1,4 +1,4 @@
-"""What is wrong with a configuration, given the tasks that it chooses and the case table."""
+"""Faults of a configuration, given the tasks that it chooses and the case table."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from evaluation.phase.config import FILE_NAME, PhaseConfig
 
 
 def unknown_metrics(config: PhaseConfig, challenge: Challenge, tasks: tuple[Task, ...]) -> list[str]:
-    """Return a fault for every key that names a metric which the phase does not have."""
+    """Return a fault for every key that names an unknown metric."""
     known = [*metrics_of(tasks), *(composite.name for composite in challenge.composites_of(tasks))]
     named = {
         "score": [config.score] if config.score else [],
@@ -48,7 +48,7 @@ def unknown_tasks(config: PhaseConfig, tasks: tuple[Task, ...]) -> list[str]:
 
 
 def faults_of_sockets(config: PhaseConfig, tasks: tuple[Task, ...]) -> list[str]:
-    """Return the sockets of unknown fields, and the fields for which the platform has no kind of socket."""
+    """Return a fault for every socket of an unknown field, and for every field without a socket."""
     fields = fields_of(tasks)
     known = [field.name for field in fields]
     return [
@@ -63,7 +63,7 @@ def faults_of_sockets(config: PhaseConfig, tasks: tuple[Task, ...]) -> list[str]
 
 
 def impossible_methods(config: PhaseConfig, tasks: tuple[Task, ...], cases: Cases) -> list[str]:
-    """Return a fault for every metric whose intervals cannot be computed by the chosen method."""
+    """Return a fault for every metric that does not support its chosen interval method."""
     metrics, clustered = metrics_of(tasks), CLUSTER_COLUMN in cases.columns
     problems = []
     for name, method in config.interval_methods.items():

@@ -1,4 +1,4 @@
-"""How many decimals of each figure the public sees."""
+"""The number of decimals of each published figure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evaluation.phase.config import PhaseConfig
 
 @dataclass(frozen=True)
 class Digits:
-    """The decimals of a metric's values, and those of its intervals and of its spread over the cases."""
+    """The numbers of decimals of a metric's value, and of its intervals and its spread over the cases."""
 
     value: int
     spread: int
@@ -25,7 +25,7 @@ def digits_of(config: PhaseConfig, name: str) -> Digits:
 
 
 def rounded_estimates(estimates: Estimates, config: PhaseConfig) -> Estimates:
-    """Return the figures of all tasks as the public sees them."""
+    """Return the figures of all tasks, rounded for publication."""
     return {
         task: {
             name: _rounded_estimate(figures, digits_of(config, f"{task}.{name}"))
@@ -36,7 +36,7 @@ def rounded_estimates(estimates: Estimates, config: PhaseConfig) -> Estimates:
 
 
 def rounded_values(values: dict[str, float], task: str, config: PhaseConfig) -> dict[str, float]:
-    """Return values of a task's metrics, by name, as the public sees them."""
+    """Return values of a task's metrics, by name, rounded for publication."""
     return {name: round(value, digits_of(config, f"{task}.{name}").value) for name, value in values.items()}
 
 
@@ -48,9 +48,9 @@ def _rounded_estimate(estimate: Estimate, digits: Digits) -> Estimate:
 
 
 def _rounded(figure: Any, digits: int) -> Any:
-    """Return a number, an interval or several by name with so many decimals.
+    """Return a number, an interval or several by name, rounded to ``digits`` decimals.
 
-    An interval is rounded outwards, so that it never leaves its value out.
+    An interval is rounded outwards, so that it contains its value.
     """
     if isinstance(figure, float):
         return round(figure, digits)
@@ -58,12 +58,12 @@ def _rounded(figure: Any, digits: int) -> Any:
         return {name: _rounded(item, digits) for name, item in figure.items()}
     if isinstance(figure, ConfidenceInterval):
         lower, upper = -_rounded_up(-figure.lower, digits), _rounded_up(figure.upper, digits)
-        # Of the published ends: that of the exact ones would tell more of both.
+        # Half of the published length: the exact one would reveal more digits of both ends.
         return replace(figure, lower=lower, upper=upper, half_width=round((upper - lower) / 2, digits))
     return figure
 
 
 def _rounded_up(value: float, digits: int) -> float:
-    # What a binary fraction lacks or has too much of a decimal one is no reason to step on.
+    # The error of a binary fraction is no reason for another step.
     rounded: float = math.ceil(round(value * 10**digits, 6)) / 10**digits
     return rounded

@@ -26,7 +26,7 @@ _TABLE = "cases.csv"
 class ReferenceFiles:
     """The reference files: their folder, digests by path, and paths by field and case name.
 
-    Of a field that is a table of rows, all cases have the same path.
+    All cases of a field in a table of rows have the same path.
     """
 
     folder: str
@@ -59,7 +59,7 @@ class OpenReference:
     def open(self, path: str, limit_bytes: int) -> Iterator[FileStream]:
         """Yield a reference file to be read in pieces, and compute its digest meanwhile.
 
-        The rest of the file is read on leaving. Raises `PhaseError` then if the digest is not the sealed one.
+        The rest of the file is read on leaving. Raises `PhaseError` then if the digest differs from the seal.
         """
         digest = hashlib.sha256()
         with FileStream(self._files.folder, path, _MAX_FILE_BYTES, digest.update) as stream:
@@ -103,9 +103,9 @@ class OpenReference:
         return found
 
     def small_values(self, cases: Sequence[CaseForm], rows: Sequence[CaseRow]) -> list[dict[str, Any]]:
-        """Return of several cases the values that can be read together, by field; others are left out.
+        """Return the values of several cases by field, as far as they can be read together.
 
-        A value that may be at fault is left out too: reading it by itself (`value`) tells what is wrong.
+        A value that may be at fault is left out, too: `value` reads it alone and raises the fault.
         """
         found: list[dict[str, Any]] = [{} for _ in cases]
         for name, field in self.fields.items():
@@ -122,7 +122,7 @@ class OpenReference:
         return found
 
     def _sources(self, field: AnyField, cases: Sequence[CaseForm], rows: Sequence[CaseRow]) -> list[Source]:
-        """Return where the values of several cases lie. Raises `KeyError` where one has none."""
+        """Return the sources of the values of several cases. Raises `KeyError` if a case has none."""
         location = field.reference.location
         if isinstance(location, CaseColumns):
             texts = chosen_cells([row.cells for row in rows], location.columns)
@@ -170,9 +170,9 @@ def cells_of(location: CaseColumns, row: CaseRow) -> CellsSource:
 
 
 def rows_of_cases(folder: Path, location: TableRows, cases: Iterable[str]) -> dict[str, RowsSource]:
-    """Return the rows of a reference table by the names of the cases, of which some may have none.
+    """Return the rows of a reference table by case name; a case may have no row.
 
-    Raises `PhaseError` listing every fault, among them rows of other cases.
+    Raises `PhaseError` listing every fault, also rows of unknown cases.
     """
     names = {name_key(case): case for case in cases}
     rows: dict[str, list[tuple[int, tuple[str, ...]]]] = {case: [] for case in names.values()}

@@ -1,4 +1,4 @@
-"""The reference file of every case: which there are, and which are missing, duplicate or unmatched."""
+"""The reference file of every case, and faults of missing, duplicate and unmatched files."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def known_challenges() -> tuple[str, ...]:
 
 
 def challenge_named(name: str) -> Challenge:
-    """Return the challenge of that name, bundled or loaded. Raises `PhaseError` for an unknown one."""
+    """Return a challenge by name, bundled or loaded. Raises `PhaseError` for an unknown name."""
     if name not in known_challenges():
         if (at_home := home.loaded(name)) is not None:
             return at_home
@@ -44,7 +44,7 @@ def challenge_named(name: str) -> Challenge:
 def load_home(folder: Path, name: str, file_name: str) -> None:
     """Load the challenge that is programmed beside a phase folder, unless the phase's is a bundled one.
 
-    Raises `PhaseError` if it cannot be loaded or has another name than ``name``, that in ``file_name``.
+    Raises `PhaseError` if it cannot be loaded or its name differs from ``name``, given in ``file_name``.
     """
     file = home.find_file(folder)
     if file is None or name in known_challenges():
@@ -69,10 +69,9 @@ class Rules:
 
 
 def rules_of(name: str, options: Mapping[str, Any]) -> Rules:
-    """Return the rules of the challenge of that name, or of the one that the options declare.
+    """Return the rules of a named challenge, or of the one that the options declare.
 
-    Raises `PhaseError` for an unknown name and a faulty declaration, `InvalidTableError` for options that
-    do not fit.
+    Raises `PhaseError` for an unknown name and a faulty declaration, `InvalidTableError` for faulty options.
     """
     challenge = challenge_named(name)
     chosen = read_table(challenge.options, options)

@@ -1,4 +1,4 @@
-"""The scores of a submission, and how `cases.json`, the organiser's file of them, is written and read."""
+"""The scores of a submission, and the content of `cases.json`, the organiser's file of them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from evaluation.phase.validation import read_table
 class Scores:
     """The scores of a submission: per task a case table, and the outcome of every case.
 
-    ``run_seconds`` is how long the algorithm ran for each case; empty where no algorithm was run.
+    ``run_seconds`` is the algorithm's run time for each case; empty without an algorithm.
     """
 
     phase: Phase
@@ -52,7 +52,7 @@ class RecordedColumns:
         return group_values(self.subgroup(column), self.labels(column))
 
     def subgroup(self, column: str) -> Subgroup:
-        """Return how a column is divided: as the phase says, else by its values."""
+        """Return the division of a column: the phase's, else by its values."""
         return self.subgroups.get(column) or Subgroup(column=column)
 
 
@@ -170,7 +170,7 @@ def _recorded(value: Any) -> Any:
 
 
 def _rows(recorded: list[Row]) -> list[Row]:
-    """Return the rows of a file, with the undefined values (NaN) that are left out of it."""
+    """Return the rows of a file, with NaN for the undefined values that the file leaves out."""
     columns = tuple(dict.fromkeys(itertools.chain.from_iterable(recorded)))
     if all(_is_as_it_was([row.get(column) for row in recorded]) for column in columns):
         return recorded
@@ -178,12 +178,12 @@ def _rows(recorded: list[Row]) -> list[Row]:
 
 
 def _is_as_it_was(column: list[Any]) -> bool:
-    """Return whether a column was written as it was, and no value of it was left out."""
+    """Return whether a column was written unchanged and without gaps."""
     return {float, int, bool}.issuperset(map(type, column))
 
 
 def restored_value(value: Any) -> Any:
-    """Return a value of a case as it was before it was written, see `case_records`."""
+    """Return a recorded value of a case in its original form, see `case_records`."""
     if isinstance(value, str):
         return float(value)
     if isinstance(value, dict) and value.keys() == {"shape"}:

@@ -78,8 +78,8 @@ class ArchiveSample:
     ) -> list[Path]:
         """Write the phase and its submissions case by case, and return their folders.
 
-        ``draw`` takes a case's position and returns the case, and what a submission of a quality predicts for
-        it: drawn when it is written, so that one prediction at a time is in memory.
+        ``draw`` takes a case's position and returns the case and a function from a quality to its prediction,
+        so that one prediction at a time is in memory.
         """
         writers = {
             quality: ArchiveWriter(

@@ -1,4 +1,4 @@
-"""Algorithm phases: the jobs of `predictions.json`, each of which ran on one image or one stack of images.
+"""Algorithm phases: the jobs of `predictions.json`, each run on one image or one stack of images.
 
 The files that a job wrote are opened later, when its cases are scored.
 """
@@ -24,7 +24,7 @@ _MAX_FILE_BYTES = 1 << 27
 _JOB_ALLOWANCE = 1 << 16
 _SPARE_VALUES = 10_000
 _VALUES_PER_ENTRY = 400
-# Values in the list of jobs may on average have this share of what a single one may have.
+# Values in the list of jobs may on average have this share of a single value's limit.
 _SHARE_OF_MOST = 0.1
 
 
@@ -44,7 +44,7 @@ class _Targets:
 
 
 class _Wanted:
-    """The fields of which cases have a value, with the slugs of their sockets in this phase."""
+    """The fields of the phase, with the slugs of their sockets."""
 
     def __init__(self, form: Form, fields: Sequence[Field]) -> None:
         self._sockets = [(field, form.sockets.get(field.name, field.socket.slug)) for field in fields]
@@ -62,7 +62,7 @@ class _Wanted:
         ]
 
     def by(self, position: int, sources: dict[str, Source]) -> dict[str, Source]:
-        """Return those of the sources of a job that a case has; all cases of a job share what is the same."""
+        """Return the sources of a job that a case has; cases of a job share equal results."""
         if self._everywhere:
             return sources
         return {name: source for name, source in sources.items() if self._cases[name][position]}
@@ -113,7 +113,7 @@ def index_algorithm(folder: Path, form: Form, tasks: Sequence[Task]) -> Submissi
 
 
 def _max_values(form: Form, fields: Sequence[Field]) -> int:
-    """Return how many commas and opening brackets the list of jobs may have, with the values in it."""
+    """Return the maximum number of commas and opening brackets in the list of jobs, values included."""
     in_a_job = [
         max(_VALUES_PER_ENTRY, round(field.kind.max_json_values * _SHARE_OF_MOST)) for field in fields
     ]
@@ -138,8 +138,8 @@ def _name(form: Form, targets: _Targets, key: str) -> str:
 def _target(job: Job, form: Form, targets: _Targets) -> str:
     """Return the key of the case of a job: the name of its input image, or else of its input file.
 
-    Jobs of one phase may have different sets of inputs. Of several input images, those count whose socket
-    the phase names, else those named like a case.
+    Jobs of one phase may have different sets of inputs. Among several input images, those with a socket that
+    the phase names count, else those named like a case.
     """
     wanted = [item for item in job.inputs if not form.input_sockets or item.slug in form.input_sockets]
     named = [(item.slug, item.image) for item in wanted if item.image is not None] or [

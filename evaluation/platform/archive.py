@@ -73,7 +73,7 @@ def _known_folders(fields: Sequence[Field]) -> set[str]:
 
 
 def _lost_folder(fields: Sequence[Field], listing: Listing) -> str:
-    """Return the folder, with its slash, that all files of a format share and that the platform has stripped.
+    """Return the common folder of all files of a format, with its slash, which the platform has stripped.
 
     If a phase asks only for ``disc/<image>.png``, its files arrive without the folder.
     """

@@ -1,4 +1,4 @@
-"""Tables of an archive: which cells or rows belong to which case."""
+"""Tables of an archive, whose cells or rows are matched to cases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What participant, public and organiser see of one run of the container on the platform."""
+"""Views of participant, public and organiser on one run of the container on the platform."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def recorded_run(folder: Path) -> ContainerRun:
 
 
 def views_of(run: ContainerRun, settings: Mapping[str, Any]) -> Views:
-    """Return what each audience sees of a run under a phase's settings on the platform."""
+    """Return the lines that each audience sees of a run under a phase's settings on the platform."""
     errors, log = run.stderr[-_LINES_KEPT:], run.stdout[-_LINES_KEPT:]
     try:
         metrics = _metrics(run, errors)

@@ -13,8 +13,8 @@ from evaluation.platform.result_file import as_written
 def csv_bytes(rows: Sequence[Mapping[str, Any]]) -> bytes:
     """Return rows by column as UTF-8 csv with a header and Unix line ends.
 
-    The columns are those of all rows, in the order in which they first occur. Floats have as many digits as
-    in `metrics.json`; a value that is None or absent is an empty cell.
+    Columns stand in the order in which they first occur in any row. Floats have as many digits as in
+    `metrics.json`; a value that is None or absent is an empty cell.
     """
     text = io.StringIO(newline="")
     columns = list(dict.fromkeys(name for row in rows for name in row))

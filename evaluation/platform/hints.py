@@ -23,7 +23,7 @@ def hint_of_image(name: str) -> str | None:
 
 
 def hint_of_absence(layout: Files | TableColumns | TableRows, files: Sequence[str]) -> str | None:
-    """Return a hint on what was submitted instead of a missing folder or table, None without a likely one.
+    """Return a hint on files submitted in place of a missing folder or table, None without a likely mistake.
 
     ``files`` are the paths of all submitted files.
     """

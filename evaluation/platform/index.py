@@ -17,10 +17,9 @@ Sources = list[dict[str, Source]]
 class SubmissionIndex:
     """Sources by field for every case of the form, in its order, and the faults found on the way.
 
-    ``root`` is the folder to which the paths of sources are relative. ``tasks`` are those in which the
-    submission takes part: an optional task without any submitted value is left out. ``notices`` are remarks
-    for participants that are no faults. ``run_seconds`` is how long the
-    algorithm ran for each case, None if that is unknown.
+    ``root`` is the folder to which the paths of sources are relative. ``tasks`` are the tasks that the
+    submission enters, without optional tasks that have no value. ``notices`` are remarks for participants
+    that are no faults. ``run_seconds`` is the algorithm's run time for each case, None if unknown.
     """
 
     root: str
@@ -32,7 +31,7 @@ class SubmissionIndex:
 
 
 def participating(form: Form, tasks: Sequence[Task], sources: Sources) -> tuple[Task, ...]:
-    """Return the tasks without the optional ones for which nothing was submitted."""
+    """Return the tasks without the optional ones that have no submitted value."""
     return tuple(
         task
         for task in tasks
@@ -42,7 +41,7 @@ def participating(form: Form, tasks: Sequence[Task], sources: Sources) -> tuple[
 
 
 def fault_of_no_task(file: str, tasks: Sequence[Task], present: Sequence[Task]) -> tuple[Fault, ...]:
-    """Return the fault of a submission that takes part in no task; ``file`` is what should hold one."""
+    """Return the fault of a submission that takes part in no task; ``file`` is its place."""
     if present:
         return ()
     titles = ", ".join(task.title for task in tasks)

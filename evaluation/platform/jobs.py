@@ -39,8 +39,7 @@ class JobOutput(NamedTuple):
 class Job(NamedTuple):
     """One run of the algorithm; ``pk`` is the platform's key and the name of the job's folder.
 
-    ``outputs`` are by the slugs of their sockets. ``seconds`` is how long it ran, None if the platform does
-    not say.
+    ``outputs`` are by the slugs of their sockets. ``seconds`` is the run time, None if unknown.
     """
 
     pk: str

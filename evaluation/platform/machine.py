@@ -33,9 +33,9 @@ NO_ISOLATION = (
 
 
 def worker_count(wanted: int | None = None) -> int:
-    """Return how many workers to run: those wanted, by default one per processor that this process may use.
+    """Return the number of workers: ``wanted``, by default one per processor that this process may use.
 
-    0, where workers cannot be isolated: all cases are then run in this process.
+    0 if workers cannot be isolated; all cases then run in this process.
     """
     if not CAN_ISOLATE:
         return 0
@@ -62,9 +62,9 @@ def require_memory() -> None:
 
 
 def worker_memory(workers: int, wanted_mb: int | None) -> int | None:
-    """Return the bytes that one worker may use: what the phase says, else an even share of what is granted.
+    """Return the memory limit of a worker in bytes: the phase's, else an even share of the granted memory.
 
-    None for no workers, whose limit would be this process's own.
+    None without workers, since the limit would apply to this process.
     """
     if workers == 0:
         return None
@@ -74,7 +74,7 @@ def worker_memory(workers: int, wanted_mb: int | None) -> int | None:
 
 
 def held_memory() -> int:
-    """Return how many bytes of what was read may be kept until it is scored."""
+    """Return how many bytes of values may be kept until they are scored."""
     return min(_MAX_HELD_BYTES, _granted_memory() // 8) if CAN_ISOLATE else _MAX_HELD_BYTES
 
 

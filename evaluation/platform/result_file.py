@@ -26,7 +26,7 @@ FILE_NAME = "metrics.json"
 
 @dataclass(frozen=True)
 class PhaseSection:
-    """Which phase this is a result of; ``manifest`` is the digest of the seal of its reference."""
+    """The phase of a result; ``manifest`` is the digest of the seal of its reference."""
 
     challenge: str
     name: str
@@ -100,11 +100,11 @@ def plain_key(text: str) -> str:
 def render(content: Any, organisers: bool = False, rounded: bool = True, compact: bool = False) -> bytes:
     """Return content, mappings or dataclasses, as JSON that the platform accepts.
 
-    Floats are rounded to 12 significant digits, −0.0 becomes 0.0, absent values (None) are left out.
-    Raises `ValueError` for what the platform cannot look up or store: a key with a dot, a number that is not
+    Floats are rounded to 12 significant digits, −0.0 becomes 0.0, absent values (None) are left out. Raises
+    `ValueError` for content that the platform cannot look up or store: a key with a dot, a number that is not
     finite, a text with control characters. With ``organisers``, any key and text is allowed. Without
-    ``rounded``, all digits are kept, so that figures can be computed again from the file. ``compact``: on
-    one line, which is written twenty times as fast.
+    ``rounded``, all digits are kept, so that figures can be computed again from the file. ``compact``: on one
+    line, twenty times faster.
     """
     try:
         plain = _plain(content, organisers, as_written if rounded else _as_given)
@@ -123,7 +123,7 @@ class _UnfitError(Exception):
 
 
 def _plain(value: Any, organisers: bool, number: Callable[[float], float]) -> Any:
-    # A leaderboard has a million values: the frequent types come first, and paths are made for faults alone.
+    # A leaderboard has a million values: frequent types come first, and only faults make paths.
     if isinstance(value, float):
         if not math.isfinite(value):
             raise _UnfitError(f"{value} is not finite")
@@ -184,7 +184,7 @@ def as_written(value: float) -> float:
 
 
 def as_written_values(values: ArrayLike) -> NDArray[np.float64]:
-    """Return an array of numbers as `metrics.json` holds them, so that ties are the same.
+    """Return an array of numbers as `metrics.json` holds them, with the same ties.
 
     Equal to `as_written` of every number; NaN and infinity stay.
     """
@@ -193,11 +193,11 @@ def as_written_values(values: ArrayLike) -> NDArray[np.float64]:
     ordinary = (magnitude >= _SMALLEST_ORDINARY) & (magnitude < 10.0**SIGNIFICANT_DIGITS)
     with np.errstate(divide="ignore", invalid="ignore"):
         exponent = np.floor(np.log10(magnitude))
-    # A whole number over an exact power of ten is the float that is nearest to the decimal.
+    # A whole number over an exact power of ten is the float nearest to the decimal.
     power = _POWERS[np.where(ordinary, SIGNIFICANT_DIGITS - 1 - exponent, 0).astype(np.int64)]
     scaled = given * power
     written = np.asarray(np.rint(scaled) / power + 0.0)
-    # Of a number close to the middle of two decimals, the product may be on the wrong side.
+    # If a number lies close to the middle of two decimals, the product may be on the wrong side.
     with np.errstate(invalid="ignore"):
         unclear = np.abs(scaled - np.floor(scaled) - 0.5) < _UNCLEAR
     for position in np.flatnonzero((~ordinary | unclear) & (magnitude > 0) & np.isfinite(given)):

@@ -41,7 +41,7 @@ class ArchiveWriter:
                 self._rows.setdefault(item.name, []).extend([case, *cells] for cells in rows)
 
     def close(self) -> None:
-        """Write the tables; fields with one row for each case may share one."""
+        """Write the tables; fields with one row per case may share a table."""
         shared: dict[tuple[str, str], list[Field]] = {}
         for item in self.fields:
             if isinstance(item.archive, Files) or item.name not in self._rows:

@@ -66,7 +66,7 @@ def unpacked(submission: Path, max_bytes: int = MAX_SUBMISSION_BYTES) -> Iterato
 def unpack(submission: Path, folder: Path, max_bytes: int = MAX_SUBMISSION_BYTES) -> None:
     """Unpack a zip, or copy a csv file, into an empty folder.
 
-    Raises `FormFault`, and `OSError` for what is the machine's fault, such as a full disk.
+    Raises `FormFault`, and `OSError` for a fault of the machine, such as a full disk.
     """
     if submission.suffix.casefold() == ".csv":
         shutil.copyfile(submission, folder / BARE_TABLE)
@@ -92,7 +92,7 @@ def unpack(submission: Path, folder: Path, max_bytes: int = MAX_SUBMISSION_BYTES
 
 
 def _members(entries: Sequence[zipfile.ZipInfo], name: str, max_bytes: int) -> list[_Member]:
-    """Return the files of a zip without common leading folders. Raises `FormFault` with what is unsafe."""
+    """Return the files of a zip without common leading folders. Raises `FormFault` for unsafe entries."""
     files = [entry for entry in entries if not entry.is_dir() and not _SKIPPED.search(entry.filename)]
     if not files:
         raise FormFault(Fault(FaultKind.MISSING, name, "a zip archive that holds files", "none"))
@@ -115,7 +115,7 @@ def _members(entries: Sequence[zipfile.ZipInfo], name: str, max_bytes: int) -> l
 
 
 def _unstorable(members: Sequence[_Member], folder: Path) -> list[Fault]:
-    """Return the files that this system cannot store, or not beside each other, though Linux can."""
+    """Return faults of files that Linux can store and this system cannot, alone or beside each other."""
     faults = []
     if _IS_WINDOWS:
         faults += [

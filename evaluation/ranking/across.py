@@ -1,4 +1,4 @@
-"""What the rankings of several tasks or phases have in common: consensus, agreement, and a dendrogram."""
+"""Rankings of several tasks or phases compared: consensus, agreement, and a dendrogram."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class AcrossRankings:
 
 
 def across_rankings(teams: Sequence[str], rankings: Mapping[str, Sequence[int]]) -> AcrossRankings | None:
-    """Return what rankings have in common; None with fewer than two rankings or two common teams.
+    """Return the comparison of rankings; None with fewer than two rankings or two common teams.
 
     rankings: places by name, in the order of the teams, 0 for a team without a place.
     """
@@ -85,7 +85,7 @@ def dendrogram(names: Sequence[str], taus: NDArray[np.float64]) -> tuple[Merge, 
 
     taus: shape (rankings, rankings); an undefined τ-b (NaN) counts as 0. Source: Wiesenfarth et al. 2021.
     """
-    # Imported when needed: it takes longer than most rankings.
+    # Imported here, since it takes longer than most rankings.
     from scipy.cluster.hierarchy import linkage
 
     distances = 1 - np.nan_to_num(taus)[np.triu_indices(len(names), 1)]

@@ -1,4 +1,4 @@
-"""What is computed from the results per case: intervals, tests, stability, difficulty, annotators."""
+"""Statistics from the results per case: intervals, tests, stability, difficulty, annotators."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Analysis:
 
     @property
     def too_many_to_compare(self) -> bool:
-        """Whether all pairs of teams are only compared when this is asked for."""
+        """Whether tests of pairs are left out: there are many teams and no request for tests."""
         return self._choices.tests is not True and len(self._ranked) > _MAX_TESTED
 
     def interval(self, team: str, metric: str) -> Interval | None:

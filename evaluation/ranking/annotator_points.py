@@ -27,11 +27,11 @@ FloatArray = NDArray[np.float64]
 class AnnotatorPoint:
     """A team at the operating point of an annotator, on the cases that the annotator read.
 
-    ``team_sensitivity`` is the highest over thresholds whose specificity reaches the annotator's;
-    ``difference``: the team's minus the annotator's, with the interval over resampled cases, where the
-    threshold and the annotator's figures are found anew. ``only_team``, ``only_annotator``: the positives
-    that one of them alone detects. ``p_holm`` is corrected for all ranked teams and annotators; teams that
-    are not ranked are a family of their own.
+    ``team_sensitivity`` is the highest over thresholds that reach the annotator's specificity;
+    ``difference``: the team's minus the annotator's, with an interval over resampled cases, each with its own
+    threshold and annotator's figures. ``only_team``, ``only_annotator``: the positives that only one of them
+    detects. ``p_holm`` is corrected for all ranked teams and annotators; unranked teams are a separate
+    family.
     """
 
     annotator: str
@@ -60,9 +60,9 @@ def annotator_points(
     resampling: Resampling,
     choice: TestChoice,
 ) -> tuple[AnnotatorPoint, ...]:
-    """Return every team at every annotator's specificity; nothing without annotators.
+    """Return every team's point at every annotator's specificity; nothing without annotators.
 
-    read: columns by annotator; those that are no decisions are left out. An annotator without a positive or
+    read: columns by annotator; columns other than decisions are left out. An annotator without a positive or
     without a negative has no operating point.
     """
     if read is None:
@@ -99,7 +99,7 @@ class _Compared:
         """Return which positives the team detects, shape (rows, positives).
 
         weights: of cases, shape (rows, cases). A positive is detected where the negatives that score less
-        weigh at least as much as those that the annotator calls negative: the specificity is then reached.
+        weigh at least as much as the annotator's true negatives, so that the specificity is reached.
         """
         negative = np.flatnonzero(~self.positive)
         order = negative[np.argsort(self.score[negative], kind="stable")]
@@ -155,8 +155,8 @@ def _test(
 ) -> PairTest:
     """Return the paired test of two detections of the same positives, at the team's threshold.
 
-    The threshold depends on the negatives alone, so that McNemar's exact test of the positives holds given
-    them. Where positives belong together, units are exchanged as a whole.
+    McNemar's exact test of the positives, since the threshold depends on the negatives alone. Where positives
+    belong together, units are exchanged as a whole.
     """
     if units is not None:
         columns = np.stack([by_team, by_annotator]).astype(np.float64)
@@ -168,7 +168,7 @@ def _test(
 def mcnemar_p(first_alone: int, second_alone: int) -> float:
     """Return the two-sided exact p of McNemar's test: twice the smaller tail of the binomial law, at most 1.
 
-    first_alone, second_alone: how many cases only the one and only the other detects; 1.0 without any.
+    first_alone, second_alone: the cases that only the first or only the second detects; 1.0 without any.
     Source: McNemar 1947, Psychometrika 12:153.
     """
     total = first_alone + second_alone

@@ -22,8 +22,8 @@ Scores = Mapping[str, Mapping[str, float]]
 class Beside:
     """A team or an annotator in one metric; ``rank`` 1 is the best.
 
-    The ranked teams alone are counted: ``teams_better`` of them are better, and so on, itself left out. The
-    rank of an annotator, or of a team that is not ranked, is the one it would take if it alone joined them.
+    ``teams_better`` and so on count ranked teams other than itself. An annotator or unranked team has the
+    rank that it would take if it alone joined the ranked teams.
     """
 
     metric: str
@@ -41,7 +41,7 @@ def read_annotator_scores(path: Path, metrics: Collection[str]) -> Scores:
 
     The file is long, with the columns annotator, task, metric and value, as `fuse` writes it, or wide, with
     the column annotator and one for each "task.metric". Empty values are left out. Raises `PhaseError` with
-    every fault; a metric that is not in ``metrics`` is one.
+    every fault, such as a metric that is not in ``metrics``.
     """
     with organiser_table(path, (ANNOTATOR,), holds=ANNOTATOR) as table:
         found: dict[str, dict[str, float]] = {}

@@ -66,7 +66,7 @@ def place_teams(
     values: by metric, shape (resamples, teams), NaN where a team lacks the metric. A team is ranked in every
     metric and leaderboard for which it has all required values. A metric of the scheme that is not in
     ``values`` is missing for all teams. better: the direction of every metric in ``values``.
-    Raises ValueError where no metric of the scheme is given, and for weights whose sums exceed 62 bits.
+    Raises ValueError where no metric of the scheme is given, and for weights that sum to more than 62 bits.
     """
     given = {
         metric: np.asarray(values[metric], dtype=np.float64) for metric in scheme.metrics if metric in values
@@ -132,7 +132,7 @@ def _board(
 
 
 def _break_ties(places: IntArray, order: IntArray, present: NDArray[np.bool_]) -> IntArray:
-    """Return places in which equal ones are ordered by another ranking; teams without it come last."""
+    """Return places with ties broken by another ranking; teams without it come last."""
     teams = places.shape[1]
     last = np.where(order == NO_PLACE, teams + 1, order)
     return ranks_of_keys(places * (teams + 2) + last, present)

@@ -24,10 +24,10 @@ def figures_of_cases(
     resampling: Resampling,
     are_few: bool,
 ) -> OrganiserPart:
-    """Return the figures of single cases but for their influence; none where no results per case are known.
+    """Return the figures of single cases without their influence; none without results per case.
 
-    ranked: the teams with a place; chosen: all that are listed. are_few: whether the teams are so few that
-    the classifiers of a challenge are tested without being asked for.
+    ranked: the teams with a place; chosen: all listed teams. are_few: whether the teams are few enough to
+    test the challenge's classifiers without a request.
     """
     if results.cases is None:
         return OrganiserPart()

@@ -1,6 +1,6 @@
-"""What a report for the organiser shows of single cases: values, ROC and free-response curves of every team.
+"""Single cases in the organiser's report: values, ROC and free-response curves of every team.
 
-All reveal labels: a step of a curve is a case of one class, or an object.
+All reveal labels: each step of a curve is a case of one class, or an object.
 """
 
 from __future__ import annotations

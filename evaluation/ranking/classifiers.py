@@ -1,4 +1,4 @@
-"""Columns of every team that are classifiers beside its likelihood, as the cup-to-disc ratio of its masks.
+"""Further classifiers of every team beside its likelihood, such as the cup-to-disc ratio of its masks.
 
 Source: Orlando et al. 2020 (REFUGE), section 4.1, Table 4 and Figure 5, and section 5.3.
 """
@@ -42,8 +42,8 @@ class ClassifierValue:
 class ClassifierTest:
     """The test of the areas under the curves of two classifiers of one team; ``difference``: first − second.
 
-    ``p_holm`` is corrected for the teams that answer the same question; teams that are not ranked are a
-    family of their own.
+    ``p_holm`` is corrected for all ranked teams with the same two classifiers; unranked teams are a separate
+    family.
     """
 
     metric: str
@@ -85,10 +85,10 @@ def classifiers_of_teams(
     resampling: Resampling,
     choice: TestChoice,
 ) -> Classifiers:
-    """Return what the columns of every team say of the label of the first task with an area under a curve.
+    """Return each team's columns as classifiers of the label of the first task with an area under a curve.
 
-    columns: "task.column" by title. A team without all of a column's task has no such classifier. A value
-    that a case lacks is below every threshold for a positive and above every one for a negative.
+    columns: "task.column" by title. A team without results for a column's task has no such classifier. A
+    missing value is below every threshold for a positive case and above every one for a negative.
     Areas are tested by DeLong's test where it holds, see `compare`. No columns: nothing.
     """
     if not columns:

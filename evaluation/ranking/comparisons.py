@@ -23,11 +23,11 @@ SIGNIFICANT = 0.05
 class Comparison:
     """One pair of teams in one metric, the better one first.
 
-    ``difference`` is first minus second. ``favours`` is the team that the test finds better: a test of ranks
-    can contradict the order by the mean. ``significant`` says that they differ, whichever is better.
-    ``detectable_difference`` is what a sample of this size could have found (80 % power, two-sided 5 %); a
-    pair that is not significant is no tie unless that is small enough. ``cases``: the number of
-    cases that enter a test of means, so n₁ = n₂ of a rank-sum test.
+    ``difference`` is first minus second. ``favours`` is the team that the test finds better, which can
+    contradict the order by the mean. ``significant``: they differ, whichever is better.
+    ``detectable_difference`` is the smallest one found with 80 % power at this sample size (two-sided 5 %); a
+    pair that is not significant is a tie only where that is small. ``cases``: the number of
+    cases in a test of means, n₁ = n₂ in a rank-sum test.
     """
 
     first: str
@@ -110,7 +110,7 @@ def compare_pairs(
     resampled: FloatArray | None,
     choice: TestChoice,
 ) -> dict[Pair, Comparison]:
-    """Return the tests of some pairs of teams, the better one first in each; these are the family of Holm.
+    """Return the tests of some pairs of teams, the better one first in each, corrected by Holm.
 
     tables: of the metric's task, by the position of the team in ``cases``; see `compare`.
     """
@@ -152,7 +152,7 @@ def _contradiction(pair: Comparison) -> str:
 
 
 def _cases_of_mean(metric: Metric, tables: Mapping[int, CaseTable]) -> int | None:
-    """Return how many cases enter a mean over cases, which the reference decides for all teams alike."""
+    """Return how many cases enter a mean over cases; the reference decides it for all teams."""
     column = metric.aggregate.spread_column
     if column is None or not tables:
         return None

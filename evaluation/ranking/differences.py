@@ -14,11 +14,11 @@ from evaluation.ranking.statistics.decimals import published_difference
 
 @dataclass(frozen=True)
 class Difference:
-    """A team's metric beside that of another team, in the published digits.
+    """A metric of two teams, compared in the published digits.
 
     ``difference`` is value − other value, ``relative_change_percent`` the same in percent of the other
     value's size, None where that is 0. ``outcome`` is about ``team``, in the metric's better direction.
-    ``board``: the leaderboard whose first place the other team has, empty where this is not the reason.
+    ``board``: the leaderboard with the other team in first place, empty in a comparison for another reason.
     """
 
     board: str
@@ -37,9 +37,9 @@ def against_first_place(
 ) -> tuple[Difference, ...]:
     """Return every team, ranked or not, beside the first place of the board that ranks the metric.
 
-    A metric belongs to the boards that the overall one combines, so ADAM's Dice of drusen to that of the
-    lesions; without such boards to the overall one itself. Teams that share the first place are each
-    compared with. better: by metric.
+    A metric belongs to the boards that the overall one combines (ADAM's Dice of drusen: the lesion board);
+    without such boards to the overall one. Each team that shares the first place is compared with. better: by
+    metric.
     """
     found: list[Difference] = []
     for name, metrics in _metrics_by_board(scheme):
@@ -54,7 +54,7 @@ def against_first_place(
 def of_variants(
     board: PhaseLeaderboard, variants: Mapping[str, str], better: Mapping[str, Better]
 ) -> tuple[Difference, ...]:
-    """Return the metrics of every variant beside those of the team that it is a variant of.
+    """Return the metrics of every variant beside its original team's.
 
     variants: the team by the variant's name. better: by metric.
     """

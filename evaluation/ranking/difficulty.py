@@ -25,7 +25,7 @@ class CaseDifficulty:
 
     ``value``: the mean of the metric's column over the teams; for decisions, the share of wrong teams; for
     likelihoods, the mean share of cases of the other class that are ordered wrongly against this case; for a
-    metric without any value per case, the mean of the figure that stands for it (`CaseFigure`).
+    metric without values per case, the mean of its substitute (`CaseFigure`).
     """
 
     metric: str
@@ -52,7 +52,7 @@ class GroupDifficulty:
 class SubgroupTest:
     """The rank-sum test of one team's per-case metric between two subgroups.
 
-    ``higher`` is the subgroup whose values rank higher, which need not be the one with the higher mean.
+    ``higher`` is the subgroup with the higher ranks, which need not have the higher mean.
     """
 
     metric: str
@@ -181,7 +181,7 @@ def measure_per_case(metric: Metric) -> tuple[str, int]:
 
 
 def value_per_case(aggregate: Aggregate, table: CaseTable) -> FloatArray:
-    """Return what `CaseDifficulty` averages over teams, of one team: shape (cases,), NaN where undefined.
+    """Return one team's values per case, as `CaseDifficulty` averages them: shape (cases,), NaN if undefined.
 
     The metric must have a value per case: a column, a decision or the area under a curve.
     """

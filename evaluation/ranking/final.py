@@ -102,7 +102,7 @@ def _rolled(standing: BoardPlaces, shift: int) -> BoardPlaces:
 
 
 def _aligned(standing: BoardPlaces, teams: Sequence[str], wanted: Sequence[str]) -> BoardPlaces:
-    """Return a leaderboard over other teams; teams that are not in it have no place."""
+    """Return a leaderboard over other teams; teams missing from it have no place."""
     at = {team: position for position, team in enumerate(teams)}
     places = np.zeros((len(standing.places), len(wanted)), dtype=np.int64)
     numerators = np.zeros_like(places)

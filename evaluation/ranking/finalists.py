@@ -1,4 +1,4 @@
-"""The first teams of one phase, who alone are ranked in the others, such as REFUGE's twelve on-site teams."""
+"""Finalists: the first teams of one phase, the only ones ranked in the others, such as REFUGE's twelve."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from evaluation.ranking.results import PhaseResults, RankingError
 
 @dataclass(frozen=True)
 class Selection:
-    """The ``number`` of teams that the overall leaderboard of the phase ``role`` lets into the others."""
+    """The phase ``role`` and the ``number`` of its first teams that are ranked in the other phases."""
 
     role: str
     number: int
@@ -22,7 +22,7 @@ class Selection:
 def finalists(phase: RankedPhase, number: int) -> tuple[str, ...]:
     """Return the teams whose overall place is at most ``number``, best first.
 
-    Teams that share the last of these places are all in, so that there may be more.
+    Teams that share the last place are all included, so there may be more.
     Raises `RankingError` where the phase has no overall leaderboard.
     """
     if phase.overall is None:
@@ -40,8 +40,8 @@ def rank_all(
 ) -> dict[str, RankedPhase]:
     """Return the leaderboards of all phases by role, in their order.
 
-    With a selection, teams that it leaves out are listed in the other phases without a place, and have no
-    final place. Raises `RankingError`, also for a selection by a phase that is not given.
+    Teams outside of the selection are listed in the other phases without a place, and have no final place.
+    Raises `RankingError`, also for a selection by a missing phase.
     Source: Orlando et al. 2020, Med. Image Anal. 59:101570 (REFUGE), section 3.2.
     """
     if selection is None:

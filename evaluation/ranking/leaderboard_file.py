@@ -30,8 +30,7 @@ LEGEND = {
 class MetricOfTeam:
     """A team's metric, its rank (None: not ranked), and its 95 % bootstrap interval, if any.
 
-    ``rank_set``: the lowest and highest rank by the metric's value; these sets hold for all teams of the
-    metric at once with a confidence of 95 %.
+    ``rank_set``: the lowest and highest rank by value; all teams' sets hold at once with 95 % confidence.
     """
 
     value: float
@@ -91,9 +90,9 @@ class MetricOfPhase:
 class PhaseLeaderboard:
     """The teams of one phase in the order of the leaderboard.
 
-    ``agreement``: by board, Kendall's τ-b between the ranking and those of the resamples. ``superiority``: by
-    board. ``robustness``: the places under other schemes, weights and subgroups. ``across``: what the boards
-    of several tasks have in common.
+    ``agreement``: by board, Kendall's τ-b between the ranking and each resample's ranking. ``superiority``:
+    by board. ``robustness``: the places under other schemes, weights and subgroups. ``across``: the
+    comparison of the boards of several tasks.
     """
 
     role: str | None
@@ -128,8 +127,8 @@ class FinalTeam:
 class Leaderboard:
     """The content of `leaderboard.json`.
 
-    ``across``: what the overall leaderboards of several phases have in common. ``legend``: how cells of the
-    printed tables are read.
+    ``across``: the comparison of the phases' overall leaderboards. ``legend``: how to read the cells of the
+    printed tables.
     """
 
     format: Literal["leaderboard/1"]

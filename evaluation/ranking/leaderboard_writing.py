@@ -97,7 +97,7 @@ def write_methods(
 
 
 def leaderboard_rows(board: Leaderboard, role: str | None = None) -> list[dict[str, Any]]:
-    """Return the rows of `leaderboard.csv`, or of one phase of a ranking over several. Raises `KeyError`."""
+    """Return the rows of `leaderboard.csv`, or of one of several phases. Raises `KeyError`."""
     if role is not None:
         return _phase_rows({phase.role: phase for phase in board.phases}[role])
     if len(board.phases) == 1:
@@ -118,7 +118,7 @@ def _cells(row: Any) -> dict[str, Any]:
 
 
 def _phase_rows(phase: PhaseLeaderboard) -> list[dict[str, Any]]:
-    """Return the rows of the csv. Metric columns have the names that a phase's `leaderboard.csv` uses."""
+    """Return the rows of the csv; metric columns are named as in a phase's `leaderboard.csv`."""
     metrics = [name for name in phase.metrics if any(name in team.metrics for team in phase.teams)]
     rows = []
     for team in phase.teams:

@@ -1,4 +1,4 @@
-"""Limits on the submissions of a team: how many are evaluated, and until when.
+"""Limits on the submissions of a team: number and deadline.
 
 `submissions.csv` beside the results tells when each was made:
 
@@ -25,7 +25,7 @@ Times = Mapping[tuple[str, str], datetime]
 
 @dataclass(frozen=True)
 class Limits:
-    """How many submissions of a team are evaluated, those that were rejected not counted, and until when."""
+    """The number of a team's evaluated submissions, rejected ones not counted, and the deadline."""
 
     evaluations: int | None = None
     deadline: datetime | None = None
@@ -74,9 +74,9 @@ def within_limits(
 ) -> tuple[PhaseResults, tuple[str, ...]]:
     """Return the results of the submissions that count, and notices on those that are left out.
 
-    A team's submissions are in the order of their times, without times in that of their names. Those after
-    the deadline are left out, then all evaluated ones beyond the limit; the place of the last one that counts
-    is that of the team. A team of which nothing is left is not listed.
+    A team's submissions are ordered by time, without times by name. Submissions after the deadline are left
+    out, then all evaluated ones beyond the limit; the last one left gives the team's place. A team without
+    submissions left is not listed.
     Raises `RankingError` for a deadline without times.
     """
     if limits.deadline and not times:

@@ -1,6 +1,6 @@
-"""Results by the teams' methods: columns of `teams.csv`, such as those of REFUGE's Tables 3 and 5.
+"""Results by the teams' methods, from columns of `teams.csv`, as in REFUGE's Tables 3 and 5.
 
-A cell can hold several values with ";" between, such as "ResNet-50; DenseNet-201"; its team is in each group.
+A cell may list several values, such as "ResNet-50; DenseNet-201"; its team is in each group.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _ROLES = frozenset({TEAM, ELIGIBLE, LISTED, COMPARE_WITH})
 
 @dataclass(frozen=True)
 class Methods:
-    """What a table says of the teams: its columns but those of roles, and the cells by team."""
+    """The methods in a table of teams: its columns without the roles, and the cells by team."""
 
     file: str
     columns: tuple[str, ...]
@@ -37,9 +37,9 @@ class Methods:
 class MethodGroup:
     """The ranked teams with one value in a column of methods, in one metric.
 
-    ``p_value``: two-sided Mann–Whitney test of their values against those of the other ranked teams with a
-    value in the column; None where there are none. ``p_holm`` is corrected for the groups of the column.
-    Teams chose their methods themselves, so that a difference says nothing of its cause.
+    ``p_value``: two-sided Mann–Whitney test against the other ranked teams with a value in the column; None
+    where there are none. ``p_holm`` is corrected for the groups of the column. Teams chose their methods
+    themselves, so a difference does not show its cause.
     """
 
     metric: str
@@ -58,7 +58,7 @@ class MethodGroup:
 def read_methods(path: Path) -> Methods:
     """Read a table of methods, with a column ``team``; it may have teams without results.
 
-    Raises `PhaseError` listing every fault; a team in two rows is one.
+    Raises `PhaseError` listing every fault, such as a team in two rows.
     """
     cells: dict[str, Mapping[str, str]] = {}
     with organiser_table(path, (TEAM,)) as table:

@@ -13,7 +13,7 @@ from evaluation.ranking.resampling import TeamCases
 class TeamOperatingPoint:
     """A team's highest sensitivity at a specificity of at least ``specificity_at_least``.
 
-    ``threshold`` is infinite where no other one has that specificity.
+    ``threshold`` is infinite where no finite one has that specificity.
     """
 
     task: str

@@ -29,8 +29,8 @@ _MIN_OF_CLASS = 10
 class TestChoice:
     """The seed and number of random exchanges, and the test of means over cases.
 
-    Means are tested by the paired permutation of the mean, which is what orders the teams, or on request by
-    a test of ranks: Wilcoxon's signed-rank test, or the unpaired rank-sum test as in ADAM's paper.
+    Means are tested by paired permutation, since the mean orders the teams, or on request by a test of ranks:
+    Wilcoxon's signed-rank test, or the unpaired rank-sum test as in ADAM's paper.
     """
 
     __test__ = False
@@ -100,7 +100,7 @@ def _tests_of_areas(
     pairs: Sequence[Pair],
     units: NDArray[np.int64] | None,
 ) -> dict[Pair, PairTest]:
-    """Return DeLong's tests of those pairs for which they hold."""
+    """Return DeLong's tests of the pairs for which they are valid."""
     if not tables:
         return {}
     label = next(iter(tables.values()))[curve.label]

@@ -38,7 +38,7 @@ def place_among(
 ) -> Places:
     """Return the places that a submission with these metrics would take among the eligible teams.
 
-    values: by metric. Without a metric it has no rank there, and no place that needs this rank.
+    values: by metric. A missing metric gives no rank, and no place that needs this rank.
     """
     given = [*(team.values for team in teams if team.eligible), values]
     metrics = [metric for metric in scheme.metrics if metric in better]

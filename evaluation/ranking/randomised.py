@@ -58,7 +58,7 @@ def randomised(
 def _by_weights(metric: Metric, first: CaseTable, second: CaseTable) -> Difference:
     """Return the difference of any metric, from both teams' rows in one table.
 
-    A weight of 0 or 1 says whose result a case is scored by.
+    For each case a weight of 0 or 1 chooses the team whose result is scored.
     """
     joined = CaseTable((*first.names, *second.names), (*first.rows, *second.rows))
 
@@ -75,7 +75,7 @@ def _by_weights(metric: Metric, first: CaseTable, second: CaseTable) -> Differen
 def _by_threshold(curve: Curve, tables: Mapping[int, CaseTable]) -> Callable[[Pair], Difference] | None:
     """Return the differences of sensitivities by pair, None for other points of a curve and without a class.
 
-    They are those of `_by_weights`, ten times as fast.
+    The result equals `_by_weights`, ten times as fast.
     """
     label = next(iter(tables.values()))[curve.label]
     if curve.specificity is None or not ((label == 0).any() and (label > 0).any()):
@@ -95,9 +95,9 @@ def _by_threshold(curve: Curve, tables: Mapping[int, CaseTable]) -> Callable[[Pa
 
 
 def _on_mid_ranks(table: CaseTable, curve: Curve) -> CaseTable:
-    """Return a table whose scores are mid-ranks in (0, 1): teams' likelihoods have different scales.
+    """Return a table with mid-ranks in (0, 1) as scores, since teams' likelihoods have different scales.
 
-    Filled-in scores stay infinite; the order of the scores, all that a curve depends on, stays the same.
+    Filled-in scores stay infinite; the order of the scores stays the same, and so do curves.
     """
     score = table[curve.score]
     finite = np.isfinite(score)

@@ -1,4 +1,4 @@
-"""How sure the order of teams is: probability of being better, and simultaneous confidence sets of ranks."""
+"""Certainty of an order of teams: probability of being better, simultaneous confidence sets of ranks."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ def rank_confidence_sets(
     All differences between two teams are tested one-sided in both directions, so that the probability of any
     false one is at most 1 − level: a difference counts where it exceeds c standard errors, c being the
     quantile of the largest studentised deviation over the pairs that are not yet decided, until no further
-    pair is decided. A team's rank is above the number of teams that are surely better, and not above the
-    number of those that are not surely worse.
-    Source: Mogstad, Romano, Shaikh and Wilhelm 2024, Rev. Econ. Stud. 91:476, section 3; the steps are those
-    of Romano and Wolf 2005, J. Am. Stat. Assoc. 100:94.
+    pair is decided. A team's rank is larger than the number of teams that are surely better, and at most the
+    number of teams that are not surely worse, itself included.
+    Source: Mogstad, Romano, Shaikh and Wilhelm 2024, Rev. Econ. Stud. 91:476, section 3; stepwise as in
+    Romano and Wolf 2005, J. Am. Stat. Assoc. 100:94.
     """
     sign = 1.0 if better == "higher" else -1.0
     estimates, columns = sign * np.asarray(values, dtype=np.float64), np.asarray(resampled) * sign
@@ -72,7 +72,7 @@ def _standard_errors(columns: FloatArray, first: NDArray[np.intp], second: NDArr
     covariance = np.atleast_2d(np.cov(columns, rowvar=False))
     own = np.diag(covariance)
     variance = own[first] + own[second] - 2 * covariance[first, second]
-    # What is left of equal columns is rounding.
+    # Equal columns leave only rounding errors.
     return np.sqrt(np.where(variance > 1e-14 * (own[first] + own[second]), variance, 0.0))
 
 

@@ -1,4 +1,4 @@
-"""What a ranking computes besides places: the options of `rank`."""
+"""The options of `rank`: which statistics are computed besides places."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class RankOptions:
 
     ``which`` None: the challenge's rule. ``tests`` None: tests for up to a hundred teams. ``resamples``
     None: the phase's number.
-    ``compare_with``: the teams that each team without a place is tested against, beside those of `teams.csv`.
+    ``compare_with``: the teams that each team without a place is tested against, in addition to `teams.csv`.
     ``subgroups``: columns of the case table. ``classifiers``: columns ("task.column") of the results per
     case, by title, that are reported beside the annotators. ``annotator_scores`` returns the scores of
     annotators for the names of the metrics.

@@ -47,7 +47,7 @@ class TeamCases:
         first = next(iter(found), 0)
         for position, table in found.items():
             names = found[first].names
-            # Most often they are the same object, and a comparison would look at every name.
+            # Usually they are the same object, while a comparison looks at every name.
             if table.names is not names and table.names != names:
                 raise RankingError(
                     f"{self.teams[position]}: task {task}: other cases than those of {self.teams[first]}"
@@ -61,7 +61,7 @@ class TeamCases:
     def columns(
         self, tables: Mapping[int, CaseTable], values: Mapping[str, FloatArray]
     ) -> dict[str, FloatArray]:
-        """Return values of some teams, shape (rows, tables), as those of all, NaN for the rest."""
+        """Spread the values of some teams, shape (rows, tables), over all teams, with NaN for the rest."""
         found = {}
         for name, resampled_values in values.items():
             found[name] = np.full((len(resampled_values), len(self.teams)), np.nan)
@@ -113,8 +113,8 @@ def intervals_of_teams(
 class Draws:
     """One bootstrap of the cases of all tasks, see `joint_weights`.
 
-    names: the cases, sorted. strata: those of every metric that can be resampled, shape (cases,).
-    ``missing`` says of every other metric why it cannot.
+    names: the cases, sorted. strata: by metric that can be resampled, shape (cases,). ``missing``: by every
+    other metric, the reason why it cannot.
     """
 
     names: tuple[str, ...]

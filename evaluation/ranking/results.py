@@ -1,4 +1,4 @@
-"""The results of many teams in one phase, as they are ranked."""
+"""The results of many teams in one phase, ready for ranking."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from evaluation.core.resampling import Resampling
 from evaluation.phase.scores import RecordedColumns
 
 VARIANT_OF = "variant_of"
-"""The column of a table of teams with the team of which another one is a variant."""
+"""The column of a table of teams that names the original of a variant."""
 
 
 class RankingError(PhaseError):
@@ -38,8 +38,8 @@ class Submission:
 class PhaseResults:
     """All submissions of one phase, sorted by team and in their order.
 
-    ``compare_with``: the teams with which each team of ``ineligible`` is compared, if with any.
-    ``variants``: teams that are variants of another one, which is given; they are not eligible.
+    ``compare_with``: the opponents of each team of ``ineligible`` that has any. ``variants``: the original
+    team by the variant's name; variants are not eligible.
     """
 
     challenge: Challenge
@@ -66,7 +66,7 @@ class PhaseResults:
 
 
 def variant_faults(variants: Mapping[str, str], teams: Collection[str]) -> list[str]:
-    """Return what is wrong with variants: a team that is not known, or that is a variant itself."""
+    """Return the faults of variants: an original that is unknown or a variant itself."""
     return [
         f"{VARIANT_OF}: {team!r}, of which {variant!r} is a variant, "
         + ("is a variant itself" if team in variants else "is not a team")

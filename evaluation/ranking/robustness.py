@@ -1,4 +1,4 @@
-"""The places of teams under other schemes and on parts of the cases, beside those of the scheme in force."""
+"""The places of teams under other schemes and on parts of the cases, beside the places in force."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MIN_CASES = 2
 
 
 class Changed(NamedTuple):
-    """What differs, the boards that it can move teams in, and the places."""
+    """A change of the ranking, the boards in which it can move teams, and the new places."""
 
     kind: Kind
     change: str
@@ -34,7 +34,7 @@ class Changed(NamedTuple):
 
 @dataclass(frozen=True)
 class Variation:
-    """The places of the ranked teams in one board when one thing differs from the scheme in force.
+    """The places of the ranked teams in one board after one change to the scheme in force.
 
     ``places``: by team, without teams that have no place. ``tau_b``: Kendall's τ-b to the places in force,
     over the teams that have both; None where it is undefined.
@@ -57,10 +57,10 @@ def variations(
 ) -> tuple[Variation, ...]:
     """Return the places under every other method, without each metric, with other weights, and by subgroup.
 
-    submissions: the ranked ones. scores: theirs in force. subgroups: columns of the case table; a value with
-    fewer than two cases is left out. with_tests: whether test-then-rank is a method. The boards are the
-    overall one, or all where there is none. Methods are left out where they change no metric of the phase or
-    where results per case are missing.
+    submissions: the ranked ones. scores: in force. subgroups: columns of the case table; a value with fewer
+    than two cases is left out. with_tests: whether test-then-rank is a method. The boards are the overall
+    one, or all where there is none. Methods are left out where they change no metric of the phase or where
+    results per case are missing.
     """
     names = [scheme.overall] if scheme.overall else [board.name for board in scheme.boards]
     values = scores.values()

@@ -48,7 +48,7 @@ def read_scheme(path: Path) -> Scheme:
 
 
 def qualified(scheme: Scheme, tasks: Sequence[str]) -> Scheme:
-    """Return a scheme in which a metric that is named without a task is one of the only task."""
+    """Return a scheme in which metrics without a task's name belong to the only task."""
     if len(tasks) != 1:
         return scheme
 

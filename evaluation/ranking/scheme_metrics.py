@@ -1,4 +1,4 @@
-"""The metrics behind a scheme, without composites, and which of them all ranked teams have per case."""
+"""The metrics of a scheme without composites, and the ones that all ranked teams have per case."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ class SchemeMetrics:
     cases: TeamCases
 
     def of_scheme(self) -> dict[str, Metric]:
-        """Return the metrics that the scheme ranks, including those of its composites."""
+        """Return the metrics that the scheme ranks, including the parts of its composites."""
         metrics = self.results.metrics
         return {name: metrics[name] for name in self._single(self.scheme.metrics)}
 
     def of_ranked_teams(self) -> dict[str, Metric]:
-        """Return those that the scheme ranks and that any ranked team has."""
+        """Return the metrics that the scheme ranks and any ranked team has."""
         return {name: metric for name, metric in self.of_scheme().items() if self._is_given(name)}
 
     def with_intervals(self) -> dict[str, Metric]:
-        """Return the metrics of the phase that have a bootstrap interval and that any ranked team has."""
+        """Return the metrics of the phase with a bootstrap interval that any ranked team has."""
         return {
             name: metric
             for name, metric in self.results.metrics.items()

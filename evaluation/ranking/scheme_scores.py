@@ -1,4 +1,4 @@
-"""The scores that a scheme ranks: the metrics' own values, or those of its method on the cases."""
+"""The scores that a scheme ranks: the metrics' values, or a method's scores from the cases."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def left_out_metrics(scheme: Scheme) -> Iterator[tuple[str, Scheme]]:
 
 
 def other_weights(scheme: Scheme) -> Iterator[tuple[str, str, Scheme]]:
-    """Yield the scheme with the weight of each term of a board halved, and raised by half; with the board.
+    """Yield the scheme with each term's weight halved and raised by half, and the term's board.
 
     A mean becomes a sum, which orders teams alike. Medians have no weights.
     """

@@ -24,8 +24,8 @@ def platform_scheme(method: PlatformMethod, metrics: Sequence[str]) -> Scheme:
     """Return one of the platform's schemes.
 
     metrics: the score, then the further ranked columns. "absolute" ranks by the score, "mean" and "median"
-    by the mean and median of all ranks. With every method, the platform leaves out submissions that lack one
-    of the metrics.
+    by the mean and median of all ranks. The platform always leaves out submissions that lack one of the
+    metrics.
     """
     if method == "absolute":
         # Weight 0: required, but without influence.

@@ -1,4 +1,4 @@
-"""Select the submission of each team that counts."""
+"""Selection of the one submission of each team that counts."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def select(
 ) -> tuple[Submission, ...]:
     """Return one submission of every team, in the order of the teams.
 
-    submissions: of each team in order of submission. "last": the last one, even without a result. "best", as
-    on the platform: all submissions of the eligible teams are ranked together, and each team's best place
-    counts, the later one of equals. The submissions of an ineligible team are ranked among the eligible
-    ones. Submissions are compared by overall place, then by the places in the scheme's other boards.
+    submissions: by team, in order of submission. "last": the last one, even without a result. "best", as on
+    the platform: all submissions of the eligible teams are ranked together, and each team's best place
+    counts, of equal ones the later. The submissions of an ineligible team are ranked among the eligible ones.
+    Submissions are compared by overall place, then by the places in the scheme's other boards.
     """
     teams: dict[str, list[Submission]] = {}
     for submission in submissions:

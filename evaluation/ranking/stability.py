@@ -1,4 +1,4 @@
-"""Stability of the places: how they vary when cases are resampled or left out."""
+"""Stability of the places when cases are resampled or left out."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class PlaceDistribution:
 
 @dataclass(frozen=True)
 class RankingAgreement:
-    """Kendall's τ-b between the ranking and those of the resamples: 95 % interval, median, mean, and each."""
+    """Kendall's τ-b between the ranking and each resample's: 95 % interval, median, mean, and all values."""
 
     lower: float
     median: float
@@ -104,7 +104,7 @@ def influences(
 ) -> list[Influence]:
     """Return the cases whose removal changes a place, the most influential first.
 
-    leaderboards: those of all cases, over the teams of ``cases``.
+    leaderboards: on all cases, over the teams of ``cases``.
     """
     found: list[Influence] = []
     for left_out, values in leave_one_out(metrics, cases, names):

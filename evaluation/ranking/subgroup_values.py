@@ -20,8 +20,8 @@ class SubgroupValue:
     """A team's metric in one subgroup.
 
     ``compare``: "positives" sets the positives of the subgroup against all negatives of the phase, which only
-    a figure of two classes has; "cases" takes its own cases alone. ``cases`` is the number of cases that
-    enter, ``positives`` that of the positives among them for a metric with two classes.
+    a metric of two classes has; "cases" takes only its own cases. ``cases`` is the number of cases that
+    enter, ``positives`` how many of them are positive, for a metric with two classes.
     """
 
     metric: str

@@ -1,9 +1,9 @@
-"""`teams.csv` beside the results: which teams are ranked, listed, and compared with others.
+"""The file `teams.csv` beside the results: which teams are ranked, listed, and compared with others.
 
 team          a folder of results
 eligible      no: listed without a place
 listed        no: left out altogether, as if there were no results
-variant_of    the team of whose method this is a variant: without a place, and set beside that team
+variant_of    the team with the original method: the variant has no place, and is shown beside it
 compare_with  of a team without a place: the teams it is tested against, with ";" between; * for all ranked
 
 An empty cell or a missing column means yes, or no comparison. Other columns are remarks, or describe
@@ -26,9 +26,9 @@ LISTED, COMPARE_WITH, SEPARATOR = "listed", "compare_with", ";"
 
 @dataclass(frozen=True)
 class TeamRoles:
-    """The teams that are not eligible, those that are not listed, and whom teams are compared with.
+    """The ineligible teams, the unlisted teams, and the opponents of teams without a place.
 
-    ``variants``: the team by the name of its variant, which is not eligible.
+    ``variants``: the original team by the variant's name; variants are not eligible.
     """
 
     ineligible: frozenset[str] = frozenset()

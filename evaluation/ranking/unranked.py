@@ -23,11 +23,11 @@ def compare_unranked(
     choice: TestChoice,
     against: Mapping[str, Sequence[str]],
 ) -> tuple[Comparison, ...]:
-    """Return the tests of each unranked team against its chosen ones, those of each corrected by themselves.
+    """Return the tests of each unranked team against its chosen ones, corrected for each team separately.
 
-    Holm's correction of one unranked team counts its own tests alone: it changes no test between ranked teams
-    and none of another unranked team. values: the metric by team. against: the chosen teams by unranked team.
-    A team without the metric, or without results per case, is not tested.
+    Holm's correction counts only the team's own tests, so that it changes no other team's. values: the metric
+    by team. against: the chosen teams by unranked team. A team without the metric, or without results per
+    case, is not tested.
     Source: Orlando et al. 2020, Med. Image Anal. 59:101570 (REFUGE), section 4.1: ensembles and members.
     """
     tables = tables_of_metric(name, values, cases)
@@ -46,7 +46,7 @@ def compare_unranked(
 
 
 def chosen_opponents(results: PhaseResults, given: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
-    """Return whom each unranked team is tested against: as given, else as `teams.csv` says.
+    """Return the opponents of each unranked team: as given, else as in `teams.csv`.
 
     "*" stands for all ranked teams. Raises `RankingError` for a team that is ranked or unknown, and for an
     opponent that is unknown or the team itself.

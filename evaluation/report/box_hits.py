@@ -1,4 +1,4 @@
-"""Which boxes of one image hit at one threshold."""
+"""The hits among the boxes of one image at one threshold."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from evaluation.phase.phase import Phase
 
 Floats = NDArray[np.float64]
 HIT = 0.5
-"""Intersection over union from which on a box hits, where one figure shows one threshold."""
+"""Least intersection over union of a hit, in figures of one threshold."""
 
 
 @dataclass(frozen=True)
 class BoxHits:
-    """The predicted boxes of one image: which hit, shape (boxes,); numbers found, false and missed."""
+    """The predicted boxes of one image: hit or not, shape (boxes,); numbers found, false and missed."""
 
     hit: NDArray[np.bool_]
     found: int
@@ -26,7 +26,7 @@ class BoxHits:
 
 
 def case_hits(predicted: Floats, reference: Floats, threshold: float, inclusive: bool) -> BoxHits:
-    """Return which boxes of one image hit, and the numbers of hits, false and missed boxes.
+    """Return the hits of one image, and the numbers of hits, false and missed boxes.
 
     predicted, reference: shape (boxes, 6), class index, confidence and corners in pixels.
     """

@@ -1,4 +1,4 @@
-"""How good each case of a task is, so that the worst, the median and the best can be shown."""
+"""How good each case of a task is, to choose the worst, the median and the best."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from evaluation.report.results import SubmissionResults
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.float64]
-"""Numbers of hits, of false predictions and of objects of each case, shape (3, cases)."""
+"""Numbers of hits, false predictions and objects by case, shape (3, cases)."""
 
 _SUMMED = ("true_positives", "false_positives", "false_negatives")
 
 
 def goodness_of_cases(results: SubmissionResults, task: Task) -> Floats:
-    """Return how good each case of a task is, higher is better, NaN where that cannot be said.
+    """Return how good each case of a task is, higher is better, NaN if unknown.
 
-    Of detections their F1, whatever their confidence. Else the mean over the task's averaged metrics of their
-    place between worst and best; where none has a worst value, the first of them, turned so that higher is
+    For detections, the F1 at any confidence. Else the mean over the task's averaged metrics of their position
+    between worst and best; where none has a worst value, the first metric, with its sign such that higher is
     better.
     """
     table = results.tables[task.name]
@@ -50,7 +50,7 @@ def goodness_of_cases(results: SubmissionResults, task: Task) -> Floats:
 
 
 def _counts(results: SubmissionResults, task: Task, table: CaseTable) -> Iterator[Counts]:
-    """Yield what the columns of detection metrics count, the first metric first."""
+    """Yield the counts in the columns of detection metrics, the first metric first."""
     columns = table.column_names
     if {"predicted", "reference"} <= set(columns):
         inclusive = inclusive_corners(results.phase)
@@ -71,7 +71,7 @@ def _counts(results: SubmissionResults, task: Task, table: CaseTable) -> Iterato
             rows = zip(table.objects(hits), table.objects(false), table[objects].tolist(), strict=True)
             yield _as_counts((len(right), len(wrong), number) for right, wrong, number in rows)
         elif {found, objects} <= set(columns):
-            # of all classes, at the first threshold
+            # all classes, at the first threshold
             pairs = zip(table.objects(found), table.objects(objects), strict=True)
             sums = (
                 (int(of_case[:, 0].sum()), len(of_case), int(numbers.sum())) for of_case, numbers in pairs
@@ -90,5 +90,5 @@ def _values(table: CaseTable, metric: Metric) -> Floats:
 
 
 def _place(metric: Metric, values: Floats) -> Floats:
-    """Return where values are between the worst (0) and the best (1)."""
+    """Return the position of values between the worst (0) and the best (1)."""
     return (values - metric.worst) / (metric.best - metric.worst)

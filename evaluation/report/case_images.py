@@ -38,7 +38,7 @@ _PORTION = 16
 
 @dataclass(frozen=True)
 class CaseValues:
-    """What was read of one case: sizes, locations by field, and pictures by task."""
+    """The drawn values of one case: sizes, locations by field, and pictures by task."""
 
     name: str
     sizes: tuple[Size, ...]
@@ -49,9 +49,9 @@ class CaseValues:
 
 @dataclass(frozen=True)
 class Request:
-    """What is read: of which phase and submission, and of which cases by task there is a picture.
+    """A request for values of a phase and a submission, with the cases to draw by task.
 
-    submission: None for the reference itself, of which only fields are shown that are submitted as it is.
+    submission: None for the reference itself, which shows only fields submitted in the reference's form.
     only_pictures: leave out the sizes and positions of all cases.
     """
 
@@ -64,7 +64,7 @@ class Request:
 
 
 def read_cases(request: Request, progress: Progress) -> list[CaseValues]:
-    """Return what was read of every case, in the order of the phase.
+    """Return the values of every case, in the order of the phase.
 
     Raises `PhaseError` where the submission or a photograph cannot be read.
     """
@@ -74,7 +74,7 @@ def read_cases(request: Request, progress: Progress) -> list[CaseValues]:
         portions = [chosen[start : start + _PORTION] for start in range(0, len(chosen), _PORTION)]
         found: list[CaseValues] = []
         if request.workers > 1 and machine.CAN_ISOLATE:
-            # What a forked process is given is not pickled.
+            # Arguments of a forked process are not pickled.
             with multiprocessing.get_context("fork").Pool(request.workers, _begin, (reader,)) as pool:
                 for values in pool.imap(_read_portion, portions):
                     found += values
@@ -101,14 +101,14 @@ class _Reader:
         self._definition: VerticalDiameter = getattr(self.phase.options, "vertical_diameter", "column_count")
 
     def positions(self) -> Iterator[int]:
-        """Yield the positions of the cases that are read."""
+        """Yield the positions of the cases to read."""
         shown = {name for names in self._wanted.values() for name in names}
         for position, case in enumerate(self.phase.cases.forms):
             if not self._only_pictures or case.name in shown:
                 yield position
 
     def read(self, position: int) -> CaseValues:
-        """Return what is read of a case; what was not submitted, or has no reference, is left out."""
+        """Return the values of a case, without fields that were not submitted or have no reference."""
         case = self.phase.cases.forms[position]
         references = ReferenceValues(self._reference, case, self.phase.rows[position])
         predicted = self._submitted(position, references)
@@ -134,7 +134,7 @@ class _Reader:
         )
 
     def _of(self, folder: Path) -> Callable[[int, Values], Values]:
-        """Return what reads the submitted values of a case. Raises `PhaseError` for a faulty submission."""
+        """Return the reader of the submitted values. Raises `PhaseError` for a faulty submission."""
         index = index_submission(folder, self.phase.form, self.phase.tasks)
         if index.faults:
             raise PhaseError(*map(str, index.faults))
@@ -154,7 +154,7 @@ class _Reader:
         return {name: references[name] for name in same}
 
     def _pictures(self, case: CaseForm, submitted: Values, references: Values) -> dict[str, CaseImage]:
-        """Return the pictures that are wanted of a case by task."""
+        """Return the requested pictures of a case by task."""
         wanted = [task for task in self.phase.tasks if case.name in self._wanted.get(task.name, ())]
         if not wanted:
             return {}

@@ -47,7 +47,7 @@ _PLANES = ("plane of a scan", "plane across y", "plane across x")
 
 @dataclass(frozen=True)
 class Location:
-    """Predicted and true position (x, y) of a landmark in pixels; only where both are visible."""
+    """Predicted and true position (x, y) of a landmark in pixels, both visible."""
 
     predicted: tuple[float, float]
     reference: tuple[float, float]
@@ -55,9 +55,9 @@ class Location:
 
 @dataclass(frozen=True)
 class CaseImage:
-    """A picture of a case in a task: what it shows, a data URI, and its panels from left to right.
+    """A picture of a case in a task: caption, data URI, and its panels from left to right.
 
-    ``numbered``: what the numbers in the picture stand for, from 1 on.
+    ``numbered``: the meanings of the numbers in the picture, from 1 on.
     """
 
     kind: PictureKind
@@ -77,9 +77,9 @@ def picture_of(
 ) -> CaseImage | None:
     """Return the picture of a case in a task: its first volume, boxes, points, or all of its masks.
 
-    Of a task whose values cannot be drawn, it is the photograph. ``submitted``: the values of the case that
-    were submitted and have a reference. ``volume`` returns the original image of a case whose value has three
-    axes, of a shape (z, y, x).
+    If a task's values cannot be drawn, it is the photograph. ``submitted``: the submitted values of the case
+    that have a reference. ``volume`` returns the original image, of shape (z, y, x), of a value with three
+    axes.
     """
     size, lossy = (case.height, case.width), photograph is not None
     if photograph is not None and not any(is_shown(field) for field in task.fields):
@@ -183,7 +183,7 @@ def _boxes(predicted: Boxes, reference: Boxes, inclusive: bool) -> Iterator[Draw
 
 
 def _difference(region: Region) -> int:
-    """Return by how many pixels prediction and reference differ."""
+    """Return the number of pixels in which prediction and reference differ."""
     counts = overlap_of(region.predicted, region.reference)
     return counts.prediction + counts.reference - 2 * counts.intersection
 

@@ -54,7 +54,7 @@ def troubled_cases(results: SubmissionResults) -> Iterator[CaseRecord]:
 
 
 def _shown_cells(results: SubmissionResults) -> list[str]:
-    """Return the columns of `cases.csv` that are shown: those of subgroups, and labels."""
+    """Return the columns of `cases.csv` that are shown: subgroups and labels."""
     config = results.phase.config
     wanted = dict.fromkeys([*(group.column for group in config.subgroups), *label_columns(results.phase)])
     known: Mapping[str, str] = results.cases[0].cells if results.cases else {}
@@ -70,7 +70,7 @@ def _numbers(table: Values) -> list[str]:
 
 
 def _digits(table: Values, column: str) -> int:
-    """Return how many decimals are shown of a column: none of whole numbers."""
+    """Return the number of decimals of a column, 0 for whole numbers."""
     values = (row.get(column) for row in table.rows)
     whole = all(value is None or not math.isfinite(value) or value == int(value) for value in values)
     return 0 if whole else _DIGITS

@@ -27,7 +27,7 @@ _WITHOUT = "no result"
 
 
 def class_charts(results: SubmissionResults, task: Task) -> Iterator[Chart]:
-    """Yield the figures of decided classes, and of probabilities of classes."""
+    """Yield the figures of decided classes and of class probabilities."""
     table = results.tables[task.name]
     matrices = {name: one for name, one in task.details(table).items() if name.endswith(_MATRIX)}
     for name, matrix in matrices.items():
@@ -79,5 +79,5 @@ def _of_probabilities(
 
 
 def _ranked(score: NDArray[np.float64], positive: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Return scores in which a case without a result is ranked wrong against every other."""
+    """Return scores that rank a case without a result wrong against every other."""
     return np.where(np.isnan(score), np.where(positive, -np.inf, np.inf), score)

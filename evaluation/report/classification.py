@@ -46,7 +46,7 @@ _THRESHOLD = 0.5
 
 @dataclass(frozen=True)
 class Scored:
-    """The scores of a task whose cases have a label, and what the labels are; shape (cases,)."""
+    """The scores of a task and the labels of its cases, each of shape (cases,)."""
 
     task: Task
     columns: CurveColumns

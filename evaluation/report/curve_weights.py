@@ -1,4 +1,4 @@
-"""The case weights under which the band around a curve is drawn: those of the phase's intervals."""
+"""The case weights of the band around a curve, as in the phase's intervals."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def curve_weights(
     """Return the blocks of weights of the cases, shape (rows, cases), as the phase's intervals draw them.
 
     strata: of every case, −1 where it does not enter. points: of the curve, where there are more than cases.
-    None are returned where the phase draws none, or for a curve that would take too long.
+    Empty where the phase draws none, or for a curve that would take too long.
     """
     most = max(len(names), points or 0)
     if not resampling.resamples or not most or resampling.resamples * most > _LARGEST_BAND:

@@ -17,7 +17,7 @@ from evaluation.report.results import SubmissionResults
 
 @dataclass(frozen=True)
 class RightDecisions:
-    """Numbers of cases and of right decisions among them: first of positive, then of negative cases."""
+    """Numbers of cases and of right decisions, first for positive, then for negative cases."""
 
     cases: tuple[int, int]
     right: tuple[int, int]
@@ -62,7 +62,7 @@ def decision_charts(results: SubmissionResults, task: Task) -> Iterator[Chart]:
 
 
 def right_decisions(results: SubmissionResults, task: Task) -> RightDecisions | None:
-    """Return the decisions of a task of which sensitivity and specificity are shares of cases."""
+    """Return the decisions of a task that have sensitivity and specificity as shares of cases."""
     table = results.tables[task.name]
     columns = [metric.aggregate.share_column for metric in task.metrics]
     if [metric.name for metric in task.metrics] != ["sensitivity", "specificity"] or not all(columns):

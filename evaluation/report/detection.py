@@ -47,7 +47,7 @@ def _charts(results: SubmissionResults) -> Iterator[Chart]:
 
 @dataclass(frozen=True)
 class _Drawn:
-    """The curves of one metric of a submission; its figures have a name and a title in common."""
+    """The curves of one metric of a submission; its figures share a name and a title."""
 
     results: SubmissionResults
     task: Task
@@ -157,5 +157,5 @@ def _line(name: str, table: FrocTable) -> FrocLine:
 
 
 def _shown_thresholds(thresholds: Sequence[float]) -> list[int]:
-    """Return the positions of the thresholds that are shown: those of `THRESHOLDS`, else the first one."""
+    """Return the positions of the shown thresholds: all in `THRESHOLDS`, else the first one."""
     return [thresholds.index(one) for one in THRESHOLDS if one in thresholds] or [0]

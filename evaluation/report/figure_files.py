@@ -41,7 +41,7 @@ def write_figures(charts: Iterable[Chart], folder: Path) -> list[Path]:
 
 
 def csv_of(chart: Chart) -> str:
-    """Return the data of a chart as one table, whose first column names the part of the figure."""
+    """Return the data of a chart as one table; its first column names the part of the figure."""
     columns = dict.fromkeys(column for rows in chart.data.values() for row in rows for column in row)
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\r\n")
@@ -52,5 +52,5 @@ def csv_of(chart: Chart) -> str:
 
 
 def _cell(value: Any) -> Any:
-    """Return a cell that no spreadsheet runs as a formula."""
+    """Return a cell that spreadsheets do not run as a formula."""
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value

@@ -20,8 +20,8 @@ def grader_points(
 ) -> Iterator[OperatingPoint]:
     """Yield the sensitivity and specificity of each grader of JustRAIGS against the final label.
 
-    Only of graders with at least ten positive and ten negative eyes among ``names``. Where the graders agree,
-    their label is the final one, so that their points are better than those of anyone else can be.
+    Only graders with at least ten positive and ten negative eyes among ``names``. Where graders agree, their
+    label is the final one, which favours their points over anyone else's.
     """
     if results.phase.challenge.name != "justraigs" or label != "referable":
         return

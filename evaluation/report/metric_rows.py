@@ -13,9 +13,9 @@ from evaluation.report.results import SubmissionResults
 
 @dataclass(frozen=True)
 class MetricRow:
-    """A metric of a task with its published value; ``digits`` and ``spread_digits`` are those published.
+    """A metric of a task with its published value.
 
-    Both are numbers of decimals: of the value, and of its interval and spread.
+    Decimals: ``digits`` of the value, ``spread_digits`` of its interval and spread.
     """
 
     task: str

@@ -1,4 +1,4 @@
-"""Pictures of points and boxes: in the image, in a plane, or of three axes seen along each."""
+"""Pictures of points and boxes: in the image, in a plane, or along each of three axes."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ class _View:
         return self.axes[1] == 2
 
     def place(self, position: Position, scale: float) -> tuple[float, float]:
-        """Return where a position is in a picture."""
+        """Return a position's coordinates in a picture."""
         x, y = (position[axis] for axis in self.axes)
         down = self.bottom - y if self.upwards else y - self.top
         return (x - self.left) * scale, down * scale
 
 
 def object_panels(found: Objects, size: tuple[int, int], photograph: Colours | None) -> Image.Image:
-    """Return one panel, or of three axes three panels side by side.
+    """Return one panel, or with three axes three panels side by side.
 
     size: height and width of the case's image in pixels, 0 where they are not known. photograph: None, or
     colours of shape (height, width, 3).
@@ -75,7 +75,7 @@ def _window(found: Objects, size: tuple[int, int]) -> Box:
 
 
 def _around(found: Objects, axes: tuple[int, int]) -> _View:
-    """Return a square that holds all objects with a margin; those of all views have one size."""
+    """Return a square that holds all objects with a margin, of one size in all views."""
     ends = [_ends(found, axis) for axis in range(found.axes)]
     half = (0.5 + _MARGIN) * max(_SMALLEST, *(high - low for low, high in ends))
     (x, y) = ((ends[axis][0] + ends[axis][1]) / 2 for axis in axes)
@@ -87,7 +87,7 @@ def _ends(found: Objects, axis: int) -> tuple[float, float]:
 
 
 def _on_nothing(found: Objects, axes: tuple[int, int]) -> Image.Image:
-    """Return the objects in a plane without an image, with as much around them as they need."""
+    """Return the objects in a plane without an image, with a margin."""
     return _drawn(found, _around(found, axes), Image.new("RGB", (PANEL, PANEL), BACKGROUND))
 
 

@@ -1,4 +1,4 @@
-"""What is drawn of points and boxes: where each is, in which colour, and which belong together."""
+"""The drawing of points and boxes: where each is, in which colour, and which belong together."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ Shape = Literal["ring", "cross", "box"]
 class Drawn:
     """A point or a box: its lower and its upper corner along x, y and, with three axes, z.
 
-    The corners of a point are equal; those of an object of known size hold its extent. ``wide`` lines are
-    seen below others in the same place.
+    The corners of a point are equal, unless its size is known. ``wide`` lines stay visible below others in
+    the same place.
     """
 
     shape: Shape
@@ -48,10 +48,10 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Objects:
-    """What is drawn of one case in one field; at least one object.
+    """The objects drawn for one case in one field, at least one.
 
-    joined: pairs of positions between which a line is drawn. surroundings: show what is around the objects
-    rather than the whole image. in_pixels: positions are those of the case's image.
+    joined: pairs of positions between which a line is drawn. surroundings: show the surroundings of the
+    objects rather than the whole image. in_pixels: positions are pixels of the case's image.
     """
 
     drawn: tuple[Drawn, ...]
@@ -71,7 +71,7 @@ def space_of(kind: Kind) -> Space | None:
 
 
 def are_single(kind: Kind) -> bool:
-    """Return whether values of a kind are points or boxes that every case has once."""
+    """Return whether values of a kind are one point or box per case."""
     return isinstance(kind, Keypoints) or (isinstance(kind, Points | BoxesInSpace) and kind.single)
 
 
@@ -81,7 +81,7 @@ def landmark_names(kind: Kind) -> tuple[str, ...]:
 
 
 def objects_of(phase: Phase, task: Task, field: Field, predicted: Any, references: Values) -> Objects | None:
-    """Return what is drawn of a field whose kind has a space; None where there is no object."""
+    """Return the drawing of a field that has positions in space; None where there is no object."""
     kind, reference = field.kind, references[field.name]
     space = space_of(kind)
     if space is None:
@@ -97,7 +97,7 @@ def objects_of(phase: Phase, task: Task, field: Field, predicted: Any, reference
 
 
 def matching_metric(phase: Phase, task: Task, field: Field) -> tuple[str, BoxMetric | PointMetric] | None:
-    """Return the first metric of a declared task that tells hits in a field, and its name; None without."""
+    """Return the first metric of a declared task that finds hits in a field, and its name, or None."""
     if not isinstance(phase.options, DeclaredOptions) or task.name not in phase.options.tasks:
         return None
     for name, table in phase.options.tasks[task.name].metrics.items():
@@ -114,7 +114,7 @@ def _verdicts(phase: Phase, task: Task, field: Field, predicted: Any, references
 
 
 def _verdicts_by_overlap(found: NDArray[np.float64], true: NDArray[np.float64]) -> Verdicts:
-    """Return which boxes hit from `HIT` on; each takes the best one of its class that is not yet taken."""
+    """Return the hits at `HIT`; each box takes the best free one of its class."""
     same = found[:, 0, None] == true[None, :, 0]
     overlap = np.where(same, box_iou(found[:, None, 2:], true[None, :, 2:], inclusive_corners=False), 0.0)
     matches = match_pairs(1 - overlap, overlap >= HIT, "by_confidence", found[:, 1])

@@ -18,7 +18,7 @@ Greys = NDArray[np.uint8]
 AGREEMENT, MISSED, FALSE = SKY, VERMILION, YELLOW
 """Colours that differ in brightness too."""
 LEFT_OUT = "#9a9a9a"
-"""For predictions that are neither hits nor false."""
+"""Colour of predictions that are neither hits nor false."""
 LEGEND = ((AGREEMENT, "agreement"), (MISSED, "missed"), (FALSE, "false"))
 BACKGROUND = (32, 36, 40)
 _MARGIN = 0.15
@@ -27,7 +27,7 @@ _FILL = 0.55
 
 
 def region_panels(found: Sequence[Region], size: tuple[int, int], photograph: Colours | None) -> Image.Image:
-    """Return one panel for each region side by side, all cut around what they show.
+    """Return one panel for each region side by side, each cropped to its content.
 
     size: height and width of the image in pixels. photograph: None, or colours of shape (height, width, 3).
     """
@@ -42,8 +42,9 @@ def region_panels(found: Sequence[Region], size: tuple[int, int], photograph: Co
 def solid_panels(volume: Solid, original: Greys | None = None) -> Image.Image:
     """Return the planes across each axis in which prediction and reference differ most, side by side.
 
-    The axes are z (the plane of a scan), y and x; pixels are stretched to equal lengths. Where they do not
-    differ, those with the largest reference are shown. original: grey values of the same shape (z, y, x).
+    The axes are z (the plane of a scan), y and x; pixels are stretched to equal lengths. Without a
+    difference, the planes with the largest reference are shown. original: grey values of the same shape (z,
+    y, x).
     """
     different = volume.predicted != volume.reference
     if not different.any():
@@ -77,7 +78,7 @@ def _window(around: Box, size: tuple[int, int]) -> Box:
 
 
 def ground(window: Box, photograph: Colours | None) -> Colours:
-    """Return what lies below the drawing in a part of an image: the photograph, or one dark colour."""
+    """Return the background of a part of an image: the photograph, or one dark colour."""
     if photograph is not None:
         return photograph[window.slices]
     return np.full((*window.shape, 3), BACKGROUND, np.uint8)
@@ -96,7 +97,7 @@ def _cut(crop: Crop, window: Box) -> Mask:
 
 
 def _painted(pair: tuple[Mask, Mask], ground: Colours) -> Colours:
-    """Return the ground under the three kinds of regions, whose edges are opaque."""
+    """Return the ground under the three kinds of regions, with opaque edges."""
     predicted, reference = pair
     painted = ground.astype(np.float64)
     kinds = (
@@ -120,7 +121,7 @@ def _edge(members: Mask) -> Mask:
 
 
 def fitted(colours: Colours, stretch: float = 1.0) -> Image.Image:
-    """Return a picture that fits a panel; ``stretch`` is the height of a pixel over its width."""
+    """Return a picture resized to a panel; ``stretch`` is the height of a pixel over its width."""
     height, width = colours.shape[0] * stretch, float(colours.shape[1])
     scale = PANEL / max(height, width, 1.0)
     target = max(1, round(width * scale)), max(1, round(height * scale))

@@ -1,4 +1,4 @@
-"""The head of a report and the table of metrics: what is published, with the digits that are published."""
+"""The head of a report and the table of metrics, in the published digits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evaluation.report.results import SubmissionResults
 
 
 def facts(results: SubmissionResults) -> Iterator[tuple[str, str]]:
-    """Yield what stands in the head: phase, seal, cases, score, and the place among known teams."""
+    """Yield the facts in the head: phase, seal, cases, score, and the place among known teams."""
     phase, published, cases = results.phase, results.metrics.phase, results.metrics.cases
     yield "Challenge", phase.challenge.title
     yield "Phase", f"{published.name}, version {published.version}"

@@ -1,4 +1,4 @@
-"""What a page consists of: sections of figures, tables, pictures and paragraphs."""
+"""The parts of a page: sections of figures, tables, pictures and paragraphs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table; ``digits`` is the number of decimals of its numbers, None for as they are."""
+    """A column of a table; ``digits``: number of decimals, None to show numbers unchanged."""
 
     title: str
     digits: int | None = None
@@ -32,7 +32,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """A table whose rows can be sorted; ``name`` is its identifier, unique in the page."""
+    """A table with sortable rows; ``name`` is its identifier, unique in the page."""
 
     name: str
     title: str
@@ -108,7 +108,7 @@ Block = Figure | Table | CaseTable | Gallery | Text | Listing
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page that the navigation leads to; ``name`` is its identifier."""
+    """A part of the page with an entry in the navigation; ``name`` is its identifier."""
 
     name: str
     title: str
@@ -135,7 +135,7 @@ class Page:
 
 
 def shown(cell: Cell, digits: int | None = None) -> str:
-    """Return a cell as the page shows it: numbers with a true minus sign, none as a dash."""
+    """Return a cell as text: numbers with a true minus sign, None as a dash."""
     if cell is None:
         return "–"
     if isinstance(cell, float):

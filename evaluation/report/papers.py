@@ -1,4 +1,4 @@
-"""Which figure of a challenge's own paper a figure of a report follows."""
+"""The figures of a challenge's own paper that figures of a report follow."""
 
 from __future__ import annotations
 
@@ -26,6 +26,6 @@ _FIGURES = {
 
 
 def followed(challenge: str, what: str, otherwise: str = "") -> str:
-    """Return which figure of the challenge's paper shows the same; ``otherwise`` where none does."""
+    """Return the figure of the challenge's paper with the same content, or ``otherwise``."""
     figure = _FIGURES.get((challenge, what))
     return f"{figure} of {_PAPERS[challenge]}" if figure else otherwise

@@ -1,4 +1,4 @@
-"""The original images of cases, from a folder of the organiser's."""
+"""The original images of cases, from the organiser's folder."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from evaluation.core.form import CaseForm, name_key
 _EXTENSIONS = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff")
 _VOLUMES = (".mha", ".mhd", ".nii", ".nii.gz", ".tif", ".tiff")
 _WINDOW = (0.5, 99.5)
-"""Percentiles of a volume's values that are drawn black and white."""
+"""Percentiles of a volume's values that are drawn as black and as white."""
 Shape = tuple[int, int, int]
 
 
 class Photographs:
-    """The images of a folder by case; their names are those of the cases, with any extension."""
+    """The images of a folder by case; a file has the name of its case, with any extension."""
 
     def __init__(self, folder: Path | None) -> None:
         self._paths: dict[str, Path] = {}

@@ -1,4 +1,4 @@
-"""Which cases are shown as pictures, and the section of these pictures."""
+"""The choice of cases that are shown as pictures, and their section."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ _NOTES: Mapping[PictureKind, str] = {
 
 
 def chosen_cases(results: SubmissionResults) -> dict[str, dict[str, str]]:
-    """Return the cases to be shown of each task that can be drawn, with what each is, such as "worst".
+    """Return the cases to be shown of each task that can be drawn, each with its role, such as "worst".
 
-    At most twelve cases are shown in all, one to four of each of the first twelve tasks; those without a
+    At most twelve cases are shown in all, one to four of each of the first twelve tasks; cases without a
     submitted value are not.
     """
     shown_tasks = [task for task in results.tasks if any(is_shown(field) for field in task.fields)]
@@ -91,9 +91,9 @@ def chosen_cases(results: SubmissionResults) -> dict[str, dict[str, str]]:
 
 
 def classified_cases(results: SubmissionResults) -> dict[str, dict[str, str]]:
-    """Return the cases whose photographs are shown of the first task of scores: four extremes, as named.
+    """Return the cases of the first task of scores that are shown as photographs: four named extremes.
 
-    They are the positive and the negative case with the highest and with the lowest score.
+    The positive and the negative cases with the highest and with the lowest score.
     """
     for task in results.tasks:
         curve = next((curve for metric in task.metrics if (curve := metric.aggregate.curve)), None)
@@ -114,7 +114,7 @@ def classified_cases(results: SubmissionResults) -> dict[str, dict[str, str]]:
 def pictures_section(
     results: SubmissionResults, chosen: Mapping[str, Mapping[str, str]], values: Sequence[CaseValues]
 ) -> Section | None:
-    """Return the section of the pictures that were read, None without any."""
+    """Return the section of the pictures, None without any."""
     by_name = {value.name: value.pictures for value in values}
     galleries = []
     for task in results.tasks:
@@ -138,7 +138,7 @@ def pictures_section(
 
 
 def _note(results: SubmissionResults, task: Task, kind: PictureKind) -> str:
-    """Return what the colours of a task's pictures mean, of detections by the metric that decides it."""
+    """Return the legend of a task's pictures; for detections it depends on the metric."""
     if kind in ("boxes", "objects"):
         for field in task.fields:
             if found := matching_metric(results.phase, task, field):

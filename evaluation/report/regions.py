@@ -1,4 +1,4 @@
-"""Regions of a case: what a mask or a volume shows of each structure, predicted and in the reference."""
+"""Regions of a case: each structure of a mask or a volume, predicted and in the reference."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Solid:
 
 @dataclass(frozen=True)
 class Size:
-    """How large a structure of a case is in prediction and reference, and what they share, in ``unit``."""
+    """The size of a structure in prediction, reference and both, in ``unit``."""
 
     structure: str
     unit: str
@@ -56,14 +56,14 @@ class Size:
 
     @property
     def dice(self) -> float:
-        """Twice what is shared over the sum of both; 0 where both are empty."""
+        """Twice the shared size over the sum of both sizes; 0 where both are empty."""
         total = self.predicted + self.reference
         return 2 * self.shared / total if total else 0.0
 
 
 @dataclass(frozen=True)
 class Ratio:
-    """The vertical extent of the inner of two nested structures over that of the outer one."""
+    """The ratio of the vertical extents of two nested structures, inner over outer."""
 
     title: str
     predicted: float
@@ -83,7 +83,7 @@ def has_solids(kind: Kind) -> bool:
 
 
 def regions(field: Field, predicted: Any, reference: Any) -> Iterator[Region]:
-    """Yield the structures of a mask; of nested labels, each includes those inside of it."""
+    """Yield the structures of a mask; nested labels include the ones inside."""
     for structure, one, other in zip(
         _structures(field.kind),
         _regions(field.kind, predicted),
@@ -156,6 +156,6 @@ def _regions(kind: Kind, value: Any) -> tuple[Crop, ...]:
 
 
 def _plane(value: LabelMapValue) -> NDArray[np.uint8]:
-    """Return the positions of an image (y, x), which is one plane; (0, 0) where all is background."""
+    """Return the only plane of an image's positions, shape (y, x); (0, 0) where all is background."""
     found: NDArray[np.uint8] = value.positions[0] if len(value.positions) else np.zeros((0, 0), np.uint8)
     return found

@@ -18,10 +18,10 @@ from evaluation.charts.chart import SCHEMA, SELECTED_CASE, layered
 from evaluation.charts.theme import theme
 from evaluation.report.page import Page
 
-# It draws specifications of version 5. Vega-Lite 5 itself warns of the newer Vega that it is bundled with.
+# It draws specifications of version 5; Vega-Lite 5 itself warns of the newer Vega bundled with it.
 _VEGA_LITE = "6.4"
 _TEMPLATES = "templates"
-# The ends of script elements and comments, and what some parsers take as ends of lines.
+# The ends of script elements and comments, and the ends of lines in some parsers.
 _UNSAFE = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 
 
@@ -57,7 +57,7 @@ def as_script(content: Any) -> Markup:
 
 
 def compact(content: Any, significant: int = 6) -> Any:
-    """Return a value with its floats rounded to so many significant digits, more than a figure shows."""
+    """Return a value with floats rounded to more significant digits than a figure shows."""
     if isinstance(content, float):
         rounded = float(f"{content:.{significant}g}")
         return int(rounded) if rounded.is_integer() and abs(rounded) < 2**53 else rounded

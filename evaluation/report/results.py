@@ -24,7 +24,7 @@ from evaluation.summary import Subgroups
 
 @dataclass(frozen=True)
 class CaseRecord:
-    """What is known of a case beside its values: cells of `cases.csv`, failures, run time in seconds.
+    """Facts on a case beside its values: cells of `cases.csv`, failures, run time in seconds.
 
     ``worst`` names the tasks in which the case takes worst values.
     """
@@ -38,7 +38,7 @@ class CaseRecord:
 
 @dataclass(frozen=True)
 class SubmissionResults:
-    """The results of a submission: what is published (``metrics``) and what the organiser has.
+    """The results of a submission: the published ``metrics`` and the organiser's files.
 
     ``estimates`` and ``subgroups`` have all digits; ``tables`` hold labels.
     """
@@ -82,7 +82,7 @@ def results_of(phase: Phase, metrics: Mapping[str, Any], records: Mapping[str, A
 
 
 def read_results(phase: Phase, folder: Path) -> SubmissionResults:
-    """Return the results that lie in a folder: `metrics.json` and the organiser's `cases.json`.
+    """Return the results in a folder: `metrics.json` and the organiser's `cases.json`.
 
     Raises `PhaseError` listing every problem.
     """

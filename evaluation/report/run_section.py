@@ -1,4 +1,4 @@
-"""The sections of what happened: failed and missing cases, run times; and how everything is defined."""
+"""The sections on the run: failed and missing cases, run times, and all definitions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def troubles_section(results: SubmissionResults) -> Section:
 
 
 def run_times_section(results: SubmissionResults) -> Section | None:
-    """Return the section with the run times of the algorithm, None where none is known."""
+    """Return the section with the run times of the algorithm, None without any."""
     seconds = np.array([case.run_seconds for case in results.cases if case.run_seconds is not None])
     if not seconds.size:
         return None

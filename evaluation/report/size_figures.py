@@ -1,4 +1,4 @@
-"""Figures that need the masks and points themselves: sizes, their agreement, and errors of landmarks."""
+"""Figures from masks and points: sizes, their agreement, and errors of landmarks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def sizes_section(results: SubmissionResults, values: Sequence[CaseValues]) -> S
 
 
 def _agreement(values: Sequence[CaseValues]) -> Iterator[Chart]:
-    """Yield Bland–Altman plots of the sizes and ratios of each structure that the reference has."""
+    """Yield Bland–Altman plots of the sizes and ratios of each structure in the reference."""
     for (structure, unit), found in list(_by_structure(values).items())[:_MOST_STRUCTURES]:
         pairs = [Pair(case, size.predicted, size.reference) for case, size in found if size.reference]
         if len(pairs) >= _FEWEST:

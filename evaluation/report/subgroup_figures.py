@@ -99,7 +99,7 @@ def _forest(results: SubmissionResults, name: str) -> Chart | None:
 
 
 def _with_intervals(results: SubmissionResults, task: Task, metric: Metric) -> Iterator[SubgroupValue]:
-    """Yield the subgroups of a metric; those of cases have intervals as the phase computes them."""
+    """Yield the subgroups of a metric; subgroups of cases have the phase's intervals."""
     phase, table = results.phase, results.tables[task.name]
     for subgroup in phase.config.subgroups:
         groups = results.subgroups.get(key_of(subgroup.column), {})

@@ -1,4 +1,4 @@
-"""The report of one submission: which sections it has, for the organiser and for the public."""
+"""The sections of the report of one submission, for the organiser and for the public."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def organiser_page(
 ) -> Page:
     """Return the whole report, with labels and single cases.
 
-    ``values`` are what was read of the submission's files, if they are at hand; ``chosen`` says by task and
-    case which pictures are among them.
+    ``values``: read from the submission's files, if they are at hand; ``chosen``: their pictures, by task and
+    case.
     """
     return _page(
         results,
@@ -48,10 +48,10 @@ def organiser_page(
 
 
 def public_page(results: SubmissionResults) -> Page:
-    """Return the report of what is published: made of `metrics.json` and of the phase's rules alone.
+    """Return the public report, made from `metrics.json` and the phase's rules alone.
 
-    Curves, distributions and single cases tell of labels more than the published figures, whose bits
-    `audit` counts; they are left out. So are the run times of single cases.
+    Curves, distributions, single cases and their run times are left out: they reveal more of the labels than
+    the published figures, which `audit` counts.
     """
     return _page(
         results,

@@ -1,4 +1,4 @@
-"""The section of values that each case has: distributions and cumulative errors."""
+"""The section of values by case: distributions and cumulative errors."""
 
 from __future__ import annotations
 

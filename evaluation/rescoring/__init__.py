@@ -4,14 +4,14 @@
                                         ▲                        │ a process that scores in turn (`lane`)
     OUTPUT/<team>/ ◄── kept results ────┴──────── answers ◄──────┘
 
-- `submissions` finds what is scored, `addresses` reads it from any file system that fsspec knows.
-- `task` says what is asked of a lane and what it answers: plain data that crosses to other machines.
+- `submissions` finds the submissions, `addresses` reads them from any file system that fsspec knows.
+- `task` defines a lane's tasks and answers: plain data that crosses to other machines.
 - `scoring` scores one submission after the other in one process; `lane` is that process. Workers that read
   and score cases are forked from a clean server for each submission, as `evaluation.workers` describes.
 - `lanes` runs several on this machine, `cluster` on the workers of a Dask scheduler (`cluster_start`,
-  `scheduler`), through `cluster_worker`. `slicing` parts large submissions for either, and puts the
-  `slice_outcomes` together.
-- `kept` writes results with the digests of what they were made of, and finds those that still hold; `claims`
+  `scheduler`), through `cluster_worker`. `slicing` divides large submissions for either, and joins the
+  `slice_outcomes`.
+- `kept` writes results with the digests of their inputs, and finds the ones that still hold; `claims`
   keeps two runs from scoring the same submission into one folder.
 - `changes` compares the results with earlier ones.
 """

@@ -1,4 +1,4 @@
-"""Folders and files by path or by address (`s3://…`, `file://…`), for which fsspec has the file systems."""
+"""Folders and files by path or by address (`s3://…`, `file://…`); fsspec provides the file systems."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def local_path(location: str) -> Path | None:
 
 
 def entries_of(folder: str) -> list[Entry]:
-    """Return what a folder holds, sorted by name, without hidden entries.
+    """Return the entries of a folder, sorted by name, without hidden ones.
 
     Raises `OSError`, and `PhaseError` where fsspec or its file system is not installed.
     """
@@ -63,7 +63,7 @@ def entries_of(folder: str) -> list[Entry]:
 
 
 def fetch(location: str, folder: Path) -> Path:
-    """Copy a file, or a folder with all that it holds, from an address into a folder; return its path there.
+    """Copy a file or a folder with its content from an address into a folder; return its path there.
 
     Raises `OSError`, and `PhaseError` for names that lead out of the folder, for more than 100,000 files or
     8 GiB, and where fsspec or its file system is not installed.

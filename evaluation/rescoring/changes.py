@@ -1,4 +1,4 @@
-"""What has changed between earlier results of a phase and those of now: values, places and cases."""
+"""The changes from earlier to present results of a phase: values, places and cases."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Change:
 
 @dataclass(frozen=True)
 class CaseChange:
-    """A case of a task whose columns have changed; a case that was added or left has all of them."""
+    """A case of a task with its changed columns; an added or removed case has all columns."""
 
     case: str
     columns: Mapping[str, Change]
@@ -37,7 +37,7 @@ class CaseChange:
 
 @dataclass(frozen=True)
 class SubmissionChange:
-    """One submission: why it had or has no result, all its values, and what has changed of its cases."""
+    """One submission: the reasons for missing results, all its values, and the changes of its cases."""
 
     team: str
     submission: str
@@ -56,8 +56,7 @@ class SubmissionChange:
 class Changes:
     """All changes of a phase: its seals, its submissions, and the places of the teams by leaderboard.
 
-    ``ranked`` are the metrics of the ranking, ``overall`` is the leaderboard that combines them, if there is
-    one.
+    ``ranked``: the metrics of the ranking. ``overall``: the leaderboard that combines them, if any.
     """
 
     phase: str
@@ -71,7 +70,7 @@ class Changes:
 def changes_between(before: Path, now: Path) -> Changes:
     """Return the changes between two folders of results of one phase. Raises `RankingError`.
 
-    Values are compared as they are written. Places are those of the challenge's own ranking.
+    Values are compared as written. Places follow the challenge's own ranking.
     """
     earlier, later = read_results(before), read_results(now)
     scheme = scheme_of(later.challenge, later.options)
@@ -89,7 +88,7 @@ def changes_between(before: Path, now: Path) -> Changes:
 
 
 def changes_json(phases: Sequence[Changes]) -> bytes:
-    """Return the content of `changes.json`; it holds figures of single cases, which reveal labels."""
+    """Return the content of `changes.json`, with figures of single cases, which reveal labels."""
     return render({"phases": phases}, organisers=True, rounded=False)
 
 
@@ -152,7 +151,7 @@ def _absence(submission: Submission | None) -> str | None:
 def _case_changes(
     before: Mapping[str, CaseTable], now: Mapping[str, CaseTable]
 ) -> dict[str, tuple[CaseChange, ...]]:
-    """Return the cases that have changed by task; of a task that was or is not there, none."""
+    """Return the changed cases by task; none for an added or removed task."""
     found = {}
     for task in before.keys() & now.keys():
         old, new = (dict(zip(table.names, table.rows, strict=True)) for table in (before[task], now[task]))
@@ -174,7 +173,7 @@ def _column_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[s
 
 
 def _plain(value: Any) -> Any:
-    """Return a value that is equal to itself and can be written: NaN and infinity as text."""
+    """Return a value that can be compared and written: NaN and infinity as text."""
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     if isinstance(value, Mapping):

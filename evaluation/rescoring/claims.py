@@ -1,4 +1,4 @@
-"""Keeps two runs, on one machine or several, from scoring one submission into the same folder at once."""
+"""Locks that keep two runs, on one machine or several, from scoring one submission into a folder at once."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from typing import Any
 
 from evaluation.rescoring.kept import FOLDER
 
-# Windows has no such module; there, runs are not kept apart.
+# Windows has no such module; there, claims do not work.
 _fcntl: Any = None if sys.platform == "win32" else importlib.import_module("fcntl")
 _OFFSET_BYTES = 7
 
 
 class Claims:
-    """The claims of this process; each is a lock on one byte of a file, so the system ends it with us.
+    """The claims of this process, each a lock on one byte of a file, which ends with the process.
 
     A file system without locks grants every claim.
     """
@@ -52,7 +52,7 @@ class Claims:
 
 @contextmanager
 def open_claims(output: Path) -> Iterator[Claims]:
-    """Yield the claims on the results below a folder, which is made. Raises `OSError`."""
+    """Create a folder and yield the claims on the results below it. Raises `OSError`."""
     folder = output / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(folder / ".claims", os.O_RDWR | os.O_CREAT, 0o666)

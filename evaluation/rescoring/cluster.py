@@ -1,8 +1,8 @@
-"""Submissions scored by the workers of a Dask scheduler; the extra `cluster` of this package installs Dask.
+"""Submissions scored by the workers of a Dask scheduler; the extra `cluster` installs Dask.
 
-A task is one submission, or a slice of a large one. Few more are handed over than there are threads, so that
-memory stays flat. Dask runs the tasks of a worker that ended elsewhere; one that was there when several
-workers ended is then run alone, and is blamed only if workers end again.
+A task is one submission, or a slice of a large one. Only few more than there are threads are handed over at
+once, which limits memory. If a worker dies, Dask runs its tasks elsewhere. A task with several dead workers
+then runs alone, and fails only if more die.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class OnCluster:
                     yield given.task, answer
 
     def _tries_elsewhere(self, given: Given, answer: Answer) -> bool:
-        """Hand a task over again that a worker failed for lack of its own, if there are others."""
+        """Hand a task over again after a failure of the worker's own, if there are other workers."""
         failed_on = (*given.failed_on, answer.worker)
         if not answer.elsewhere or len(failed_on) == ATTEMPTS:
             return False
@@ -92,7 +92,7 @@ class OnCluster:
         return bool(others)
 
     def _answer(self, given: Given) -> Answer | None:
-        """Return the answer of a task that has ended, None for one that must be run alone to be blamed."""
+        """Return the answer of a finished task, None if it must run again alone."""
         from distributed import KilledWorker
 
         try:

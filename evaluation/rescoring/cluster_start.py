@@ -1,4 +1,4 @@
-"""Starts a cluster of Dask, on this machine or through what Dask knows of batch systems and Kubernetes."""
+"""Start of a Dask cluster, on this machine or through Dask's packages for batch systems and Kubernetes."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ QUEUES = {
 
 @contextlib.contextmanager
 def without_interrupts() -> Iterator[None]:
-    """Block SIGINT in all threads that are started within, and so in all processes that these start.
+    """Block SIGINT in all threads that are started within, and in their processes.
 
-    A terminal sends it to the workers too, which would each print a traceback; we end them. The handler stays
-    ours, which dask_jobqueue replaces when it is imported.
+    A terminal sends it to the workers too, which would each print a traceback. The handler is restored
+    afterwards, since importing dask_jobqueue replaces it.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    # The first process that is started unblocks the signal in its thread, unless this runs already.
+    # The first started process unblocks the signal in its thread, unless this runs already.
     resource_tracker.ensure_running()
     handler = signal.getsignal(signal.SIGINT)
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
@@ -50,7 +50,7 @@ def without_interrupts() -> Iterator[None]:
 
 
 def start_cluster(where: str, workers: int | None) -> Any:
-    """Return a cluster that has been started, None where ``where`` is the address of a scheduler."""
+    """Start and return a cluster; None where ``where`` is the address of a scheduler."""
     try:
         import distributed
 
@@ -64,7 +64,7 @@ def start_cluster(where: str, workers: int | None) -> Any:
                 dashboard_address=":0",
             )
         elif where == "kubernetes":
-            # Else it draws its own progress on the terminal.
+            # By default it draws its own progress on the terminal.
             start = partial(importlib.import_module("dask_kubernetes.operator").KubeCluster, quiet=True)
         elif where in QUEUES:
             start = getattr(importlib.import_module("dask_jobqueue"), QUEUES[where])
@@ -80,7 +80,7 @@ def start_cluster(where: str, workers: int | None) -> Any:
         ) from None
     try:
         cluster = start()
-    except Exception as error:  # what the configuration lacks, in whatever way Dask's packages say it
+    except Exception as error:  # Dask's packages report a lacking configuration in many ways
         raise PhaseError(f"--cluster {where}: {str(error) or type(error).__name__}") from None
     if where == "local":
         return cluster

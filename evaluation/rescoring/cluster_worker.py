@@ -1,4 +1,4 @@
-"""What a worker of a cluster does with a task: it fetches what is elsewhere, and scores in a lane of its own.
+"""A cluster worker's part of a task: it fetches files from elsewhere, and scores in a lane.
 
 Each thread of the worker has a lane. A phase at an address is read once per worker; the lane verifies its
 seal.
@@ -20,7 +20,7 @@ from evaluation.rescoring.lane import SteadyLane
 from evaluation.rescoring.task import ATTEMPTS, Answer, Task, failed
 
 _MEBIBYTE = 1 << 20
-# The process of a lane, which decodes nothing, beside those of its workers.
+# The process of a lane, which decodes nothing, beside its workers.
 _LANE_MB = 512
 _LEAST_MB = 512
 _of_thread = threading.local()
@@ -29,11 +29,11 @@ _one_fetches = threading.Lock()
 
 
 def score_on_worker(task: Task) -> Answer:
-    """Return what became of a submission, on a thread of a Dask worker."""
+    """Score a submission on a thread of a Dask worker."""
     from distributed import get_worker
 
     worker = get_worker()
-    # Dask removes this folder, also after a worker that was killed.
+    # Dask removes this folder, even if the worker was killed.
     folder = Path(worker.local_directory)
     if not hasattr(_of_thread, "lane"):
         _of_thread.lane = SteadyLane(folder)
@@ -42,9 +42,9 @@ def score_on_worker(task: Task) -> Answer:
 
 
 def score_fetched(task: Task, folder: Path, memory_mb: int | None, lane: SteadyLane) -> Answer:
-    """Fetch phase and submission into a folder where they are elsewhere, and score in a lane.
+    """Fetch a remote phase and submission into a folder, and score in a lane.
 
-    What cannot be fetched is tried three times.
+    A failed download is tried three times.
     """
     for attempt in range(1, ATTEMPTS + 1):
         try:
@@ -54,7 +54,7 @@ def score_fetched(task: Task, folder: Path, memory_mb: int | None, lane: SteadyL
                 return lane.score(here)
         except PhaseError as error:
             return failed("; ".join(error.problems))
-        except Exception as error:  # whatever a file system of fsspec raises
+        except Exception as error:  # file systems of fsspec raise any exception
             if attempt == ATTEMPTS:
                 return failed(f"{task.submission}: {type(error).__name__}: {error}", elsewhere=True)
     raise AssertionError("unreachable")
@@ -84,7 +84,7 @@ def _fetched(task: Task, folder: Path) -> Iterator[Path]:
 
 
 def _fetched_for_slices(task: Task, folder: Path) -> Path:
-    """Return a submission that stays until slices of another one are scored on this thread."""
+    """Return a submission, kept until slices of another one are scored on this thread."""
     if getattr(_of_thread, "once", None) != task.once:
         if before := getattr(_of_thread, "fetched", None):
             before.cleanup()

@@ -1,4 +1,4 @@
-"""The digest of a submission: of a file's bytes, or of all that a folder holds."""
+"""The digest of a submission: of a file's bytes, or of a folder's content."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evaluation.io.stream import sha256_of_file
 
 
 def submission_digest(submission: Path) -> str:
-    """Return the SHA-256 of a file, or of the names, kinds and contents of all that is below a folder.
+    """Return the SHA-256 of a file, or of the names, kinds and contents of everything in a folder.
 
     Links are not followed and devices not opened; a file that cannot be read counts with its error. Raises
     `OSError` where the submission itself cannot be read.

@@ -1,4 +1,4 @@
-"""Which code computes a result: version and sources of the package, and the libraries it computes with."""
+"""The code behind a result: version and sources of the package, and its numerical libraries."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Environment:
     libraries: str
 
     def difference(self, other: Environment) -> str | None:
-        """Return in words what is other there than here, None where nothing is."""
+        """Return the differences from this environment in words, None where there are none."""
         if self.version != other.version:
             return f"version {self.version} of the package here, {other.version} there"
         if self.libraries != other.libraries:

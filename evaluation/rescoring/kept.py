@@ -1,10 +1,10 @@
-"""Results on disk: written with the digests of what they were made of, and found again while these hold.
+"""Results on disk, kept with the digests of their inputs and found again while these hold.
 
     OUTPUT/<place>/             metrics.json, cases.json and the charts of the phase, or rejected.txt
-    OUTPUT/.kept/<place>.json   the record: what the result was made of, and the digests of its files
+    OUTPUT/.kept/<place>.json   the record: the digests of the result's inputs and files
 
 A result is withdrawn before another takes its place, `metrics.json` is written last and the record after it.
-So whoever reads a folder finds a whole result or none, and a result without a record is made again.
+So a folder holds a whole result or none, and a result without a record is made again.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _FILES = (CASES, REJECTED, *_CHARTS, METRICS)
 
 @dataclass(frozen=True)
 class Ingredients:
-    """What a result is made of beside its submission: the seal of the phase, where it came from, the code."""
+    """The inputs of a result besides its submission: the seal of the phase, its origin, the code."""
 
     seal: str
     source: str
@@ -45,7 +45,7 @@ class Results:
         self._folder = folder
 
     def kept(self, place: str, ingredients: Ingredients) -> str | None:
-        """Return the digest of the submission of a whole result that is made of these; None without one."""
+        """Return the digest of the submission of a whole result with these inputs; None without one."""
         try:
             record = json.loads(self._record(place).read_bytes())
             if record["made_of"] != dataclasses.asdict(ingredients) or record["files"] != self._digests(
@@ -57,7 +57,7 @@ class Results:
             return None
 
     def publish(self, place: str, ingredients: Ingredients, answer: Answer) -> None:
-        """Write a result in place of an earlier one; only a lasting one gets a record. Raises `OSError`."""
+        """Replace the result; only a lasting one gets a record. Raises `OSError`."""
         folder = self._folder / place
         self._record(place).unlink(missing_ok=True)
         for name in reversed(_FILES):
@@ -75,7 +75,7 @@ class Results:
             write_atomically(self._record(place), _json(record))
 
     def is_rejection(self, place: str) -> bool:
-        """Return whether the result there is that the submission was rejected."""
+        """Return whether the present result is a rejection."""
         return (self._folder / place / REJECTED).exists()
 
     def _record(self, place: str) -> Path:

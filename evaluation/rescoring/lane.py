@@ -1,7 +1,7 @@
 """A process that scores submissions in turn, and the caller's view of it.
 
-Imports and the server of the workers are paid for once. The process ends with its caller, and its temporary
-files go with it even if it was killed.
+Imports and the server of the workers start once. The process ends with its caller, and its temporary files
+are removed even if it was killed.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from evaluation.rescoring.task import ATTEMPTS, Answer, Task, failed
 _LOG_CHARACTERS = 400
 
 
-class LaneDied(Exception):  # noqa: N818 - what became of it, as `Died`
-    """Raised where the process ended before it answered; its text says how."""
+class LaneDied(Exception):  # noqa: N818 - named like `Died`, a result
+    """Raised if the process died before it answered; the text says how."""
 
 
 class Lane:
@@ -32,11 +32,11 @@ class Lane:
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = tempfile.mkdtemp(prefix="lane-", dir=folder)
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the lane
-        # The same modules must be found there as here.
+        # The process must find the same modules.
         path = [entry for entry in sys.path if isinstance(entry, str)]
         program = f"import sys; sys.path[:] = {path!r}; from evaluation.rescoring.lane import main; main()"
         environment = {f"{library}_NUM_THREADS": "1" for library in ("OPENBLAS", "OMP", "MKL")}
-        self._process = subprocess.Popen(  # noqa: S603 - this Python, with a program of ours
+        self._process = subprocess.Popen(  # noqa: S603 - this Python and this module
             [sys.executable, "-c", program],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -45,7 +45,7 @@ class Lane:
         )
 
     def fileno(self) -> int:
-        """Return the descriptor that can be read when there is an answer, for `selectors`."""
+        """Return the descriptor that becomes readable with an answer, for `selectors`."""
         assert self._process.stdout is not None
         return self._process.stdout.fileno()
 
@@ -66,7 +66,7 @@ class Lane:
         return answer
 
     def close(self) -> None:
-        """End the process and all that it has started, and remove its files."""
+        """End the process and its children, and remove its files."""
         self._process.kill()
         self._process.wait()
         for stream in (self._process.stdin, self._process.stdout, self._log):
@@ -91,7 +91,7 @@ class SteadyLane:
         self._lane: Lane | None = None
 
     def score(self, task: Task) -> Answer:
-        """Return the answer to a task; one whose process dies each time has failed."""
+        """Return the answer to a task, which fails if its process dies at every attempt."""
         reason = ""
         for _ in range(ATTEMPTS):
             if self._lane is None:
@@ -112,7 +112,7 @@ class SteadyLane:
 
 
 def died_each_time(reason: str) -> Answer:
-    """Return the answer for a submission whose process died at every attempt."""
+    """Return the answer for a submission after its process died at every attempt."""
     return failed(f"{reason}, {ATTEMPTS} times out of {ATTEMPTS}", elsewhere=True)
 
 
@@ -130,7 +130,7 @@ def main() -> None:
         collect_rarely()
     scorer = Scorer()
     with os.fdopen(os.dup(0), "rb") as tasks, os.fdopen(os.dup(1), "wb") as answers:
-        os.dup2(2, 1)  # whatever else is printed goes to the log
+        os.dup2(2, 1)  # other output goes to the log
         with contextlib.suppress(EOFError):
             while True:
                 _send(answers, scorer.answer(pickle.load(tasks)))  # noqa: S301 - from our caller

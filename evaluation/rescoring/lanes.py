@@ -15,14 +15,14 @@ from evaluation.rescoring.task import ATTEMPTS, Answers, Task
 
 @dataclass
 class _Given:
-    """A task, the lane that does it, and how often it has been given to one."""
+    """A task, its lane, and the number of attempts."""
 
     task: Task
     attempts: int = 0
 
 
 class Lanes:
-    """Several processes, each of which scores one submission at a time; a context manager."""
+    """Several processes that each score one submission at a time; a context manager."""
 
     def __init__(self, count: int) -> None:
         self._count = count
@@ -40,8 +40,7 @@ class Lanes:
     def run(self, tasks: Iterator[Task | None]) -> Answers:
         """Yield every task with its answer, as they end.
 
-        A task whose process dies is given to a new one, three times in all: each process does one task at a
-        time, so no other submission can be to blame.
+        If its process dies, a task is given to a new one, three times in all.
         """
         again: deque[_Given] = deque()
         idle = list(self._lanes)
@@ -90,6 +89,7 @@ def _next(tasks: Iterator[Task | None]) -> _Given | None:
 
 
 def _after_death(given: _Given, died: LaneDied, again: deque[_Given]) -> Answers:
+    # A process does one task at a time, so no other submission can be to blame.
     if given.attempts < ATTEMPTS:
         again.append(given)
     else:
@@ -97,7 +97,7 @@ def _after_death(given: _Given, died: LaneDied, again: deque[_Given]) -> Answers
 
 
 class InThisProcess:
-    """Scores one submission after the other here, where there are no workers; a context manager."""
+    """Scores one submission after the other in this process, without workers; a context manager."""
 
     def __enter__(self) -> InThisProcess:
         return self

@@ -1,4 +1,4 @@
-"""One run over many submissions: what is left to do, who does it, and what came of it."""
+"""One run over many submissions: finds the missing results, scores, and writes them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from evaluation.rescoring.task import Answer, Answers, Engine, Task
 
 @dataclass
 class Summary:
-    """How many submissions ended in which way, and those that were not scored, with the reason."""
+    """The number of submissions by result, and the reasons of failures."""
 
     counts: dict[str, int] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
@@ -28,7 +28,7 @@ class Summary:
 
     @property
     def done(self) -> int:
-        """How many submissions have ended."""
+        """How many submissions are finished."""
         return sum(self.counts.values())
 
     def lines(self) -> Iterator[str]:
@@ -41,10 +41,10 @@ class Summary:
 
 
 def score_all(tasks: Sequence[Task], output: Path, engine: Engine) -> Answers:
-    """Score submissions into OUTPUT/<place>/, and yield each with its answer when its result is written.
+    """Score submissions into OUTPUT/<place>/, and yield each with its answer once its result is written.
 
     A submission that another run has claimed comes last, when that run is done with it. Raises `OSError`
-    where no result can be written, and what the engine raises.
+    where no result can be written, and the engine's errors.
     """
     results = Results(output)
     with open_claims(output) as claims, engine:

@@ -1,4 +1,4 @@
-"""The connection to a Dask scheduler; where it ends, what was handed over is handed to the next one."""
+"""The connection to a Dask scheduler; if it breaks, its pending tasks go to the next one."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import Any
 from evaluation.core.fault import PhaseError
 from evaluation.rescoring.task import Answer, Task
 
-# Sent as text: the scheduler needs nothing of this package, and a worker without it answers with an error. It
-# would end if it could not even unpickle the task.
+# Sent as text: the scheduler does not need this package, and a worker without it answers with an error. It
+# would die if it could not unpickle the task.
 _CALL = "getattr(__import__('importlib').import_module(module), function)(__import__('pickle').loads(task))"
 _TASKS_PER_THREAD = 2
 _LEAST_WINDOW = 4
@@ -24,9 +24,9 @@ _RECONNECTIONS = 5
 
 @dataclass
 class Given:
-    """A task that was handed over, its future, and whether no other runs with it.
+    """A task that was handed over, its future, and whether it runs alone.
 
-    ``failed_on`` are workers that failed it, ``only_on`` those that may do it now; empty: all.
+    ``failed_on``: workers that failed. ``only_on``: workers that may do it now; empty: all.
     """
 
     task: Task
@@ -37,9 +37,9 @@ class Given:
 
 
 class Scheduler:
-    """Hands tasks to a scheduler, and returns those that have ended.
+    """Hands tasks to a scheduler, and returns finished ones.
 
-    ``where`` names it in messages; ``score`` is what its workers call; ``tell`` gets lines for the organiser.
+    ``where`` names it in messages; ``score`` is called by its workers; ``tell`` gets lines for the organiser.
     """
 
     def __init__(
@@ -71,21 +71,21 @@ class Scheduler:
         self._connect()
 
     def close(self) -> None:
-        """Cancel what was handed over, and disconnect."""
+        """Cancel pending tasks, and disconnect."""
         with contextlib.suppress(Exception):  # a scheduler that has ended
             self._client.cancel([given.future for given in self._given.values()], force=True)
         self._disconnect()
 
     def is_idle(self) -> bool:
-        """Return whether nothing is handed over."""
+        """Return whether no task is pending."""
         return not self._given
 
     def has_room(self) -> bool:
-        """Return whether another task may be handed over: somewhat more than there are threads."""
+        """Return whether another task may be handed over; there may be slightly more than threads."""
         return len(self._given) < self._room()
 
     def others_than(self, failed_on: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the addresses of the workers that are not among these."""
+        """Return the addresses of all other workers."""
         with contextlib.suppress(Exception):  # as in `_room`
             return tuple(address for address in self._client.nthreads() if address not in failed_on)
         return ()
@@ -117,7 +117,7 @@ class Scheduler:
         self._listen(future)
 
     def next(self) -> Given | None:
-        """Return a task that has ended, after waiting for a while; None where none has."""
+        """Wait for a while, and return a finished task or None."""
         try:
             key = self._ended.get(timeout=_LOOK_SECONDS)
         except queue.Empty:
@@ -129,7 +129,7 @@ class Scheduler:
             return given
         self._given[key] = given
         if given.future.status == "cancelled":
-            # The scheduler has ended, and with it all that was handed over.
+            # The scheduler has ended, and all pending tasks with it.
             self._reconnect()
         else:
             # Its worker ended before the answer was fetched; Dask does it again.
@@ -140,7 +140,7 @@ class Scheduler:
         future.add_done_callback(lambda done: self._ended.put(done.key))
 
     def _room(self) -> int:
-        """Return how many tasks may be handed over: somewhat more than there are threads."""
+        """Return how many tasks may be handed over: slightly more than there are threads."""
         if time.monotonic() - self._looked > _LOOK_SECONDS:
             with contextlib.suppress(Exception):  # a scheduler that has ended is noticed elsewhere
                 threads_of = self._client.nthreads()
@@ -154,7 +154,7 @@ class Scheduler:
         return self._window
 
     def _free(self, workers: set[str]) -> None:
-        """Hand tasks for workers that have ended to all: rather there again than never."""
+        """Release tasks for workers that have ended to all workers, even ones that failed before."""
         for key, given in list(self._given.items()):
             if given.only_on and workers.isdisjoint(given.only_on):
                 del self._given[key]
@@ -175,7 +175,7 @@ class Scheduler:
                 self._client.close(timeout=5)
 
     def _reconnect(self) -> None:
-        """Find the next scheduler and hand everything over again. Raises `PhaseError` where there is none."""
+        """Find the next scheduler and hand all tasks over again. Raises `PhaseError` without any."""
         self._reconnections += 1
         if self._reconnections > _RECONNECTIONS:
             raise PhaseError(f"--cluster {self._where}: the scheduler ended {self._reconnections} times")

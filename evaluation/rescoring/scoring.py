@@ -1,7 +1,7 @@
-"""Scores submissions one after the other in one process; nothing of one remains for the next.
+"""Scoring of submissions one after the other in one process, which leaves nothing of one for the next.
 
-The process that does this opens no file of a submission but to compute its digest and to unpack it. Readers
-and scorers are forked for each submission from a server that has seen none (see `evaluation.workers`).
+The process opens a submission's files only to compute the digest and to unpack archives. Readers and scorers
+are forked for each submission from a clean server (see `evaluation.workers`).
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from evaluation.workers.pool import DeadlineExceeded
 
 
 class Scorer:
-    """Does tasks; each phase is loaded once and its seal verified then."""
+    """Scores tasks; each phase is loaded and its seal verified once."""
 
     def __init__(self) -> None:
         self._phases: dict[tuple[str, str, str], Phase] = {}
 
     def answer(self, task: Task) -> Answer:
-        """Return what became of a submission, and let no exception out; its locations must be paths."""
+        """Return the answer for a submission, and let no exception out; its locations must be paths."""
         try:
             return self._answer(task)
         except PhaseError as error:
@@ -111,6 +111,6 @@ def _scored(result: Result, digest: str) -> Answer:
 def _rejected(rejection: Rejection, digest: str) -> Answer:
     lines = [messages.participant_line(rejection.faults), *messages.organiser_report(rejection.faults)]
     files = {REJECTED: "".join(f"{line}\n" for line in lines).encode()}
-    # What kills its reader may do so for lack of memory.
+    # A reader may have died for lack of memory.
     lasting = not any(fault.found == DEADLY for fault in rejection.faults)
     return Answer("rejected", lines[0], digest, files, lasting)

@@ -1,4 +1,4 @@
-"""The outcomes of a slice of a submission on their way to where all slices are put together."""
+"""The outcomes of slices of a submission: packed for transport, and joined."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from evaluation.workers.reports import Used
 
 
 def packed_slice(cases: CaseOutcomes) -> bytes:
-    """Return the bytes of which `put_together` makes the outcomes again."""
+    """Return the outcomes as bytes, for `put_together`."""
     outcomes = packed_outcomes(list(cases.outcomes.values()))
     return pickle.dumps((cases.tasks, cases.run_seconds, tuple(cases.outcomes), outcomes, cases.used))
 
 
 def put_together(phase: Phase, slices: Sequence[bytes]) -> CaseOutcomes:
-    """Return the outcomes of all cases from those of all slices.
+    """Return the outcomes of all cases from the slices' outcomes.
 
-    Raises `PhaseError` where they are not of one submission, which must then be scored as a whole: the slices
-    say different things of it, or together they hold more than a submission may.
+    Raises `PhaseError` where slices contradict each other or together exceed the limits of a submission,
+    which must then be scored as a whole.
     """
     outcomes: dict[int, Outcome] = {}
     used, about = Used(), set()

@@ -4,10 +4,10 @@
                       │ rejected, or they do not fit together
                       └─► the whole submission as one task
 
-A slice reads its cases, and scores them if none has a fault. What is wrong with a submission can only be said
-by who reads all of it: once a slice is rejected, it is scored again as a whole. The reference may then have
-been opened for one slice while another one was still being read. No participant can see how long that took,
-and as ever no process that decodes a submission holds a label.
+A slice reads its cases, and scores them if none has a fault. Once a slice is rejected, the submission is
+scored again as a whole, since its full list of faults needs all its files. The reference may then have been
+opened for one slice while another one was still being read. Participants cannot see the time this took, and
+no process that decodes a submission holds a label.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _COST_PER_SLICE = 1 << 32
 
 
 def slices_of(phase: Phase, cases_per_task: int | None) -> int:
-    """Return into how many slices the submissions to a phase are parted.
+    """Return the number of slices of the submissions to a phase.
 
-    Each has about so many cases. None: it has about 4,300 million pixels or voxels.
+    Each has about the given number of cases, or with None about 4,300 million pixels or voxels.
     """
     if cases_per_task is not None:
         return math.ceil(len(phase.rows) / cases_per_task)
@@ -40,7 +40,7 @@ def slices_of(phase: Phase, cases_per_task: int | None) -> int:
 
 
 class Slicing:
-    """An engine that parts tasks of several slices for another one; a context manager."""
+    """An engine that divides tasks into slices for another engine; a context manager."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -55,7 +55,7 @@ class Slicing:
         self._engine.__exit__(kind, error, trace)
 
     def run(self, tasks: Iterator[Task | None]) -> Answers:
-        """Yield every task with its answer, as they end. Raises what the engine raises."""
+        """Yield every task with its answer, as they end. Raises the engine's errors."""
         parting = _Parting(tasks)
         for task, answer in self._engine.run(parting.to_do()):
             yield from parting.ended(task, answer)
@@ -63,14 +63,14 @@ class Slicing:
 
 @dataclass
 class _Parted:
-    """A submission whose slices are being scored, and those that have been, by number."""
+    """A submission that is scored by slices, with the outcomes so far by number."""
 
     task: Task
     answers: dict[int, Answer] = field(default_factory=dict)
 
 
 class _Parting:
-    """What is left to do, and the submissions of which only slices have ended, by place."""
+    """The pending tasks, and the submissions with only some slices done, by place."""
 
     def __init__(self, tasks: Iterator[Task | None]) -> None:
         self._tasks = tasks
@@ -79,7 +79,7 @@ class _Parting:
         self._running = 0
 
     def to_do(self) -> Iterator[Task | None]:
-        """Yield what is to be done next; None while that depends on what runs."""
+        """Yield the next task; None while it depends on running ones."""
         while True:
             if not self._next:
                 task = next(self._tasks, None)
@@ -99,7 +99,7 @@ class _Parting:
                 return
 
     def ended(self, task: Task, answer: Answer) -> Answers:
-        """Yield a submission with its answer, if this was the last that was to be done for it."""
+        """Yield a submission with its answer, if this was its last task."""
         self._running -= 1
         if task.slices == 1:
             yield task, answer
@@ -126,6 +126,6 @@ class _Parting:
         answers = [parted.answers[number] for number in range(task.slices)]
         if len({answer.digest for answer in answers}) == 1:
             self._next.appendleft(replace(task, scored=tuple(answer.outcomes for answer in answers)))
-        else:  # it has changed meanwhile
+        else:  # the submission has changed meanwhile
             del self._parted[task.place]
             self._next.appendleft(replace(task, slices=1))

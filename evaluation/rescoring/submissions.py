@@ -14,7 +14,7 @@ _FILES = (".zip", ".csv")
 
 @dataclass(frozen=True)
 class Submission:
-    """A submission and where it lies; ``name`` is the team's, or "team/submission" for one of several."""
+    """A submission and its location; ``name`` is the team's, or "team/submission" for one of several."""
 
     name: str
     location: str
@@ -22,7 +22,7 @@ class Submission:
 
 @dataclass(frozen=True)
 class Found:
-    """The submissions in a folder, sorted by name, and the names of what is none."""
+    """The submissions in a folder, sorted by name, and the names of other entries."""
 
     submissions: tuple[Submission, ...]
     others: tuple[str, ...]
@@ -35,7 +35,7 @@ def find_submissions(folder: str) -> Found:
     FOLDER/<team>.zip, .csv      one submission, as it was uploaded
     FOLDER/<team>/<name>.zip     several of one team, in a folder that holds nothing but zips
 
-    Hidden entries are left out. Raises `PhaseError` for two of one name and for a folder without any, and
+    Hidden entries are left out. Raises `PhaseError` for repeated names and for a folder without any, and
     `OSError`.
     """
     found: list[Submission] = []
@@ -56,7 +56,7 @@ def find_submissions(folder: str) -> Found:
 
 
 def shard_of(submissions: Sequence[Submission], number: int, shards: int) -> tuple[Submission, ...]:
-    """Return one of several shares, which together are all; ``number`` counts from 1."""
+    """Return one of several shares of the submissions; ``number`` counts from 1."""
     return tuple(submissions[number - 1 :: shards])
 
 

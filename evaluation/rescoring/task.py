@@ -1,4 +1,4 @@
-"""What is asked of a process that scores submissions, and what it answers."""
+"""Tasks and answers of processes that score submissions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evaluation.rescoring.environment import Environment
 from evaluation.workers.batches import WHOLE, Slice
 
 ATTEMPTS = 3
-"""How often a submission is tried whose process dies."""
+"""How often a submission is tried if its process dies."""
 
 
 @dataclass(frozen=True)
@@ -20,13 +20,12 @@ class Task:
     """One submission to score, as plain data.
 
     ``place`` names the submission and is its folder below the results. ``phase`` and ``submission`` are paths
-    or addresses. ``seal`` is the digest of the phase's manifest, ``kept`` the digest of the submission whose
-    result is there already. ``workers`` score its cases; ``memory_mb`` is for each of them, None for what the
-    phase or the machine grants.
+    or addresses. ``seal`` is the digest of the phase's manifest, ``kept`` the digest of the submission with
+    an existing result. ``workers`` score its cases; ``memory_mb`` is for each of them, None for the phase's
+    or machine's limit.
 
-    A large submission is parted into so many ``slices`` (see `slicing`): ``part`` is the one to score, and
-    ``once`` is the same for all of them, and for no others. With ``scored``, the outcomes of all slices,
-    nothing is scored, and they are put together.
+    A large submission is divided into ``slices`` (see `slicing`): ``part`` is the one to score, ``once`` an
+    identifier of all of them. With ``scored``, the outcomes of all slices, they are only put together.
     """
 
     place: str
@@ -49,12 +48,11 @@ Kind = Literal["scored", "rejected", "kept", "failed", "slice"]
 
 @dataclass(frozen=True)
 class Answer:
-    """What became of a submission, in words and as files by name.
+    """The result of a submission, in words and as files by name.
 
-    ``digest`` is that of the submission. ``lasting`` tells that another run would come to the same, so that
-    the result may be kept: not where the machine ran out of time or memory. ``elsewhere`` tells of a failure
-    that another machine may not have; ``worker`` is the address of the cluster's worker that answered. Of a
-    slice that was scored, ``outcomes`` is what the task has that puts all together.
+    ``digest``: of the submission. ``lasting``: another run would give the same result, so that it may be
+    kept; false where the machine ran out of time or memory. ``elsewhere``: another machine may not fail;
+    ``worker`` is the address of the cluster's worker that answered. ``outcomes``: of a scored slice.
     """
 
     kind: Kind
@@ -76,7 +74,7 @@ Answers = Generator[tuple[Task, Answer], None, None]
 
 
 class Engine(Protocol):
-    """What scores submissions; a context manager, since it has processes to end."""
+    """An engine that scores submissions; a context manager, since it has processes to end."""
 
     def __enter__(self) -> Engine: ...
 

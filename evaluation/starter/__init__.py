@@ -1,1 +1,1 @@
-"""A repository of an organiser's own: written with a synthetic sample, built and exported as an image."""
+"""A new repository for an organiser: written with a synthetic sample, built and exported as an image."""

@@ -19,12 +19,12 @@ from evaluation.starter.repository import phase_name, require_empty, write_surro
 
 
 class _Part(BaseModel):
-    # A pack has keys for other readers too.
+    # A pack has further keys for other readers.
     model_config = ConfigDict(extra="ignore", frozen=True)
 
 
 class PackSocket(_Part):
-    """A socket: what an algorithm reads or writes."""
+    """A socket: an input or output of an algorithm."""
 
     slug: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")]
     relative_path: str
@@ -33,7 +33,7 @@ class PackSocket(_Part):
 
 
 class PackInterface(_Part):
-    """One set of inputs that an algorithm may get, and its outputs."""
+    """An interface: one set of inputs of an algorithm, and its outputs."""
 
     inputs: list[PackSocket]
     outputs: list[PackSocket]
@@ -76,7 +76,7 @@ _SEGMENTATION = _Declaration(
 )
 _POINTS = _Declaration(('kind = "points"',), ("point_f1 = { radius = 1.0 }",))
 _BOXES = _Declaration(('kind = "boxes"', 'unit = "mm"'), ('box_f1 = { matching = "optimal" }',))
-# The platform's names of kinds, and what they mostly hold; the organiser corrects what is different.
+# The platform's names of kinds, and their usual content, which the organiser corrects.
 _OF_KIND: Mapping[str, _Declaration] = {
     "Float": _NUMBER,
     "Integer": _Declaration(('kind = "number"', "minimum = 0", "maximum = 100"), ("mean_absolute_error",)),
@@ -96,9 +96,9 @@ _OF_KIND: Mapping[str, _Declaration] = {
 def write_from_pack(folder: Path, pack_file: Path) -> list[Path]:
     """Write a repository for each phase of a pack below a folder that is new or empty; return their folders.
 
-    Each has a `phase.toml` with a field for each output socket, and what an image needs. Kinds, labels and
-    metrics are the usual ones for the sockets' kinds, for the organiser to correct. There is no sample.
-    Raises `PhaseError` for a file that is no pack, and for a phase without an output.
+    Each has a `phase.toml` with a field for each output socket, and the files for an image. Kinds, labels and
+    metrics are usual for the sockets' kinds, for the organiser to correct. There is no sample. Raises
+    `PhaseError` for a file that is no pack, and for a phase without an output.
     """
     try:
         pack = Pack.model_validate(json.loads(pack_file.read_text(encoding="utf-8")))
@@ -157,7 +157,7 @@ def _outputs(phase: PackPhase) -> tuple[PackSocket, ...]:
 
 
 def _identifying_inputs(phase: PackPhase) -> list[str]:
-    """Return the input socket of each interface that names the case: the image, or else the first input."""
+    """Return the input socket of each interface that identifies the case: the image, else the first input."""
     found = []
     for interface in phase.algorithm_interfaces:
         images = [socket for socket in interface.inputs if socket.super_kind.casefold() == "image"]

@@ -38,9 +38,9 @@ def build_image(
 ) -> str:
     """Build the image of the phase in a folder and return its name, `evaluation-<phase>`.
 
-    base: the base image, by default that of this version of the package. Besides the base, the image holds
-    the phase, sealed, and the challenge that is programmed beside it. ``tell`` gets the lines of the build.
-    Raises `PhaseError` if no engine answers, the base is missing or the phase has faults.
+    base: the base image, by default this package's version. Besides the base, the image holds the phase,
+    sealed, and the challenge that is programmed beside it. ``tell`` gets the lines of the build. Raises
+    `PhaseError` if no engine answers, the base is missing or the phase has faults.
     """
     phase = phase_folder_of(folder)
     config = read_config(phase)
@@ -78,7 +78,7 @@ def build_image(
 
 
 def export_image(folder: Path, output: Path, image: str) -> list[Path]:
-    """Write what goes to the platform into a folder and return the paths; see `export.sh` for what they are.
+    """Write the files for the platform into a folder and return their paths; `export.sh` lists them.
 
     Raises `PhaseError` if the image is missing or does not start.
     """
@@ -107,7 +107,7 @@ def export_image(folder: Path, output: Path, image: str) -> list[Path]:
 
 
 def _write_compressed(path: Path, command: Sequence[str]) -> Path:
-    """Write what a command prints, compressed; a failed one leaves the last file as it was."""
+    """Write a command's output, compressed; if it fails, the last file stays as it was."""
     partial = path.with_name(f"{path.name}.partial")
     try:
         with (
@@ -136,7 +136,7 @@ def _write_secret(path: Path, text: str) -> None:
 
 
 def _engine(*arguments: str) -> bytes:
-    """Return what the engine's client prints. Raises `PhaseError` if it fails."""
+    """Return the output of the engine's client. Raises `PhaseError` if it fails."""
     done = _docker(*arguments)
     if done.returncode:
         lines = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["no message"]

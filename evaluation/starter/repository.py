@@ -12,7 +12,7 @@ from evaluation.core.fault import PhaseError
 from evaluation.starter.samples import write_sample
 
 BASE_IMAGE = "evaluation-base"
-"""The image with the package and without any phase, which `build.sh --base` makes."""
+"""The image with the package and without any phase, made by `build.sh --base`."""
 
 PHASE, SUBMISSION = "phase", "submission"
 _PLACES = {
@@ -40,7 +40,7 @@ def write_repository(folder: Path, like: str) -> None:
 
 
 def write_surroundings(folder: Path, name: str, title: str) -> None:
-    """Write everything of a repository but its phase and its submission."""
+    """Write the files of a repository other than its phase and submission."""
     values = {
         "name": name,
         "title": title,

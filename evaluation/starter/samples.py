@@ -168,4 +168,4 @@ _WRITERS: Mapping[str, Callable[[Path, Path, Any], None]] = {
     "survival": _survival,
 }
 KINDS = tuple(_WRITERS)
-"""What a new repository can be like."""
+"""The templates of a new repository."""

@@ -52,7 +52,7 @@ class Ellipse:
 
 @dataclass(frozen=True)
 class Patch:
-    """A rectangle of a mask, boolean (y, x), whose first pixel lies at row `top` and column `left`."""
+    """A rectangle of a mask, boolean (y, x); its first pixel lies at row `top` and column `left`."""
 
     values: NDArray[np.bool_]
     top: int
@@ -70,7 +70,7 @@ class Patch:
 
 
 def rasterise(ellipse: Ellipse, width: int, height: int) -> Patch:
-    """Mark the pixels whose centres lie in the ellipse or on its border.
+    """Mark the pixels with centres in the ellipse or on its border.
 
     The patch is the bounding box, clipped to the image of `width` × `height` pixels; an ellipse outside
     the image, or one that contains no pixel centre of any row or column, gives a patch without pixels.
@@ -111,7 +111,7 @@ def intersection(first: Patch, second: Patch) -> Patch:
 
 
 def jitter(ellipse: Ellipse, rng: np.random.Generator, relative: float) -> Ellipse:
-    """Vary an ellipse as a second grader would draw it.
+    """Vary an ellipse randomly, like a second grader.
 
     `relative` is the standard deviation of the centre in semi-axes, of the logarithm of each semi-axis
     and of the tilt in radians, all independent and normal; 0 returns an equal ellipse.
@@ -127,7 +127,7 @@ def jitter(ellipse: Ellipse, rng: np.random.Generator, relative: float) -> Ellip
 
 
 def inner_ellipse(outer: Ellipse, ratio: float, rng: np.random.Generator) -> Ellipse:
-    """Draw an ellipse inside another one, with its tilt; `ratio` is that of the y semi-axes.
+    """Draw an ellipse inside another one, with its tilt; `ratio`: inner over outer y semi-axis.
 
     In the frame where the outer ellipse is the unit circle, the inner one has the semi-axes `ratio_x` and
     `ratio`, so it lies inside if its centre is nearer than 1 − max(ratio_x, ratio).

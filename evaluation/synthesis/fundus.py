@@ -78,7 +78,7 @@ class FundusCase:
 class _Deviation:
     """How far predictions of one quality deviate from the truth."""
 
-    jitter: float  # of both ellipses, see `ellipses.jitter`
+    jitter: float  # for both ellipses, see `ellipses.jitter`
     shift: float  # of both together, in semi-axes of the disc
     fovea: float  # in diameters of the disc, per axis
 

@@ -33,9 +33,8 @@ def likelihoods_with_auc(
 
     `positive` is boolean (cases,), `auc` in [0, 1]: 1 separates the classes, 0.5 is chance. Returns
     floats (cases,) strictly between 0 and 1, all different, with 5 decimals (more above 1000 cases).
-    The binormal model draws normal scores of which the positives' are shifted; without ties the AUC is
-    the share of (positive, negative) pairs in the right order, so it is a step function of the shift and
-    comes within 1 / (2 · positives · negatives) of any target.
+    The binormal model draws normal scores and shifts the positives'. Without ties, the AUC is a step function
+    of the shift and comes within 1 / (2 · positives · negatives) of any target.
 
     Raises ValueError where a class is empty, the labels are not one-dimensional or boolean, or `auc` is
     not in [0, 1].
@@ -64,7 +63,7 @@ def likelihoods_with_auc(
 def _separation(
     positive_scores: NDArray[np.float64], sorted_negative_scores: NDArray[np.float64], ordered_pairs: int
 ) -> float:
-    """Find the shift of the positives after which that number of pairs is in the right order."""
+    """Find the shift of the positives that puts the given number of pairs in the right order."""
     low = float(sorted_negative_scores[0] - positive_scores.max()) - 1.0
     high = float(sorted_negative_scores[-1] - positive_scores.min()) + 1.0
     if ordered_pairs == 0:
@@ -84,7 +83,7 @@ def _separation(
 
 
 def _distinct_likelihoods(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Map scores into (0, 1) in their order, on a decimal grid, moving up those that would tie."""
+    """Map scores into (0, 1) in their order, on a decimal grid; ties are moved up."""
     decimals = max(_MIN_DECIMALS, ceil(log10(_STEPS_PER_CASE * scores.size)))
     order = np.argsort(scores, kind="stable")
     # From 0.01 to 0.98, because the moves add up to at most 1 / _STEPS_PER_CASE = 0.01.

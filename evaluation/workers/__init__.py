@@ -1,7 +1,7 @@
-"""Two stages in processes of their own: reading a submission, and scoring what was read.
+"""Two stages in separate processes: reading a submission, and scoring its values.
 
-A participant's file can be made to take over the library that decodes it. So the process that decodes it
-knows no label, and a process that knows labels decodes nothing of it.
+A participant's file can be made to take over the library that decodes it. So the process that decodes files
+knows no label, and a process that knows labels decodes no file of a submission.
 
     main process ── starts first ──► server ── forks ──► readers: form and submission only, confined
          │                             │                     │ reports and values: numbers, texts, arrays
@@ -15,21 +15,20 @@ knows no label, and a process that knows labels decodes nothing of it.
 - Readers (`reader`, `submission_reader`, `case_reader`) list the submission, parse its tables and JSON, and
   decode its files. Landlock takes from them all files but the submission and Python's own, all writing,
   executing, connections and signals (`confinement`); memory and processor time are limited.
-- What readers tell comes as documents of numbers, texts and arrays (`reports`, `evaluation.io.handover`),
-  each part of which is checked. No process but a reader unpickles what a reader has written: the content of
-  a batch (`batches`) stays bytes everywhere else.
-- Batches are cut by what their cases cost. Between processes, cases and outcomes go as columns (`columns`,
+- Readers report in documents of numbers, texts and arrays (`reports`, `evaluation.io.handover`), which are
+  checked part by part. Only readers unpickle bytes of readers: the content of a batch (`batches`) stays bytes
+  everywhere else.
+- Batches are cut by the cost of their cases. Between processes, cases and outcomes go as columns (`columns`,
   `outcomes`), and small values of a batch as one array for each field (`values`).
-- The first stage (`reading`) ends with every case read, or with faults. Only without a fault does the
-  second (`scoring`) start. Scorers (`scorer`, `case_scorer`) get the values through the main process, which
-  does not look into them; each kind of field checks its own before it is scored.
-- Values beyond the memory that may be kept are dropped. Each scorer has then a reader at its side, which
-  reads those files again when their case is scored, and only if their bytes are the same.
-- A worker (`worker`, `pool`, `channel`) has a connection of its own to the main process. One that ends, or
-  is silent for longer than a case may take, is killed and replaced, and its cases are tried again alone. A
-  file that kills its reader twice is a fault of the submission; a case that kills its scorer twice takes
-  the worst values.
+- The first stage (`reading`) ends with every case read, or with faults. Only without a fault does the second
+  (`scoring`) start. Scorers (`scorer`, `case_scorer`) get the values through the main process, which does not
+  look into them; each kind of field checks its own before it is scored.
+- Values beyond the granted memory are dropped. Each scorer then has a reader at its side, which reads those
+  files again when their case is scored, and only accepts the same bytes.
+- A worker (`worker`, `pool`, `channel`) has a connection of its own to the main process. One that ends, or is
+  silent for longer than a case may take, is killed and replaced, and its cases are tried again alone. A file
+  that kills its reader twice is a fault of the submission; a case that kills its scorer twice takes the worst
+  values.
 
-Without workers the same jobs are done in the main process: for debuggers, and where there is no such
-isolation.
+Without workers the same jobs run in the main process: for debuggers, and on systems without such isolation.
 """

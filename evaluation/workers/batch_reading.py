@@ -1,7 +1,7 @@
-"""Batches of a submission are read by workers that may die of what they read.
+"""Reads batches of a submission in workers that may die of its files.
 
-A reader that dies is not yet the fault of what it read: each case that it had is read again in a process of
-its own, with no other beside it. Only what dies again is at fault.
+After a death, each case of the reader is read again in a process of its own, with no other beside it. Only a
+case that kills its reader again is at fault.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from evaluation.workers.reader import FilesJob, ReaderSetup, ReadJob
 from evaluation.workers.reports import NOTHING, BatchReport, Used, files_of
 
 DEADLY = "one that takes too much memory or time, or crashes its reader"
-"""What was found in a fault for which the machine may be to blame, where it is short of memory or time."""
+"""The found value of a fault that a machine short of memory or time may have caused."""
 
 _ENOUGH_FAULTS = 20_000
 
@@ -85,10 +85,10 @@ class BatchReading:
         return tuple(self._done), tuple(unread)
 
     def _read_until_one_dies(self, pool: Jobs, left: dict[int, Batch]) -> list[int]:
-        """Read batches, no new one after a death, and take those that were read from those that are left.
+        """Read batches until a reader dies, and remove those that were read from ``left``.
 
-        Those that were begun before are read to their end, so that their faults are known. Return the numbers
-        of the batches whose readers died.
+        Batches begun before the death are read to their end, so that their faults are known. Return the
+        numbers of the batches whose readers died.
         """
         died: list[int] = []
         numbers = takewhile(lambda _: not died, list(left))
@@ -105,7 +105,7 @@ class BatchReading:
         return died
 
     def _is_enough(self) -> bool:
-        """Return whether there is no sense in reading on; what is used up is then a fault."""
+        """Return whether to stop reading, and add a fault for each limit that is used up."""
         limits, used = self._limits, self.used
         if limits is not None:
             too_much = (
@@ -123,7 +123,7 @@ class BatchReading:
         return len(self.faults) > _ENOUGH_FAULTS
 
     def _read_alone(self, batch: Batch) -> bool:
-        """Read the cases of a batch one by one; return whether one dies, whose files are then at fault."""
+        """Read the cases of a batch one by one; return whether one dies, which is a fault of its files."""
         alone = replace(self._settings, workers=1)
         numbers = range(len(batch.positions))
         with open_pool(self._setup, alone) as pool:
@@ -148,7 +148,7 @@ class BatchReading:
         return ReadJob(batch.content, only, field, room, left=left)
 
     def _report(self, batch: Batch, answer: memoryview | Died) -> tuple[BatchReport, memoryview] | None:
-        """Return what a reader tells of a batch, None where it died or a case of it did."""
+        """Return a reader's report on a batch, None if the reader or a case died."""
         if isinstance(answer, Died):
             return None
         with suppress(HandoverError):
@@ -187,7 +187,7 @@ class BatchReading:
 
 
 def require_sound_readers(setup: ReaderSetup, settings: PoolSettings) -> None:
-    """Blame no file for what is wrong with the machine: a reader must be able to read nothing.
+    """Check that a reader on this machine can read nothing at all, so that no file is blamed wrongly.
 
     Raises `PhaseError`.
     """

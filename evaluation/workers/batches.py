@@ -13,7 +13,7 @@ from evaluation.workers.columns import Columns
 
 _MAX_CASES = 512
 _BATCHES_PER_WORKER = 8
-# What a case costs to read or to score, in pixels: a file of a few lines takes as long as 2^16 pixels.
+# Cost of reading or scoring a case in pixels: a file of a few lines takes as long as 2^16 pixels.
 _CASE_COST = 1 << 16
 _MAX_COST = 1 << 27
 
@@ -35,10 +35,10 @@ WHOLE = Slice()
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """The positions of some cases in the form, and what readers need of them.
+    """The positions of some cases in the form, and the location of their values for readers.
 
-    ``content`` is written and understood by readers alone: in any other process it stays bytes, since what
-    it says comes from a submission.
+    ``content`` comes from a submission: only readers write and unpack it; in any other process it stays
+    bytes.
     """
 
     positions: tuple[int, ...]
@@ -47,14 +47,14 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a reader needs of some cases: the folder of the submission, and where their values lie in it."""
+    """The folder of a submission and the sources of the values of some cases, for a reader."""
 
     root: str
     cases: tuple[CaseForm, ...]
     sources: tuple[Mapping[str, Source], ...]
 
     def packed(self) -> bytes:
-        """Return the bytes of which `unpacked` makes this again."""
+        """Return the bytes that `unpacked` reads."""
         # The cases of a stack share their sources.
         distinct = {id(of_case): of_case for of_case in self.sources}
         numbers = {key: number for number, key in enumerate(distinct)}
@@ -89,24 +89,24 @@ def batches_of(
     fields: Sequence[Field],
     workers: int,
 ) -> Iterator[Batch]:
-    """Yield all cases in batches; those whose values lie in one file stay together where they can."""
+    """Yield all cases in batches; cases with values in one file stay together if possible."""
     for positions in _split(list(_groups(sources)), costs_of(cases, fields), workers):
         chosen = tuple(cases[i] for i in positions), tuple(sources[i] for i in positions)
         yield Batch(tuple(positions), Content(root, *chosen).packed())
 
 
 def parts_of(cases: Sequence[CaseForm], fields: Sequence[Field], workers: int) -> Iterator[list[int]]:
-    """Yield the positions of cases of which nothing was submitted, in batches."""
+    """Yield the positions of cases without submitted values in batches."""
     return _split([[position] for position in range(len(cases))], costs_of(cases, fields), workers)
 
 
 def costs_of(cases: Sequence[CaseForm], fields: Sequence[Field]) -> list[int]:
-    """Return about what it costs to read or to score each case, in pixels."""
+    """Return the approximate cost of reading or scoring each case, in pixels."""
     return [_CASE_COST + sum(field.kind.pixels(case) for field in fields) for case in cases]
 
 
 def _split(groups: Iterable[list[int]], costs: Sequence[int], workers: int) -> Iterator[list[int]]:
-    """Part groups of cases into batches that cost about the same, so many that no worker waits long."""
+    """Split groups of cases into batches of about equal cost, small enough that no worker waits long."""
     most = min(_MAX_COST, sum(costs) // (_BATCHES_PER_WORKER * max(1, workers)))
     batch: list[int] = []
     cost = 0
@@ -126,7 +126,7 @@ def _split(groups: Iterable[list[int]], costs: Sequence[int], workers: int) -> I
 
 
 def _groups(sources: Sequence[Mapping[str, Source]]) -> Iterable[list[int]]:
-    """Return the positions of all cases, those together whose values lie in one file."""
+    """Return the positions of all cases, grouped by the file of their values."""
     groups: dict[str, list[int]] = {}
     for position, of_case in enumerate(sources):
         place = f"\0{position}"

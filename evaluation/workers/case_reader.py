@@ -1,4 +1,4 @@
-"""Reading what was submitted for one case, with nothing but the form at hand."""
+"""Reads the submitted values of one case, with the form alone."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from evaluation.workers.json_values import JsonValues
 class SubmissionFiles:
     """Files of the submission, read into one buffer.
 
-    ``bytes`` counts what was read; once it is beyond ``limit_bytes``, nothing more is. ``before_read`` is
-    called before each file.
+    ``bytes`` counts the bytes read; beyond ``limit_bytes`` no further file is read. ``before_read`` is called
+    before each file.
     """
 
     def __init__(self, root: str) -> None:
@@ -88,8 +88,8 @@ class CaseReader:
     ) -> dict[str, dict[int, Any]] | None:
         """Return the submitted values of several cases, by field and position; each as `read` returns it.
 
-        None, in which case nothing counts as read, where values are large, where one of them might have a
-        fault, and where the files have more than so many bytes. ``before_read`` is called before each file.
+        None if values are large, if one of them might have a fault, or if the files exceed the byte limit;
+        nothing then counts as read. ``before_read`` is called before each file.
         """
         if not self._has_small_values:
             return None
@@ -97,7 +97,7 @@ class CaseReader:
         self.files.before_read = before_read
         try:
             values = self._values_of_all(cases, sources)
-        except Exception:  # whatever it is, reading case by case tells whose fault it is
+        except Exception:  # reading case by case finds whose fault it is
             values = None
         finally:
             self.files.limit_bytes, self.files.before_read = math.inf, _nothing

@@ -15,7 +15,7 @@ from evaluation.phase.run_time import RUN_SECONDS
 
 
 class UnreadableError(Exception):
-    """Raised where what was submitted for a case, and was read once, cannot be had for scoring."""
+    """Raised if the submitted values of a case, once read, are not available for scoring."""
 
 
 class CaseScorer:
@@ -39,9 +39,9 @@ class CaseScorer:
     def run(
         self, job: CaseJob, read: Callable[[], Values], known: Mapping[str, Any] | None = None
     ) -> Outcome:
-        """Return the outcome of one case, and let no exception out.
+        """Return the outcome of one case; no exception is raised.
 
-        ``read`` returns what was submitted; ``known`` are values of the reference that have been read.
+        ``read`` returns the submitted values; ``known`` are reference values that have been read.
         """
         try:
             predictions = read()
@@ -65,7 +65,7 @@ class CaseScorer:
             return OrganiserFault((f"case {job.case.name}: {traceback.format_exc(limit=-8)}",))
 
     def _validate(self, job: CaseJob, reference: Values) -> tuple[str, ...]:
-        """Read every reference value of a case and return what is wrong with them."""
+        """Read every reference value of a case and return the faults."""
         problems: list[str] = []
         for field in references_of(self._tasks):
             if not field.cases(job.case):

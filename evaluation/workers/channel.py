@@ -14,7 +14,7 @@ MAX_ANSWER_BYTES = 1 << 32
 
 
 class Message(IntEnum):
-    """What a message is: something to do, its answer, or a sign that the other side is at work."""
+    """The type of a message: a job, its answer, or a sign that the other side is at work."""
 
     JOB = 1
     ANSWER = 2
@@ -22,7 +22,7 @@ class Message(IntEnum):
 
 
 class ChannelError(Exception):
-    """Raised where the other side has ended, is silent within a message, or breaks the rules."""
+    """Raised if the other side has ended, is silent within a message, or breaks the protocol."""
 
 
 class Channel:

@@ -1,4 +1,4 @@
-"""Many instances of a dataclass or named tuple as columns, pickled several times as fast as the instances."""
+"""Many instances of a dataclass or named tuple as columns, which pickle several times faster."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Instance = TypeVar("Instance")
 
 @dataclass(frozen=True, slots=True)
 class Columns(Generic[Instance]):
-    """Instances as the values of each of their fields; as they are, where they have not all one class."""
+    """Instances as one column per field, or unchanged if their classes differ."""
 
     kind: type[Instance] | None
     values: tuple[Sequence[Any], ...]

@@ -1,8 +1,8 @@
-"""Taking from a process all that reading a submission does not need, as far as the kernel grants it.
+"""Removes the rights of a process that reading a submission does not need, as far as the kernel can.
 
-Landlock (Linux 5.13, see its man page) lets a process without any privilege give up the file system, the
-network and signals for good, for itself and all that it starts. The three system calls have the same numbers
-on every architecture. A kernel or container engine that lacks them changes nothing but `missing_confinement`.
+Landlock (Linux 5.13, see its man page) lets an unprivileged process give up the file system, the network and
+signals for good, for itself and its children. The three system calls have the same numbers on every
+architecture. A kernel or container engine without them only changes `missing_confinement`.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ _TCP_VERSION, _TCP_RIGHTS = 4, 0b11
 _SCOPE_VERSION, _SCOPES = 6, 0b11
 _FULL_VERSION = _SCOPE_VERSION
 
-# What the dynamic loader and libraries look up when a module is imported.
+# Files that the dynamic loader and libraries look up when a module is imported.
 _SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache", "/etc/localtime")
-# What a reader may import late.
+# Modules that a reader may import late.
 _LIBRARIES = ("numpy", "SimpleITK", "PIL", "zlib_ng")
 _DEVICES = ("/dev/null", "/dev/urandom", "/dev/random", "/dev/zero")
 
@@ -54,7 +54,7 @@ def landlock_version() -> int:
 
 
 def missing_confinement() -> str | None:
-    """Return in one sentence what readers keep that they should not have, None where they have nothing."""
+    """Return the rights that readers should not have but keep, in one sentence; None if there are none."""
     version = landlock_version()
     if version >= _FULL_VERSION:
         return None
@@ -65,7 +65,7 @@ def missing_confinement() -> str | None:
 
 
 def confine(folder: str) -> None:
-    """Let this process, from now on, read the files below a folder and what Python imports, and nothing else.
+    """Restrict this process for good to reading the files below a folder and Python's own.
 
     No file can be written or executed, no connection opened, no privilege gained and no process outside
     signalled or traced, as far as the kernel's version goes. Raises `ConfinementError`.

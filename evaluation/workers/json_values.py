@@ -1,4 +1,4 @@
-"""One case's value out of JSON that may hold those of a whole stack of cases."""
+"""The value of one case from JSON that may hold a whole stack of cases."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class JsonValues:
             raise fault_at(source, "a value", "null", FaultKind.MISSING)
 
     def _content(self, field: str, source: JsonFileSource) -> object:
-        """Return what a file holds; None also where it is missing and may be. Raises `FormFault`."""
+        """Return the content of a file, None for one that is missing and may be. Raises `FormFault`."""
         kept, content = self._kept.get(field, (None, None))
         if kept is source or kept == source:
             return content

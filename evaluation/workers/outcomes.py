@@ -1,6 +1,6 @@
 """The outcomes of a batch on their way from a scorer, which is trusted, to the main process.
 
-The rows of a task are packed column by column, and stay so in the main process.
+The rows of a task are packed column by column and stay columns in the main process.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _Layout = tuple[tuple[str, tuple[str, ...]], ...]
 
 
 def packed_outcomes(outcomes: Sequence[Outcome]) -> bytes:
-    """Return the bytes of which `unpacked_outcomes` makes the outcomes again. Raises what pickling raises."""
+    """Return the outcomes as bytes for `unpacked_outcomes`. Raises the exceptions of pickle."""
     numbers_of: dict[_Layout, list[int]] = {}
     others: dict[int, Outcome] = {}
     about: dict[int, tuple[tuple[str, ...], str | None]] = {}
@@ -40,7 +40,7 @@ def packed_outcomes(outcomes: Sequence[Outcome]) -> bytes:
 
 
 def unpacked_outcomes(data: bytes | memoryview) -> list[Outcome]:
-    """Return the outcomes. Raises what unpickling raises."""
+    """Return the outcomes. Raises the exceptions of pickle."""
     tables, about, others = pickle.loads(data)  # noqa: S301 - of a scorer
     outcomes: dict[int, Outcome] = dict(others)
     for layout, numbers, columns in tables:

@@ -42,10 +42,10 @@ class DeadlineExceeded(Exception):  # noqa: N818 - the platform's word
 
 @dataclass(frozen=True)
 class PoolSettings:
-    """How cases are run: number of workers (0: in this process) and limits in seconds.
+    """The number of workers (0: cases run in this process) and limits in seconds.
 
-    ``case_seconds`` is what one case may take to be read, and again to be scored. ``deadline`` is of
-    `time.monotonic`; with ``fill_at_deadline`` the cases that it cuts off have failed.
+    ``case_seconds`` limits reading a case, and again scoring it. ``deadline`` is of `time.monotonic`; with
+    ``fill_at_deadline`` the cases that it cuts off have failed.
     """
 
     workers: int
@@ -55,7 +55,7 @@ class PoolSettings:
 
 
 class Jobs(Protocol):
-    """What runs jobs; a context manager, since it may have processes to end."""
+    """Runs jobs; a context manager, which ends its processes on leaving."""
 
     def __enter__(self) -> Jobs: ...
 
@@ -72,16 +72,16 @@ class Jobs(Protocol):
     ) -> Iterator[Answered]:
         """Yield the number and the answer of every job, as they come.
 
-        Each number is taken, and ``job`` makes its job, when there is a worker for it and the answers so far
-        have been dealt with; ``ahead`` of that, where they make no difference. ``meanwhile`` is called once,
-        when the first jobs have been given; then there are workers for further ones, too.
+        Each number is taken, and ``job`` makes its job, once a worker is free and the caller has handled the
+        answers so far; with ``ahead`` it does not wait for the caller. ``meanwhile`` is called once, when the
+        first jobs have been given and the first `WORKERS_AHEAD` workers started.
 
-        Raises `DeadlineExceeded`, and `PhaseError` where no worker can do anything.
+        Raises `DeadlineExceeded`, and `PhaseError` if workers break again and again.
         """
 
 
 def open_pool(setup: WorkerSetup, settings: PoolSettings, reader: WorkerSetup | None = None) -> Jobs:
-    """Return what runs the jobs of one kind of worker, each with a ``reader`` at its side if one is given."""
+    """Return a pool of one kind of worker, each with a ``reader`` at its side if one is given."""
     if settings.workers:
         return Pool(setup, settings, reader)
     from evaluation.workers.in_process import InThisProcess  # for tests and debuggers
@@ -91,7 +91,7 @@ def open_pool(setup: WorkerSetup, settings: PoolSettings, reader: WorkerSetup | 
 
 @dataclass
 class _Slot:
-    """A worker and what it does: the position of its job, and when it was last heard of."""
+    """A worker, the number of its job, and the time of its last message."""
 
     worker: Worker
     reader: Worker | None
@@ -166,7 +166,7 @@ class Pool:
         return answered
 
     def _refill(self, waiting: deque[int], coming: Iterator[int]) -> bool:
-        """Take the next number where none waits, no earlier than there is a worker for it."""
+        """Take the next number if none waits and a worker is free; return whether a number waits."""
         if not waiting and len(self._busy()) < self._settings.workers:
             waiting.extend(itertools.islice(coming, 1))
         return bool(waiting)
@@ -175,7 +175,7 @@ class Pool:
         return [slot for slot in self._slots if slot.job is not None]
 
     def _idle(self) -> _Slot | None:
-        """Return a worker without a job, a new one where there may be more."""
+        """Return a worker without a job, or a new worker if there may be more."""
         for slot in self._slots:
             if slot.job is None:
                 return slot
@@ -189,9 +189,9 @@ class Pool:
             reader.channel.send(Message.JOB, [self._reader], self._settings.case_seconds)
         worker = start_worker(reader)
         if reader is not None:
-            reader.channel.close()  # which is the worker's from now on
+            reader.channel.close()  # from now on the worker's
         self._slots.append(_Slot(worker, reader))
-        with contextlib.suppress(ChannelError):  # noticed when it is given its job
+        with contextlib.suppress(ChannelError):  # noticed when the worker is given its job
             worker.channel.send(Message.JOB, [self._setup], self._settings.case_seconds)
         return self._slots[-1]
 
@@ -212,7 +212,7 @@ class Pool:
             raise PhaseError(f"the workers cannot do anything: {_FRUITLESS_STARTS} of them broke in a row")
 
     def _heard(self) -> list[_Slot]:
-        """Return the workers that have something to say, or have been silent for too long."""
+        """Return the workers with a message, and those that have been silent for too long."""
         busy = self._busy()
         deadline = self._settings.deadline or math.inf
         wake = min([deadline, *map(self._limit, busy)]) if busy else 0.0
@@ -226,7 +226,7 @@ class Pool:
         return slot.heard + self._settings.case_seconds + (_GRACE_SECONDS if slot.ready else _START_SECONDS)
 
     def _answer(self, slot: _Slot) -> memoryview | Died | None:
-        """Return what a worker says, None for a sign of life."""
+        """Return a worker's answer, None for a sign of life."""
         if time.monotonic() >= self._limit(slot) and not select.select([slot], [], [], 0)[0]:
             self._stop(slot)
             return Died(OUT_OF_TIME)

@@ -1,4 +1,4 @@
-"""The main process's view of the server and of the workers: to start, to kill, and of what they died."""
+"""Starts and ends the server and the workers, and finds the causes of their death."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ _PRELOAD = (
     "evaluation.workers.submission_reader",
     "evaluation.workers.scorer",
 )
-# SimpleITK decodes most images; imported once here, it is not imported by every worker. It takes as long as
-# all the rest: the first workers, of which one lists the submission, do not wait for it.
+# SimpleITK decodes most images; the server imports it once for all workers. It takes as long as all other
+# imports: the first workers, one of which lists the submission, do not wait for it.
 _OF_IMAGES = "SimpleITK"
 # glibc would hand the pages of every decoded image back and fault fresh ones in for the next: kept, a PNG
 # mask of 1634 × 1634 is decoded in a quarter of the time. Read by glibc when a process starts.
 _KEEP_PAGES = {"MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC_TRIM_THRESHOLD_": str(1 << 30)}
 OUT_OF_TIME = "out of time"
 WORKERS_AHEAD = 2
-"""How many workers there are, where so many are wanted, before there is work for more than one."""
+"""How many of the wanted workers start before there is work for more than one."""
 _START_SECONDS = 30.0
 _CAUSE_SECONDS = 1.0
 _OBJECTS_BETWEEN_COLLECTIONS = 200_000
 
 
 class ServerError(Exception):
-    """Raised where the server has ended or does not answer."""
+    """Raised if the server has ended or does not answer."""
 
 
 class Worker:
@@ -52,7 +52,7 @@ class Server:
     """The process from which workers are forked."""
 
     def __init__(self, images: bool, challenge: str | None, first: int) -> None:
-        """Start the server, whose imports then run beside those of this process. Raises `OSError`."""
+        """Start the server, which imports in parallel to this process. Raises `OSError`."""
         wanted = [] if challenge is None else [f"evaluation.challenges.{challenge}"]
         later = [_OF_IMAGES] if images else []
         self._control, theirs = socket.socketpair()
@@ -67,7 +67,7 @@ class Server:
         self._statuses: dict[int, int] = {}
 
     def start_worker(self, reader: Worker | None = None) -> Worker:
-        """Return a new worker; it takes over our end of the channel to the ``reader`` at its side.
+        """Return a new worker, which takes over this process's end of the channel to its ``reader``.
 
         Raises `ServerError`.
         """
@@ -94,7 +94,7 @@ class Server:
                 raise ServerError(str(error)) from None
 
     def end_of(self, worker: Worker, seconds: float) -> int | None:
-        """Return the exit status of a worker, None where none is told within so many seconds."""
+        """Return the exit status of a worker, None if it is not known within ``seconds``."""
         until = time.monotonic() + seconds
         with contextlib.suppress(ServerError):
             while worker.process not in self._statuses:
@@ -130,10 +130,10 @@ _server: Server | None = None
 
 
 def warm_up(images: bool = True, challenge: str | None = None, workers: int = 1) -> None:
-    """Start the server, so that its imports run beside those of this process. Raises `OSError`.
+    """Start the server, so that it imports in parallel to this process. Raises `OSError`.
 
-    It imports what every worker needs, the module of a ``challenge`` where it is known, and, once the first
-    of so many ``workers`` have started, what decodes ``images`` where there may be any.
+    The server imports the modules of every worker, the module of a known ``challenge`` and, once the first of
+    the ``workers`` have started, the decoder of ``images`` if there may be any.
     """
     global _server
     if _server is None:
@@ -142,7 +142,7 @@ def warm_up(images: bool = True, challenge: str | None = None, workers: int = 1)
 
 
 def start_worker(reader: Worker | None = None) -> Worker:
-    """Return a new worker, from a new server where there is none that answers. Raises `PhaseError`."""
+    """Return a new worker, from a new server if none answers. Raises `PhaseError`."""
     global _server
     for _ in range(2):
         warm_up()
@@ -185,7 +185,7 @@ def kill(process: int) -> None:
 
 
 def collect_rarely() -> None:
-    """Look for cycles of dead objects only now and then.
+    """Let Python look for cycles of dead objects rarely.
 
     Ten thousand cases make many objects and hardly a cycle: Python's default would spend a tenth of the time
     of a run on looking.

@@ -1,4 +1,4 @@
-"""Who wants to know how many cases are done."""
+"""Progress callbacks."""
 
 from __future__ import annotations
 

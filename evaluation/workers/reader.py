@@ -1,7 +1,6 @@
-"""What a reader is told: its setup, and the jobs of the first stage.
+"""The setup of a reader and the jobs of the first stage.
 
-A reader gets form and submission, and nothing of the reference. It is confined to that before it opens a
-file.
+A reader gets form and submission, and nothing of the reference. It is confined before it opens a file.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ _READING = "evaluation.workers.submission_reader"
 
 @dataclass(frozen=True)
 class IndexJob:
-    """To list a submission, to parse its tables or list of jobs, and to part its cases into batches."""
+    """The job to list a submission, parse its tables or list of jobs, and split its cases into batches."""
 
     cases: Columns[CaseForm]
     workers: int
@@ -32,11 +31,10 @@ class IndexJob:
 
 @dataclass(frozen=True)
 class ReadJob:
-    """To read the cases of a batch, all or those of the given numbers, and all or one of their fields.
+    """The job to read cases of a batch, all or by number, and all or one of their fields.
 
-    Values are handed over as long as they take at most ``room_bytes``; None: they are only checked. Once
-    more bytes or items than are ``left`` were read, no further case is. With ``digests`` (by file) it must be
-    the same bytes as before.
+    Values are handed over up to ``room_bytes`` in all; None: they are only checked. Reading stops once more
+    bytes or items than ``left`` were read. With ``digests`` (by file) the bytes must be the same as before.
     """
 
     content: bytes
@@ -49,7 +47,7 @@ class ReadJob:
 
 @dataclass(frozen=True)
 class FilesJob:
-    """To name the files of one case by field."""
+    """The job to name the files of one case by field."""
 
     content: bytes
     case: int
@@ -57,7 +55,7 @@ class FilesJob:
 
 @dataclass(frozen=True)
 class ReaderSetup:
-    """All that a reader gets: the form without its cases, where the submission lies, and its limits.
+    """The setup of a reader: the form without its cases, the folder of the submission, and the limits.
 
     A case may take ``case_seconds`` of processor time, or less if its images are small. ``home`` is the file
     of a challenge that is programmed at home (`evaluation.phase.home`).
@@ -76,7 +74,7 @@ class ReaderSetup:
         confine(self.folder)
 
     def open(self, ask_reader: AskReader | None) -> Handler:
-        """Return what does the jobs of readers."""
-        # Imported by name: the main process, which makes the setup, needs nothing of what reads.
+        """Return the handler of a reader's jobs."""
+        # Imported by name: the main process, which makes the setup, needs no module that reads.
         handler: Handler = importlib.import_module(_READING).SubmissionReader(self)
         return handler

@@ -1,6 +1,6 @@
 """The first stage as a whole: a submission is read to its end, or to the first file that kills its reader.
 
-Nothing here knows a label. What becomes of a reader that dies, `batch_reading` tells.
+Nothing here knows a label. `batch_reading` handles readers that die.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ _DEADLY_INDEX = ("a submission whose listing, tables and JSON can be read", DEAD
 class Submission:
     """A submission that has been read, or as much of it as its faults or the deadline allowed.
 
-    ``unread`` are the positions of the cases that were not read before the deadline. ``used`` is what reading
-    took.
+    ``unread`` are the positions of cases not read before the deadline, ``used`` the bytes and time of
+    reading.
     """
 
     faults: Faults
@@ -53,12 +53,12 @@ def read_submission(
     part: Slice = WHOLE,
     meanwhile: Callable[[], None] | None = None,
 ) -> Submission:
-    """Return what a submission holds, or its faults; of a slice, those of its cases alone.
+    """Return the values of a submission or of a slice of its cases, or the faults.
 
-    ``meanwhile`` is called once, while the first reader is at work; what it raises ends the reading.
+    ``meanwhile`` is called once, while the first reader is at work; its exceptions end the reading.
 
-    Of the values at most ``room_bytes`` are kept; None: they are only checked. Raises `PhaseError` for what
-    is not the submission's fault, and `DeadlineExceeded` where nothing is known to be wrong with it by then.
+    At most ``room_bytes`` of values are kept; None: they are only checked. Raises `PhaseError` for faults of
+    others than the submission, and `DeadlineExceeded` if no fault is found before the deadline.
     """
     limits = limits_of(form.cases, fields_of(tasks_of_form(form)))
     for tried in (settings, replace(settings, workers=min(1, settings.workers))):
@@ -81,7 +81,7 @@ def read_batches(
     room_bytes: int | None,
     progress: Progress = no_progress,
 ) -> Submission:
-    """Return the same of cases of which it is known where their values lie."""
+    """Return the same for cases with known sources of their values."""
     stage = BatchReading(setup, settings, room_bytes, progress, Faults())
     with open_pool(setup, settings) as pool:
         done, left = stage.run(batches, pool)
@@ -89,7 +89,7 @@ def read_batches(
 
 
 def _index(pool: Jobs, form: Form, workers: int, meanwhile: Callable[[], None] | None) -> IndexReport | None:
-    """Return what a submission holds, None where its reader died."""
+    """Return the index of a submission, None if its reader died."""
     job = IndexJob(Columns.of(form.cases), workers)
     for _, answer in pool.run([0], lambda _: job, meanwhile=meanwhile):
         if not isinstance(answer, Died):

@@ -1,6 +1,6 @@
-"""What readers tell of a submission, in the form that is handed over (`evaluation.io.handover`).
+"""Reports of readers on a submission, as they are handed over (`evaluation.io.handover`).
 
-Each class packs itself in a reader and is unpacked elsewhere, where every part is checked.
+Each class is packed in a reader and unpacked elsewhere, where every part is checked.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Parts = list[bytes | memoryview]
 
 @dataclass(frozen=True)
 class IndexReport:
-    """What the listing, the tables and the list of jobs of a submission hold; see `SubmissionIndex`."""
+    """The content of the listing, tables and list of jobs of a submission; see `SubmissionIndex`."""
 
     faults: Faults
     tasks: tuple[str, ...]
@@ -53,7 +53,7 @@ class IndexReport:
 
     @classmethod
     def unpacked(cls, data: memoryview, tasks: Sequence[str], cases: int) -> IndexReport:
-        """Return a report on a form of those tasks and so many cases. Raises `HandoverError`."""
+        """Return the report on a form with the given tasks and number of cases. Raises `HandoverError`."""
         faults, found, notices, run_seconds, packed = list_of(decode(data), 5)
         batches = tuple(_batch(entry) for entry in list_of(packed))
         if sorted(position for batch in batches for position in batch.positions) != list(range(cases)):
@@ -84,7 +84,7 @@ def _seconds(packed: Packed) -> float | None:
 
 @dataclass(frozen=True)
 class Used:
-    """What reading took: bytes of files, values such as boxes, seconds of processor time (see `Limits`)."""
+    """The cost of reading: bytes of files, values such as boxes, seconds of processor time (see `Limits`)."""
 
     bytes: int = 0
     items: int = 0
@@ -106,10 +106,10 @@ def _used(packed: Packed) -> Used:
 
 @dataclass(frozen=True)
 class BatchReport:
-    """What became of the cases of a batch, which are named by their number in it.
+    """The report on the cases of a batch, by their number in it.
 
-    ``died`` says why a case was not read to its end, ``problems`` what is wrong with the form. ``again``
-    names the cases whose values are too large to be handed over, with the digests of their files.
+    ``died`` says why a case was not read to its end, ``problems`` lists faults of the form. ``again`` names
+    the cases whose values are too large to be handed over, with the digests of their files.
     """
 
     faults: Faults = field(default_factory=Faults)
@@ -119,7 +119,7 @@ class BatchReport:
     used: Used = NOTHING
 
     def packed(self, values: Packed) -> Parts:
-        """Return the parts of the report and, behind them, of the values, which others unpack."""
+        """Return the parts of the report, followed by the parts of the values, which others unpack."""
         died, again = ([[key, value] for key, value in of.items()] for of in (self.died, self.again))
         used = [self.used.bytes, self.used.items, self.used.seconds]
         report = encode([_pack_faults(self.faults), died, self.problems, again, used])
@@ -127,7 +127,7 @@ class BatchReport:
 
     @classmethod
     def unpacked(cls, data: memoryview, cases: int) -> tuple[BatchReport, memoryview]:
-        """Return the report on so many cases, and the values as they came. Raises `HandoverError`."""
+        """Return the report on ``cases`` cases, and the packed values. Raises `HandoverError`."""
         if len(data) < _LENGTH.size:
             raise HandoverError("cut short")
         (length,) = _LENGTH.unpack(data[: _LENGTH.size])
@@ -173,7 +173,7 @@ def _texts(faults: Iterable[Fault]) -> Iterable[Packed]:
 
 
 def _plain(value: object) -> Packed:
-    """Return a part of a fault; of a long text no more than messages can show."""
+    """Return a part of a fault; a long text is cut to the length that messages show."""
     if isinstance(value, str) and len(value) > 2 * _MAX_TEXT:
         return value[:_MAX_TEXT] + value[-_MAX_TEXT:]
     return value

@@ -1,7 +1,7 @@
-"""The second stage in its worker: the reference is opened, and no file of a submission.
+"""The second stage in its worker, which opens the reference and no file of a submission.
 
-What was submitted comes as arrays and numbers, which each field's kind checks before they are scored. Of
-values that were too large to be kept, the reader at the scorer's side reads the files again.
+Submitted values come as arrays and numbers, which each field's kind checks before they are scored. If values
+were too large to be kept, the reader at the scorer's side reads their files again.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _CASES_TOGETHER = 128
 
 @dataclass(frozen=True)
 class ScoreJob:
-    """To score cases of a batch, by their numbers in it; see `ReadBatch` for the rest."""
+    """The job to score cases of a batch, by their numbers in it."""
 
     cases: Mapping[int, CaseJob]
     values: bytes | memoryview = b""
@@ -66,7 +66,7 @@ def _score_job(numbers: list[int], columns: Any, *rest: Any) -> ScoreJob:
 
 @dataclass(frozen=True)
 class ScorerSetup:
-    """All that a scorer gets: the form without its cases, the tasks to score, options and reference."""
+    """The setup of a scorer: the form without its cases, the tasks to score, options and reference."""
 
     form: Form
     tasks: tuple[str, ...]
@@ -79,7 +79,7 @@ class ScorerSetup:
         """Keep everything: a scorer opens nothing that a stranger wrote."""
 
     def open(self, ask_reader: AskReader | None) -> Handler:
-        """Return what does the jobs of scorers."""
+        """Return the handler of a scorer's jobs."""
         if self.home is not None:
             home.load(Path(self.home))
         return _Scorer(self, ask_reader)
@@ -107,7 +107,7 @@ class _Scorer:
         return [_portable(job, outcomes)]
 
     def _submitted(self, job: ScoreJob, number: int, kept: Callable[[], PackedValues]) -> dict[str, Any]:
-        """Return what was submitted for a case. Raises `UnreadableError`, `HandoverError`."""
+        """Return the submitted values of a case. Raises `UnreadableError`, `HandoverError`."""
         case_job = job.cases[number]
         if not job.values or case_job.mode != "score":
             return {}
@@ -115,7 +115,7 @@ class _Scorer:
         return values.of_case(number, case_job.case)
 
     def _read_again(self, job: ScoreJob, number: int) -> PackedValues:
-        """Return the values of a batch of which one case's files are read a second time."""
+        """Return the values of a batch after reading one case's files a second time."""
         if self._ask_reader is not None:
             again = ReadJob(job.content, (number,), room_bytes=math.inf, digests=job.again[number])
             with suppress(ChannelError):
@@ -126,7 +126,7 @@ class _Scorer:
 
 
 def _portable(job: ScoreJob, outcomes: list[Outcome]) -> bytes:
-    """Return the packed outcomes; one that cannot be pickled is the organiser's fault of that case."""
+    """Return the packed outcomes; an outcome that cannot be pickled becomes an organiser's fault."""
     with suppress(Exception):
         return packed_outcomes(outcomes)
     portable: list[Outcome] = []
@@ -141,5 +141,5 @@ def _portable(job: ScoreJob, outcomes: list[Outcome]) -> bytes:
 
 
 def unportable(case_job: CaseJob, error: Exception) -> OrganiserFault:
-    """Return the outcome of a case whose result cannot get from the worker to the main process."""
+    """Return the outcome of a case whose result cannot be pickled."""
     return OrganiserFault((f"case {case_job.case.name}: its result cannot leave the worker: {error}",))

@@ -1,7 +1,7 @@
-"""The second stage as a whole: cases of a submission without a fault are scored, or of no submission at all.
+"""The second stage as a whole: scores the cases of a faultless submission, or of no submission at all.
 
-A scorer that dies costs one case: each that it had is scored again in a process of its own, with no other
-beside it, and what dies again takes the worst values.
+A scorer that dies costs one case: each of its cases is scored again in a process of its own, with no other
+beside it, and a case that dies again takes the worst values.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from evaluation.workers.scorer import ScoreJob, ScorerSetup, unportable
 
 @dataclass(frozen=True)
 class _Part:
-    """Cases that are scored together: their positions by their numbers in a batch, and what was read of it.
+    """Cases that are scored together: their positions by their numbers in a batch, and its values.
 
-    ``mode`` replaces that of their jobs.
+    ``mode`` replaces the mode of their jobs.
     """
 
     positions: Mapping[int, int]
@@ -126,7 +126,7 @@ class _Stage:
         return died
 
     def _outcomes_of(self, part: _Part, answer: memoryview | Died) -> Sequence[Outcome]:
-        """Return the outcomes of a part; where they cannot be unpickled, each case is to be tried alone."""
+        """Return the outcomes of a part; if they cannot be unpickled, each case is to be tried alone."""
         if isinstance(answer, Died):
             return [answer] * len(part.positions)
         try:

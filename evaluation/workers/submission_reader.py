@@ -93,7 +93,7 @@ class SubmissionReader:
                 faults.add(found)
                 items += sum(reader.fields[name].kind.items(value) for name, value in predictions.items())
                 if faults:
-                    values.drop()  # of a submission that is rejected nothing is scored
+                    values.drop()  # a rejected submission is not scored
                 elif not values.add(number, predictions):
                     again[number] = _digests_of(content.root, sources)
             except MemoryError:
@@ -110,7 +110,7 @@ class SubmissionReader:
     def _read_quickly(
         self, reader: CaseReader, content: Content, job: ReadJob, tick: Tick
     ) -> dict[str, dict[int, Any]] | None:
-        """Return the values of all cases where they are small and have no fault, by field and number."""
+        """Return the values of all cases by field and number, if they are small and without fault."""
         if not content.cases:
             return None
         seconds = min(self._setup.case_seconds, case_seconds(content.cases[0], ()))

@@ -20,7 +20,7 @@ _BYTES_PER_PART = 32
 
 
 class ValuesOfBatch:
-    """Collects what was read, as long as it takes at most ``room_bytes``; None: it is not wanted."""
+    """Collects values up to ``room_bytes``; None: values are not wanted."""
 
     def __init__(self, fields: Mapping[str, Field], room_bytes: float | None) -> None:
         self._fields = fields
@@ -28,12 +28,12 @@ class ValuesOfBatch:
         self._values: dict[str, dict[int, Any]] = {name: {} for name in fields}
 
     def drop(self) -> None:
-        """Drop what was collected; nothing is wanted any more."""
+        """Drop all values; further ones are not wanted."""
         self._room = None
         self._values = {}
 
     def add(self, number: int, predictions: Mapping[str, Any]) -> bool:
-        """Keep the values of a case; return false where they are wanted and there is no room for them."""
+        """Keep the values of a case; return false if they are wanted and there is no room for them."""
         if self._room is None:
             return True
         kept, size = {}, 0.0
@@ -53,7 +53,7 @@ class ValuesOfBatch:
         return True
 
     def add_all(self, predictions: Mapping[str, Mapping[int, Any]]) -> bool:
-        """Keep small values of several cases, by field and case; return false where there is no room."""
+        """Keep small values of several cases, by field and case; return false if there is no room."""
         if self._room is None:
             return True
         size = 0
@@ -69,7 +69,7 @@ class ValuesOfBatch:
         return True
 
     def packed(self) -> Packed:
-        """Return by field the numbers of the cases that have it, and its values."""
+        """Return the numbers and values of the cases by field."""
         return {
             name: [np.array(list(values), np.int64), self._packed_values(name, values)]
             for name, values in self._values.items()
@@ -83,10 +83,10 @@ class ValuesOfBatch:
 
 
 class PackedValues:
-    """The values of a batch as a scorer gets them, which trusts nothing in them."""
+    """The values of a batch as a scorer gets them; none is trusted."""
 
     def __init__(self, document: bytes | memoryview, fields: Mapping[str, Field]) -> None:
-        """Decode what a reader has written. Raises `HandoverError`, a `ValueError`."""
+        """Decode a reader's document. Raises `HandoverError`, a `ValueError`."""
         packed = decode(document)
         if not isinstance(packed, dict) or not packed.keys() <= fields.keys():
             raise HandoverError("expected values by field")
@@ -115,7 +115,7 @@ class PackedValues:
 
 
 def _size_of(packed: Packed) -> float:
-    """Return about how many bytes a packed value takes."""
+    """Return the approximate size of a packed value in bytes."""
     if isinstance(packed, np.ndarray):
         return packed.nbytes + 2 * _BYTES_PER_PART
     if isinstance(packed, list | tuple):

@@ -1,4 +1,4 @@
-"""What every worker process does: settle down, take its setup, and then do one job after the other."""
+"""The main loop of a worker process: settle down, take the setup, then do one job after the other."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Tick = Callable[[float], None]
 Handler = Callable[[Any, Tick], Answer]
 """Does a job and returns the parts of the answer.
 
-Before each case of it the tick is called with the seconds of processor time that the case may take.
+Before each case the tick is called with the case's limit in seconds of processor time.
 """
 
 AskReader = Callable[[object], memoryview]
@@ -31,17 +31,17 @@ AskReader = Callable[[object], memoryview]
 
 
 class WorkerSetup(Protocol):
-    """What makes a worker a reader or a scorer; plain data that crosses into its process."""
+    """The setup that makes a worker a reader or a scorer; picklable data for its process."""
 
     @property
     def memory_bytes(self) -> int | None:
-        """How much memory the process may use, None for as much as there is."""
+        """The memory limit of the process in bytes, None for no limit."""
 
     def confine(self) -> None:
-        """Give up what this kind of worker does not need."""
+        """Give up the rights that this kind of worker does not need."""
 
     def open(self, ask_reader: AskReader | None) -> Handler:
-        """Return what does the jobs, in a worker or in this process."""
+        """Return the handler of the jobs, in a worker or in this process."""
 
 
 def work(connections: Sequence[socket.socket]) -> None:
@@ -65,7 +65,7 @@ def work(connections: Sequence[socket.socket]) -> None:
 
 
 class _Ticker:
-    """Tells the main process now and then that cases follow each other, and limits each."""
+    """Sends the main process signs of life between cases, and limits each case."""
 
     def __init__(self, channel: Channel) -> None:
         self._channel = channel

@@ -41,7 +41,7 @@ readers = ["high", "low", "rough"]
 
 @dataclass(frozen=True)
 class SevenGraders:
-    """An organiser's folder, the cases behind it, and what every grader said by case and grader."""
+    """An organiser's folder, its cases, and the decisions by case and grader."""
 
     folder: Path
     cases: Sequence[FundusCase]
@@ -51,7 +51,7 @@ class SevenGraders:
 def seven_graders(
     folder: Path, cases: int = 6, size: int = 72, seed: int = 5, graders: Sequence[str] = SEVEN
 ) -> SevenGraders:
-    """Write masks, foveas and labels of graders, the last of whom is careless, for a REFUGE phase."""
+    """Write masks, foveas and labels of graders for a REFUGE phase; the last grader is careless."""
     rng = np.random.Generator(np.random.PCG64(seed))
     drawn = draw_cases(cases, size, size, 0.5, rng, "V")
     said: dict[str, dict[str, dict[str, Any]]] = {case.name: {} for case in drawn}

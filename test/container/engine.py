@@ -15,7 +15,7 @@ from test.repository import REPOSITORY
 PHASES = sorted(path.parent.name for path in REPOSITORY.glob("ground-truth/*/phase.toml"))
 GROUND_TRUTH = "/opt/evaluation/ground-truth"
 
-# What the platform's machine restricts, and more.
+# The restrictions of the platform's machine, and more.
 HARDENED = (
     "--network=none",
     "--read-only",
@@ -48,7 +48,7 @@ class Run:
 
     @property
     def message(self) -> str:
-        """What the platform shows: the last line of stderr that is not empty."""
+        """The platform's message: the last line of stderr that is not empty."""
         lines = [line for line in self.stderr.splitlines() if line.strip()]
         return lines[-1] if lines else ""
 
@@ -99,7 +99,7 @@ def on_platform(image: str, folder: Path, *submissions: Path, seconds: int = 300
 
 
 def inside(image: str, code: str, *options: str) -> str:
-    """Return what a Python program prints in the image, any warning being an error."""
+    """Return the output of a Python program in the image; any warning is an error."""
     return docker("run", "--rm", *options, "--entrypoint=python", image, "-W", "error", "-c", code).stdout
 
 

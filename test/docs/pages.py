@@ -130,7 +130,7 @@ def shown_after(page: Path, block: Block) -> list[str]:
 
 
 def prepare(page: Path, copy: Path) -> None:
-    """Put there what a page takes for granted: the participants' forms, submission and outputs of a run."""
+    """Write the files that a page assumes: the participants' forms, submission and outputs of a run."""
     if page.name == "for-participants.md":
         shutil.copytree(copy / "test/input/refuge-onsite", copy / "my-submission")
         (outputs,) = (copy / "test/input/justraigs-phase1").glob("*/output")

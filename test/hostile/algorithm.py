@@ -1,4 +1,4 @@
-"""Hostile and odd submissions to an algorithm phase: what its predictions.json and its outputs can hold."""
+"""Hostile and odd submissions to an algorithm phase: contents of predictions.json and of the outputs."""
 
 import json
 import os
@@ -15,7 +15,7 @@ DECISIONS = f"{PK}/output/multiple-referable-glaucoma-binary-decisions.json"
 
 
 def jobs(change: Callable[[list[dict[str, Any]]], object]) -> Callable[[Path], None]:
-    """Return what changes the list of jobs; what ``change`` returns, if anything, takes its place."""
+    """Return a change of the list of jobs, which the result of ``change``, if any, replaces."""
 
     def spoil(folder: Path) -> None:
         content = json.loads((folder / JOBS).read_text())
@@ -26,7 +26,7 @@ def jobs(change: Callable[[list[dict[str, Any]]], object]) -> Callable[[Path], N
 
 
 def output(change: Callable[[list[Any]], object], path: str = LIKELIHOODS) -> Callable[[Path], None]:
-    """Return what changes the list of values of an output."""
+    """Return a change of the list of values of an output."""
 
     def spoil(folder: Path) -> None:
         values = json.loads((folder / path).read_text())
@@ -37,7 +37,7 @@ def output(change: Callable[[list[Any]], object], path: str = LIKELIHOODS) -> Ca
 
 
 def first_value(text: str, path: str = LIKELIHOODS) -> Callable[[Path], None]:
-    """Return what replaces the text of the first value of an output."""
+    """Return a change that replaces the text of the first value of an output."""
 
     def spoil(folder: Path) -> None:
         content = (folder / path).read_text()
@@ -71,7 +71,7 @@ def piped(path: str) -> Callable[[Path], None]:
 
 
 def place(text: str) -> Callable[[Path], None]:
-    """Return what gives the first output another place."""
+    """Return a change that moves the first output."""
     return jobs(lambda content: content[0]["outputs"][0]["socket"].update(relative_path=text))
 
 

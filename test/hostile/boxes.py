@@ -22,7 +22,7 @@ def text(change: Callable[[bytes], bytes]) -> Row:
 
 
 def channels(make: Callable[[np.ndarray], bytes], expected: object | None = None) -> Row:
-    """Return what replaces the channels (class, y, x) of the first image by a file made of them."""
+    """Return a change that replaces the first image by a file made of its channels (class, y, x)."""
 
     def spoil(folder: Path) -> None:
         (folder / CHANNELS).write_bytes(make(tifffile.imread(folder / CHANNELS)))

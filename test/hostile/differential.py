@@ -1,4 +1,4 @@
-"""Files that are changed at random, and what other programs read in those that the readers here accept.
+"""Files that are changed at random, and other programs' values of the ones that the readers here accept.
 
 A finding is a file that is accepted here and that another program reads as other values or as another
 position in space. A program that refuses the file does not count.

@@ -1,4 +1,4 @@
-"""Images that are not what they seem, byte by byte."""
+"""Deceptive images, byte by byte."""
 
 import io
 import struct
@@ -97,7 +97,7 @@ def grey_tiff(pixels: bytes, following: int = 0, **changed: tuple[int, int, int]
 
 
 def bmp(*, width=SIZE, height=SIZE, bits=8, compression=0, start=1078, colours=256, pixels=None) -> bytes:
-    """Return a bitmap with a grey palette, of which every number in the header can be a lie."""
+    """Return a bitmap with a grey palette; every number in the header can be a lie."""
     rows = mask()[::-1].tobytes() if pixels is None else pixels
     palette = b"".join(bytes((value, value, value, 0)) for value in range(256))
     header = struct.pack("<2sI4xI", b"BM", 1078 + len(rows), start)

@@ -25,7 +25,7 @@ Spoil = Callable[[Path], object]
 
 
 def file(place: str, make: Callable[[Path], bytes], extension: str | None = None) -> Spoil:
-    """Return what replaces a file by what ``make`` returns for its path."""
+    """Return a change that replaces a file by the result of ``make`` for its path."""
 
     def spoil(folder: Path) -> None:
         path = folder / f"{place}{_ENDINGS[place]}"
@@ -43,7 +43,7 @@ def volume(
     compress: bool = True,
     **position: tuple[float, ...],
 ) -> Spoil:
-    """Return what changes the values of a volume, and its spacing, origin or direction."""
+    """Return a change of the values of a volume, and its spacing, origin or direction."""
 
     def make(path: Path) -> bytes:
         image = SimpleITK.ReadImage(path)
@@ -66,7 +66,7 @@ def with_value(value: float, dtype: type[np.generic]) -> Callable[[np.ndarray], 
 
 
 def nifti(offset: int, layout: str, *values: float) -> Spoil:
-    """Return what changes numbers in the header of the first label map."""
+    """Return a change of numbers in the header of the first label map."""
 
     def make(path: Path) -> bytes:
         data = bytearray(gzip.decompress(path.read_bytes()))
@@ -77,7 +77,7 @@ def nifti(offset: int, layout: str, *values: float) -> Spoil:
 
 
 def image(make: Callable[[np.ndarray], bytes], extension: str) -> Spoil:
-    """Return what replaces the first image by a file made of its values."""
+    """Return a change that replaces the first image by a file made of its values."""
     return file(DISC, lambda path: make(np.asarray(Image.open(path))), extension)
 
 

@@ -13,7 +13,7 @@ SCAN = b"1.3.6.1.4.1.14519.5.2.1.6279.6001.000001"
 
 
 def more(line: bytes, times: int = 1) -> Row:
-    """Return what adds rows to the candidates of the first scan."""
+    """Return a change that adds rows to the candidates of the first scan."""
     return Row(converted(lambda content: content + (SCAN + line + b"\n") * times, TABLE))
 
 
@@ -22,7 +22,7 @@ def table(change: Callable[[bytes], bytes], expected: object | None = None) -> R
 
 
 def value(change: Callable[[dict[str, Any]], object], expected: object | None = None) -> Row:
-    """Return what changes the points of the first image, in place or into what ``change`` returns."""
+    """Return a change of the points of the first image, in place or into the result of ``change``."""
 
     def spoil(content: bytes) -> bytes:
         found = json.loads(content)
@@ -33,7 +33,7 @@ def value(change: Callable[[dict[str, Any]], object], expected: object | None = 
 
 
 def entry(text: str) -> Row:
-    """Return what replaces the first point by that text."""
+    """Return a change that replaces the first point by a text."""
     version = '{"major": 1, "minor": 0}'
     content = f'{{"type": "Multiple points", "points": [{text}], "version": {version}}}'
     return Row(data(content.encode(), POINTS))

@@ -38,7 +38,7 @@ ONE_THREAD = {
 
 @dataclass(frozen=True)
 class Run:
-    """What a run gives out, and whether it opened any file of the reference, as all scoring does."""
+    """The output of a run, and whether it opened any file of the reference, as all scoring does."""
 
     status: int
     stdout: bytes

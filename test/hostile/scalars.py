@@ -83,7 +83,7 @@ def write_jobs(folder: Path) -> None:
 
 
 def cell(column: str, text: str) -> Callable[[Path], None]:
-    """Return what replaces a cell of the first case."""
+    """Return a change that replaces a cell of the first case."""
 
     def spoil(folder: Path) -> None:
         path = folder / "predictions.csv"
@@ -99,7 +99,7 @@ def cell(column: str, text: str) -> Callable[[Path], None]:
 
 
 def value(slug: str, text: str | bytes) -> Callable[[Path], None]:
-    """Return what replaces the JSON of an output of the first case."""
+    """Return a change that replaces the JSON of an output of the first case."""
     data = text.encode() if isinstance(text, str) else text
     return lambda folder: (folder / "job-C1" / "output" / f"{slug}.json").write_bytes(data) and None
 

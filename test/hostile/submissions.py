@@ -1,4 +1,4 @@
-"""Hostile and odd submissions to an archive phase: how each is made from a good one, and what it comes to."""
+"""Hostile and odd submissions to an archive phase, made from a good one, with their results."""
 
 import gzip
 import os
@@ -30,7 +30,7 @@ from .images import (
     zeros_compressed,
 )
 
-# Instead of a message: the submission is scored, and as what?
+# The submission is scored: the marks for its results, in place of a message.
 AS_BEFORE = object()  # exactly as the good one
 WITH_MASK = object()  # exactly as the good one with `mask()` for its first image
 
@@ -43,8 +43,8 @@ FIRST = "segmentation/R0001.bmp"
 class Row:
     """A kind of submission.
 
-    ``expected`` is how it is scored; None: it is rejected in the words of `test.messages`; a text: in others
-    on another machine, of which that is a part.
+    ``expected`` is how it is scored; None: it is rejected in the words of `test.messages`; a text: a part of
+    the message, which differs by machine.
     """
 
     spoil: Callable[[Path], object]
@@ -52,7 +52,7 @@ class Row:
 
 
 def image(data: bytes | Callable[[], bytes], name: str = "R0001.png") -> Callable[[Path], None]:
-    """Return what replaces the first mask by a file of that content."""
+    """Return a change that replaces the first mask by a file of the given content."""
 
     def spoil(folder: Path) -> None:
         (folder / FIRST).unlink()
@@ -62,7 +62,7 @@ def image(data: bytes | Callable[[], bytes], name: str = "R0001.png") -> Callabl
 
 
 def table(change: Callable[[bytes], bytes], name: str = LIKELIHOODS) -> Callable[[Path], None]:
-    """Return what changes the bytes of a table."""
+    """Return a change of the bytes of a table."""
 
     def spoil(folder: Path) -> None:
         (folder / name).write_bytes(change((folder / name).read_bytes()))
@@ -71,13 +71,13 @@ def table(change: Callable[[bytes], bytes], name: str = LIKELIHOODS) -> Callable
 
 
 def cell(text: str | bytes, name: str = LIKELIHOODS) -> Callable[[Path], None]:
-    """Return what replaces the values of the first image's row."""
+    """Return a change that replaces the values of the first image's row."""
     data = text.encode() if isinstance(text, str) else text
     return table(lambda content: _with_first_row(content, b"R0001," + data), name)
 
 
 def key(data: bytes) -> Callable[[Path], None]:
-    """Return what adds a row with that name."""
+    """Return a change that adds a row with a name."""
     return table(lambda content: content + data + b",0.5\n")
 
 
@@ -87,7 +87,7 @@ def _with_first_row(content: bytes, row: bytes) -> bytes:
 
 
 def replaced(make: Callable[[Path], object], path: str = FIRST) -> Callable[[Path], None]:
-    """Return what removes a file and makes something else in its place."""
+    """Return a change that replaces a file by something else."""
 
     def spoil(folder: Path) -> None:
         (folder / path).unlink()
@@ -264,7 +264,7 @@ IMAGES = {
         image(grey_tiff(mask().tobytes(), tag_273=(4, 1, 2**32 - 1)), "R0001.tif")
     ),
     "TIFF whose header lies outside": Row(image(b"II*\0\xff\xff\xff\xff", "R0001.tif")),
-    # What other programs could show differently.
+    # Content that other programs could show differently.
     "16-bit PNG": Row(image(saved(mask().astype(np.uint16) * 257, "PNG"))),
     "16-bit TIFF": Row(image(saved(mask().astype(np.uint16), "TIFF"), "R0001.tif")),
     "float TIFF": Row(image(saved(mask().astype(np.float32), "TIFF"), "R0001.tif")),

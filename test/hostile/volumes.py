@@ -19,7 +19,7 @@ Spoil = Callable[[Path], None]
 
 
 def volume(make: Callable[[SimpleITK.Image], bytes], extension: str = ".mha") -> Spoil:
-    """Return what replaces the first volume by a file made of it."""
+    """Return a change that replaces the first volume by a file made of it."""
 
     def spoil(folder: Path) -> None:
         image = SimpleITK.ReadImage(folder / FIRST)
@@ -37,7 +37,7 @@ def written(image: SimpleITK.Image, extension: str, compress: bool = True) -> by
 
 
 def meta(old: bytes, new: bytes, compress: bool = False) -> Spoil:
-    """Return what changes the header of the first volume, by a regular expression."""
+    """Return a change of the header of the first volume, by a regular expression."""
 
     def make(image: SimpleITK.Image) -> bytes:
         data = written(image, ".mha", compress)
@@ -49,7 +49,7 @@ def meta(old: bytes, new: bytes, compress: bool = False) -> Spoil:
 
 
 def nifti(offset: int, layout: str, *values: float) -> Spoil:
-    """Return what makes the first volume a NIfTI file and changes numbers in its header."""
+    """Return a change of the first volume to a NIfTI file with other numbers in its header."""
 
     def make(image: SimpleITK.Image) -> bytes:
         data = bytearray(gzip.decompress(written(image, ".nii.gz")))
@@ -100,7 +100,7 @@ def in_two_members(image: SimpleITK.Image) -> bytes:
 
 
 ROWS = {
-    # What readers understand differently.
+    # Content that readers understand differently.
     "volume of two spacings": Row(meta(rb"(ElementSpacing)", rb"ElementSize = 1 2 3\n\1")),
     "volume with a key twice": Row(meta(rb"(ElementSpacing)", rb"ElementSpacing = 1 2 3\n\1")),
     "volume of negative spacing": Row(meta(rb"(ElementSpacing = )", rb"\1-")),

@@ -1,6 +1,6 @@
-"""The exact words of every kind of message, once: what a fault of each kind makes participants read.
+"""The exact words of every kind of message to participants, each once.
 
-`table.json` holds them by phase and kind; other tests ask for a fault's kind, its place and what was found.
+`table.json` holds them by phase and kind; other tests ask for a fault's kind, its place and the value found.
 After a change of words, `python -m test.messages` makes the table anew from real faults: read its difference.
 """
 

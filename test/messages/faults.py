@@ -1,4 +1,4 @@
-"""Submissions with one fault each: those of `test.hostile`, and of phases with other kinds of files."""
+"""Submissions with one fault each: from `test.hostile`, and to phases with other kinds of files."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def without(path: str) -> Spoil:
 
 
 def box_line(line: str) -> Spoil:
-    """Return what replaces the boxes of the first image."""
+    """Return a change that replaces the boxes of the first image."""
     return data(line.encode() + b"\n", BOXES)
 
 
 def pages(change: Callable[[np.ndarray], np.ndarray], **options: object) -> Spoil:
-    """Return what changes the channels of the first image, an array (class, y, x)."""
+    """Return a change of the channels of the first image, an array (class, y, x)."""
 
     def spoil(folder: Path) -> None:
         changed = change(tifffile.imread(folder / CLASSES))
@@ -45,7 +45,7 @@ def pages(change: Callable[[np.ndarray], np.ndarray], **options: object) -> Spoi
 
 
 def volume(change: Callable[[SimpleITK.Image], SimpleITK.Image | None], name: str = VOLUME) -> Spoil:
-    """Return what changes the first volume, in place or into another."""
+    """Return a change of the first volume, in place or into another."""
 
     def spoil(folder: Path) -> None:
         image = SimpleITK.ReadImage(folder / VOLUME)
@@ -57,7 +57,7 @@ def volume(change: Callable[[SimpleITK.Image], SimpleITK.Image | None], name: st
 
 
 def features(change: Callable[[list], object]) -> Spoil:
-    """Return what changes the features that the first job gives."""
+    """Return a change of the first job's features."""
 
     def spoil(folder: Path) -> None:
         job = json.loads((folder / "predictions.json").read_text())[0]["pk"]

@@ -1,4 +1,4 @@
-"""What participants read about a submission that was spoilt."""
+"""Messages to participants about a spoilt submission."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from test.repository import REPOSITORY
 
 @cache
 def form_of(phase: str) -> Form:
-    """Return what participants may know of a bundled phase or of an example."""
+    """Return the participants' form of a bundled phase or of an example."""
     with tempfile.TemporaryDirectory() as temporary:
         source = REPOSITORY / "ground-truth" / phase
         if not source.exists():

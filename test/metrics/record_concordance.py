@@ -1,4 +1,4 @@
-"""Print what lifelines computes for the data of test_survival.py (``python -m`` this module).
+"""Print lifelines' results for the data of test_survival.py (``python -m`` this module).
 
 lifelines is no dependency of the tests, since its releases need older packages than ours. Recorded with
 lifelines 0.30.3.

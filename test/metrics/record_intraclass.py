@@ -1,7 +1,7 @@
-"""Print what pingouin computes for the data of test_regression.py (``python -m`` this module).
+"""Print pingouin's results for the data of test_regression.py (``python -m`` this module).
 
-pingouin is no dependency of the tests, since one figure is all that they need of it. Recorded with pingouin
-0.7.0, in which ICC(2,1) is called ICC(A,1).
+pingouin is no dependency of the tests, since they need only one figure of it. Recorded with pingouin 0.7.0,
+in which ICC(2,1) is called ICC(A,1).
 """
 
 import numpy as np

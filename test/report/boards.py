@@ -22,7 +22,7 @@ from test.ranking.teams import labels, refuge_columns, write_team
 
 @dataclass(frozen=True)
 class RankedTeams:
-    """The folder that `rank --output` writes, and what it was written from."""
+    """The folder that `rank --output` writes, and its inputs."""
 
     folder: Path
     board: Leaderboard

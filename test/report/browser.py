@@ -25,7 +25,7 @@ def require_browser() -> str:
 
 
 class OpenPage:
-    """A report in the browser: Playwright's page, and what went wrong on it."""
+    """A report in the browser: Playwright's page, and its errors."""
 
     def __init__(self, page: Any) -> None:
         self.page = page
@@ -59,7 +59,7 @@ class OpenPage:
         return wider
 
     def problems(self, figures: int) -> list[str]:
-        """Return what is wrong with an opened report of so many figures."""
+        """Return the problems of an opened report with a number of figures."""
         states = self.states()
         found = [f"{name}: {state}" for name, state in states.items() if state != "drawn"]
         found += [] if len(states) == figures else [f"{len(states)} figures, expected {figures}"]

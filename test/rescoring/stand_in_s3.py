@@ -1,4 +1,4 @@
-"""A stand-in for s3:// whose buckets are folders; workers load it with DASK_DISTRIBUTED__WORKER__PRELOAD.
+"""A stand-in for s3:// with folders as buckets; workers load it by DASK_DISTRIBUTED__WORKER__PRELOAD.
 
 Each file that is read is noted, with the process that reads it.
 """

@@ -17,7 +17,7 @@ from test.phases import refuge_phase, refuge_submission
 
 CASES = 6
 BEFORE = {"bad": "rejected", "folder": "scored", "packed": "scored"}
-"""What becomes of the teams when they are scored for the first time."""
+"""The results of the teams when they are scored for the first time."""
 
 
 def write_teams(folder: Path) -> tuple[Path, Path]:
@@ -67,7 +67,7 @@ def results_in(folder: Path) -> dict[str, bytes]:
 
 
 class Here:
-    """An engine that answers in this process, with what is given, or by scoring."""
+    """An engine that answers in this process, with given answers or by scoring."""
 
     def __init__(self, answers: dict[str, Answer] | None = None) -> None:
         self._answers = answers or {}

@@ -1,8 +1,8 @@
-"""Runs a command of the package as if on Windows or macOS: what these lack is taken away first.
+"""Runs a command of the package as if on Windows or macOS, without the features that these lack.
 
 python -m test.systems.stand_in win32|darwin COMMAND…
 
-The packages that are used are imported before, since they know these systems by themselves.
+Dependencies are imported before, since they support these systems themselves.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PACKAGES = {
     "rank": ("pydantic", "numpy", "pandas", "rich.console", "rich.table", "scipy.stats", "sklearn.metrics"),
 }
 COMMON = ("multiprocessing.context", "subprocess", "tempfile", "platform")
-# No command may need these; what exists on a system but does little there is taken away too.
+# No command may need these; features that do little on a system are taken away too.
 MODULES = ("resource", "fcntl", "pwd", "grp", "termios", "tty", "pty", "multiprocessing.forkserver")
 MODULES += (
     "multiprocessing.popen_fork",

@@ -1,4 +1,4 @@
-"""Cases of the ill-behaved challenge, and both stages for them; what a case does is its submitted value."""
+"""Cases of the ill-behaved challenge, and both stages for them; the submitted value names the behaviour."""
 
 import os
 import signal
@@ -42,7 +42,7 @@ def case(number: int, behaviour: str = "well") -> Case:
 
 
 def in_file(number: int, folder: Path) -> Case:
-    """Return a case whose value lies in a file of its own, which is written."""
+    """Write the value of a case to a separate file, and return the case."""
     (folder / f"{number}.txt").write_text("well")
     return replace(case(number), source=FileSource(f"{number}.txt"))
 

@@ -1,4 +1,4 @@
-"""A phase of the ill-behaved challenge in a folder, and its submission: what each case does is submitted."""
+"""A phase of the ill-behaved challenge in a folder, and a submission that names each case's behaviour."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,5 +1,3 @@
 """ADAM: age-related macular degeneration from fundus photographs."""
 
-from evaluation.challenges.adam.rules import CHALLENGE
-
-__all__ = ["CHALLENGE"]
+from evaluation.challenges.adam.rules import CHALLENGE as CHALLENGE

@@ -76,7 +76,7 @@ def predicted_lesions(
     """Draw a prediction of lesions of one kind: uint8 (height, width), 0 lesion, 255 elsewhere; never empty.
 
     Good deviates mildly and poor strongly from the true ellipses, and both overlook some of them. Random
-    draws lesions around a random place, and so do the others where the image has none. Raises ValueError for
+    draws lesions around a random place, as do the others for an image without lesions. Raises ValueError for
     perfect, which is the reference itself.
     """
     if quality is Quality.PERFECT:

@@ -121,7 +121,7 @@ def _tasks(options: AdamOptions) -> tuple[Task, ...]:
 
 
 def _structures(name: str, title: str, prefixes: Mapping[Structure, str], options: AdamOptions) -> Task:
-    """Return the task of structures that have one mask each; ``prefixes`` are those of their columns.
+    """Return the task of structures with one mask each; ``prefixes`` begin the names of their columns.
 
     Dice (Eq. 1) is averaged over the images whose reference has the structure. F1 of detection (Eq. 2) is
     computed over all images.

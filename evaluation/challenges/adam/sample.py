@@ -163,7 +163,7 @@ def _prediction(
 
 
 def _decisions(shown: Flags, quality: Quality, rng: np.random.Generator) -> Flags:
-    """Return in which images a submission reports a structure, with as many misses as false reports."""
+    """Return the images with a structure in a submission, with as many misses as false reports."""
     if quality is Quality.RANDOM:
         return rng.permutation(shown)
     present, absent = rng.permutation(np.flatnonzero(shown)), rng.permutation(np.flatnonzero(~shown))

@@ -1,4 +1,4 @@
-"""Synthetic annotations from which `fuse cysts` builds a benchmark: three annotators and a supervisor."""
+"""Synthetic annotations of three annotators and a supervisor, for `fuse cysts`."""
 
 from __future__ import annotations
 

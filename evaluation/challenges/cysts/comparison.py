@@ -1,7 +1,7 @@
 """Comparison of a predicted volume with a reference of confidences and levels, plane by plane.
 
-One pass collects the sums, counts, components and marked voxels from which all figures of a volume are
-computed. The result does not depend on how many planes are added at a time.
+One pass collects all sums, counts, components and marked voxels for the figures of a volume. The result does
+not depend on the number of planes added at a time.
 """
 
 from __future__ import annotations
@@ -25,16 +25,15 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class ComparedVolume:
-    """The sums and counts from which all figures of one volume are computed.
+    """The sums and counts for all figures of one volume.
 
-    ``overlap`` compares the marked voxels with those of level > 0, ``annotator_overlaps`` with those of each
-    annotator (in the order given), ``intersection_overlap`` with those that all annotators marked (None
-    without annotators).
-    ``voxels`` and ``found`` count the reference's voxels by level, all and the marked ones. ``cysts`` counts
-    its components by their highest level and by whether they are touched (level, untouched | touched),
-    ``false_components`` those of the prediction that touch no voxel of level > 0. ``confidences`` are
-    the distinct confidences of the reference above 0, with the number of voxels of each. The planes hold the
-    marked voxels.
+    ``overlap`` compares the marked voxels with the voxels of level > 0, ``annotator_overlaps`` with each
+    annotator's (in the order given), ``intersection_overlap`` with the voxels that all annotators marked
+    (None without annotators). ``voxels`` and ``found`` count the reference's voxels by level, all and the
+    marked ones. ``cysts`` counts its components by their highest level and by whether they are touched
+    (level, untouched | touched), ``false_components`` the predicted components that touch no voxel of level >
+    0. ``confidences`` are the distinct confidences of the reference above 0, with the number of voxels of
+    each. The planes hold the marked voxels.
     """
 
     sums: ConfidenceSums

@@ -1,6 +1,6 @@
 """Synthetic OCT volumes: retinal layers, speckle, cysts of varying contrast and size, and annotators.
 
-Sizes and spacings are those of four scanners for 6 mm × 2 mm × 6 mm of the macula.
+Sizes and spacings are taken from four scanners for 6 mm × 2 mm × 6 mm of the macula.
 """
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ def draw_cases(
 ) -> list[OctCase]:
     """Return cases of four vendors and three qualities.
 
-    ``scale`` multiplies width and depth in pixels, whose size grows accordingly, and the number of B-scans,
-    at the same distance, which ``most_b_scans`` limits further. Raises ValueError for a count below 1 or a
+    ``scale`` multiplies width and depth in pixels, at the same extent in mm, and the number of B-scans, at
+    the same distance; ``most_b_scans`` limits this number further. Raises ValueError for a count below 1 or a
     scale outside (0, 1].
     """
     if count < 1 or not 0 < scale <= 1:

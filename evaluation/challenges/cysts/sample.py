@@ -1,6 +1,6 @@
 """Synthetic cyst phases: references of two simulated annotators, and submissions of known quality.
 
-Or the annotations from which a reference is built, see `annotation_sample`.
+Optionally the annotations for building a reference, see `annotation_sample`.
 """
 
 from __future__ import annotations

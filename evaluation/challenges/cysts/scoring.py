@@ -128,7 +128,7 @@ def annotator_field(annotator: str) -> str:
 
 
 def _confidences(compared: ComparedVolume) -> Row:
-    """Return the columns from which the pooled maximum of binary masks is computed, one array each."""
+    """Return the columns for the pooled maximum of binary masks, one array each."""
     return {
         "reference_confidences": compared.confidences,
         "reference_voxels": compared.voxels_of_confidence,

@@ -1,4 +1,4 @@
-"""Average precision and average recall of boxes, with COCO's rules or those of PASCAL VOC."""
+"""Average precision and average recall of boxes, by the rules of COCO or PASCAL VOC."""
 
 from __future__ import annotations
 
@@ -216,7 +216,7 @@ def _missing(objects: Sequence[int], thresholds: int) -> _Matched:
 
 
 def _table(table: CaseTable, columns: Sequence[str], thresholds: FloatArray) -> DetectionTable:
-    # Read back from a file, what is empty is of floats.
+    # Empty arrays that are read back from a file have floats.
     classes, confidence, found, objects = (table.objects(column) for column in columns)
     images = np.repeat(np.arange(len(table)), [len(of_case) for of_case in classes])
     hits = np.concatenate(found).astype(np.bool_)
@@ -232,7 +232,3 @@ def _table(table: CaseTable, columns: Sequence[str], thresholds: FloatArray) -> 
 
 def _all_cases(table: CaseTable) -> NDArray[np.int64]:
     return np.zeros(len(table), dtype=np.int64)
-
-
-FIELDS = ()
-METRICS = (BoxAveragePrecision, BoxAverageRecall)

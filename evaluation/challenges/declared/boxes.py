@@ -1,4 +1,4 @@
-"""Boxes: what is detected with its extent. Hits are told by overlap or by the centre."""
+"""Boxes: objects detected with their extent. Hits are told by overlap or by the centre."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class BoxesField(ObjectFieldTable):
     unit: Literal["mm", "pixels"] = key(ObjectFieldTable.model_fields["unit"].description or "", "pixels")
 
     def submitted_kind(self) -> BoxesInSpace:
-        """Return the kind of what is submitted."""
+        """Return the kind of the submitted value."""
         return BoxesInSpace(self.space, self.attributes(submitted=True))
 
     def reference_kind(self) -> BoxesInSpace:
@@ -99,7 +99,7 @@ class BoxMetric(ObjectMetric):
         return Hits(found[hits, 1], found[matches.false, 1], len(true))
 
     def verdicts(self, field_name: str, submitted: Boxes, references: Values) -> Verdicts:
-        """Return what became of each box of a case, for a picture of it."""
+        """Return the verdict on each box of a case, for a picture."""
         rows, true = submitted.rows, references[field_name].rows
         counted = rows[:, 1] >= self.minimum_probability
         sides = (rows[counted], true)
@@ -124,10 +124,10 @@ class BoxMetric(ObjectMetric):
 class BoxF1(ShareOfObjects, BoxMetric):
     """F1 of detected boxes: hits, false predictions and missed objects summed over all cases.
 
-    From 0 to 1, higher is better; 2 hits / (2 hits + false + missed). With several classes, boxes hit
-    objects of their own class, and there is a figure for each class beside that of all sums. A phase
-    without any object has no such figure. In a case without a result all objects are missed, and as many
-    predictions are false, at least one.
+    From 0 to 1, higher is better; 2 hits / (2 hits + false + missed). With several classes, boxes hit objects
+    of their own class, and there is a figure for each class beside the figure of all sums. A phase without
+    any object has no such figure. In a case without a result all objects are missed, and as many predictions
+    are false, at least one.
 
     Oracle: SciPy, `linear_sum_assignment`.
     """
@@ -139,7 +139,7 @@ class BoxF1(ShareOfObjects, BoxMetric):
 class BoxPrecision(ShareOfObjects, BoxMetric):
     """Precision of detected boxes: the share of hits among the predictions of all cases.
 
-    From 0 to 1, higher is better; 0 where nothing is predicted. Everything else is as in `box_f1`.
+    From 0 to 1, higher is better; 0 if nothing is predicted. Everything else is as in `box_f1`.
 
     Oracle: SciPy, `linear_sum_assignment`.
     """
@@ -163,7 +163,7 @@ class BoxRecall(ShareOfObjects, BoxMetric):
 class BoxFroc(FrocOfObjects, BoxMetric):
     """Free-response ROC of boxes: mean sensitivity at given numbers of false positives per case.
 
-    From 0 to 1, higher is better; everything else is as in `froc`, which is that of points.
+    From 0 to 1, higher is better; everything else is as in `froc` of points.
 
     Oracle: the curve of few boxes by hand.
     """
@@ -172,7 +172,7 @@ class BoxFroc(FrocOfObjects, BoxMetric):
 
 
 class BoxField(SpaceTable):
-    """Exactly one box parallel to the axes in each case, such as that of an organ.
+    """Exactly one box parallel to the axes in each case, such as the box of an organ.
 
     In an archive it is a row of a table with a row for each case: x1, y1, x2, y2 (with three axes x1, y1, z1,
     x2, y2, z2). In an algorithm phase it is the platform's `2D bounding box`. The reference lies in columns
@@ -215,20 +215,16 @@ class BoxOverlap(MetricTable):
 
 
 def numbers_of_boxes(boxes: Boxes, classes: int) -> list[int]:
-    """Return how many boxes there are of each class."""
+    """Return the number of boxes of each class."""
     numbers: list[int] = np.bincount(boxes.rows[:, 0].astype(np.int64), minlength=classes).tolist()
     return numbers
 
 
 def _centres(found: FloatArray, true: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """Return the distances between centres, and whether those of the first lie in the second ones' boxes."""
+    """Return the distances between centres, and whether found centres lie in true boxes."""
     axes = found.shape[-1] // 2
     centre, true_centre = ((of[..., :axes] + of[..., axes:]) / 2 for of in (found, true))
     inside = (true[..., :axes] <= centre) & (centre <= true[..., axes:])
     difference = centre - true_centre
     distance: FloatArray = np.sqrt((difference * difference).sum(axis=-1))
     return distance, np.asarray(inside.all(axis=-1))
-
-
-FIELDS = (BoxesField, BoxField)
-METRICS = (BoxF1, BoxPrecision, BoxRecall, BoxFroc, BoxOverlap)

@@ -105,7 +105,3 @@ def check_class_names(classes: Sequence[str | int], excluded: Sequence[str]) -> 
         raise ValueError(problem)
     if both := [name for name in excluded if name in map(str, classes)]:
         raise ValueError(f"excluded: expected cells that are no class, found {both[0]!r}")
-
-
-FIELDS = (ClassField, ClassProbabilitiesField, DecisionField)
-METRICS = ()

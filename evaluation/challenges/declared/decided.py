@@ -1,4 +1,4 @@
-"""Which class was decided for a case, whatever kind of field says it."""
+"""The decided class of a case, from any kind of field."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class DecisionMetric(MetricTable, ABC):
         figure: Callable[[Confusion], Floats],
         worst: float = 0.0,
     ) -> Measure:
-        """Return a figure of the confusion matrix whose best value is 1."""
+        """Return a figure of the confusion matrix with the best value 1."""
         decided = self.decided(name, field_name, table)
         aggregate = confusion_of(decided.predicted, decided.true, len(decided.classes), figure)
 
@@ -102,7 +102,7 @@ class DecisionMetric(MetricTable, ABC):
         right: Callable[[float, float], bool],
         enters: Callable[[float], bool] = lambda true: True,
     ) -> Measure:
-        """Return the share of cases of the true classes that enter whose predicted class is right."""
+        """Return the share of ``right`` predictions among the cases with a true class that ``enters``."""
         decided = self.decided(name, field_name, table)
 
         def row(comparison: Comparison) -> Row:

@@ -14,10 +14,10 @@ from evaluation.metrics.confusion import Averaging
 
 
 class Accuracy(DecisionMetric):
-    """Accuracy: share of cases whose class is right.
+    """Accuracy: share of correctly classified cases.
 
-    From 0 to 1, higher is better. A case without a result is wrong. Of probabilities, the class with the
-    highest is decided, the first of several.
+    From 0 to 1, higher is better. A case without a result is wrong. For probabilities, the class with the
+    highest one is decided, the first among equals.
 
     Oracle: scikit-learn, `accuracy_score`.
     """
@@ -83,10 +83,10 @@ class Specificity(OneClassMetric):
 
 
 class Precision(OneClassMetric):
-    """Precision (positive predictive value) of a class: share of the cases taken for it that are of it.
+    """Precision (positive predictive value) of a class: share of true cases among those assigned to it.
 
-    From 0 to 1, higher is better; 0 where no case is taken for the class. It needs a case of the class. A
-    case of another class without a result is taken for it, a case of the class is not.
+    From 0 to 1, higher is better; 0 if no case is assigned to the class. It needs a case of the class. A case
+    of another class without a result counts as assigned to it, a case of the class does not.
 
     Oracle: scikit-learn, `precision_score` with `zero_division=0`.
     """
@@ -192,8 +192,8 @@ class CohenKappa(DecisionMetric):
     """Cohen's kappa: agreement of decided and true classes beyond chance, plain or weighted.
 
     From −1 to 1, higher is better; 0 is chance. With `linear` or `quadratic` a disagreement costs the
-    distance of the classes in their order, or its square. Cases without a result have those answers for which
-    kappa is lowest. It does not exist where one class is all of reference and decisions.
+    distance of the classes in their order, or its square. Cases without a result have the answers with the
+    lowest kappa. It does not exist if reference and decisions hold the same class alone.
 
     Oracle: scikit-learn, `cohen_kappa_score`. Source: Cohen, Psychological Bulletin 70:213, 1968.
     """
@@ -207,19 +207,3 @@ class CohenKappa(DecisionMetric):
         return self.figure(
             name, field_name, table, lambda cases: confusion.cohen_kappa(cases, self.disagreement), worst=-1.0
         )
-
-
-FIELDS = ()
-METRICS = (
-    Accuracy,
-    BalancedAccuracy,
-    CohenKappa,
-    FBeta,
-    FOne,
-    MacroFOne,
-    MatthewsCorrelation,
-    Precision,
-    Sensitivity,
-    Specificity,
-    WeightedFOne,
-)

@@ -28,13 +28,13 @@ from evaluation.metrics.volume_crop import together
 
 
 class DetectionMapField(MaskedFieldTable):
-    """Findings with a confidence, drawn into a volume or image: 0, or the confidence of the finding there.
+    """Findings with a confidence, drawn into a volume or image: 0, or the confidence of the finding.
 
     It is a file for each case: `.mha`, `.nii.gz`, `.nii` or a TIFF stack for volumes, `.tif` or `.mha` for
     images; in an algorithm phase it is an image. A finding is a connected component, diagonal neighbours
     included, and has one value above 0 and up to 1. A component with several values is a fault: a map of
-    probabilities must be divided into findings first. Size and position are compared as those of a
-    `label_map`. The reference is a label map; a lesion is a connected component of its foreground.
+    probabilities must be divided into findings first. Size and position are compared as for a `label_map`.
+    The reference is a label map; a lesion is a connected component of its foreground.
     """
 
     kind: Literal["detection_map"]
@@ -146,7 +146,3 @@ class CaseAreaUnderCurve(MetricTable):
         return Measure(
             (Metric(name, self.title_of(name), auc_of(score, label), best=1, worst=0),), row, worst
         )
-
-
-FIELDS = (DetectionMapField,)
-METRICS = (CaseAreaUnderCurve, LesionAveragePrecision, LesionFroc)

@@ -1,8 +1,8 @@
-"""Figures of detections, whatever was detected: sums of hits and misses, and free-response ROC curves.
+"""Figures of detections of any kind: sums of hits and misses, and free-response ROC curves.
 
-A case has hits, false predictions and missed objects in each class. A case without a result has all of its
-objects missed and as many false predictions with the highest probability, at least one of each class: so it
-is worse than an empty list, and no case is left out of any sum.
+A case has hits, false predictions and missed objects in each class. A case without a result misses all of its
+objects and has as many false predictions with the highest probability, at least one of each class: so it is
+worse than an empty list, and no case is left out of any sum.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from evaluation.metrics.froc import Candidates, FrocTable
 from evaluation.metrics.point_matching import PointMatches
 
 CERTAIN = 2.0
-"""Above every probability: that of the false predictions of a case without a result."""
+"""Above every probability: the probability of false predictions in a case without a result."""
 
 Share = Literal["f1", "precision", "recall"]
 Rate = Annotated[float, Key(gt=0, allow_inf_nan=False)]
@@ -34,7 +34,7 @@ RATES = [0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0]
 
 @dataclass(frozen=True)
 class Hits:
-    """The detections of one class in one case; what is neither a hit nor false is left out.
+    """The detections of one class in one case; predictions that are neither hit nor false are left out.
 
     hits, false: probabilities of the predictions. objects: the number of objects in the reference.
     """
@@ -50,13 +50,13 @@ class Hits:
 
 
 def missing_result(objects: int) -> Hits:
-    """Return the detections of a case without a result that has so many objects of a class."""
+    """Return the detections of a case without a result that has ``objects`` objects of a class."""
     return Hits(np.zeros(0), np.full(max(1, objects), CERTAIN), objects)
 
 
 @dataclass(frozen=True)
 class Verdicts:
-    """What became of the predictions and of the objects of one case, in their order.
+    """The verdicts on the predictions and the objects of one case, in their order.
 
     hit, false: shape (predictions,); a prediction that is neither does not count. found: shape (objects,).
     """
@@ -75,7 +75,7 @@ def verdicts_of(
     """Return the verdicts on objects that are matched class by class.
 
     labels, true_labels: the class of every prediction and of every object. counted: shape (predictions,),
-    which predictions enter. matches: returns the matches of those of one class.
+    which predictions enter. matches: returns the matches within one class.
     """
     hit, false = (np.zeros(len(labels), dtype=np.bool_) for _ in range(2))
     found = np.zeros(len(true_labels), dtype=np.bool_)
@@ -90,10 +90,10 @@ def verdicts_of(
 
 @dataclass(frozen=True)
 class Detections:
-    """How a case's detections of each class follow from its values.
+    """Functions from a case's values to its detections of each class.
 
-    ``hits`` returns those of every class, ``objects`` the number of reference objects of every class.
-    ``classes`` names the classes in the figures; empty where there is only one.
+    ``hits`` returns the hits of every class, ``objects`` the number of reference objects of every class.
+    ``classes`` names the classes in the figures; empty for a single one.
     """
 
     hits: Callable[[Comparison], Sequence[Hits]]
@@ -106,7 +106,7 @@ class Detections:
 
 
 def share_measure(name: str, title: str, share: Share, detections: Detections) -> Measure:
-    """Return F1, precision or recall of the sums over all cases and classes, and that of each class."""
+    """Return F1, precision or recall of the sums over all cases, for all classes together and for each."""
     keys = [f"{name}_{of}" for of in detections.classes] or [name]
 
     def columns(found: Sequence[Hits]) -> Row:
@@ -151,7 +151,7 @@ def _ratio(numerator: FloatArray, denominator: FloatArray, objects: FloatArray) 
 
 
 def froc_measure(name: str, title: str, rates: Sequence[float], detections: Detections) -> Measure:
-    """Return the mean of the sensitivities at rates of false positives per case, and each of them."""
+    """Return the mean sensitivity over rates of false positives per case, and each sensitivity."""
     columns = _froc_columns(name, detections)
 
     def figure(of: Callable[[FloatArray], FloatArray]) -> Aggregate:

@@ -1,4 +1,4 @@
-"""A declared field: what all kinds have in common, and where the values lie."""
+"""A declared field: the common keys of all kinds, and the locations of the values."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ class FileFieldTable(FieldTable):
     def file_field(
         self, name: str, kind: Kind, reference: Kind, readable: tuple[str, ...] | None = None
     ) -> Field:
-        """Return the field of that name, with the kinds of what is submitted and of its reference.
+        """Return the named field, with the kinds of the submitted and the reference value.
 
-        ``readable`` are the extensions of files that can be read, by default all of the kind.
+        ``readable`` are the readable extensions, by default all of the kind.
         """
         readable = readable or self.all_extensions
         extensions = tuple(self.extensions or readable)

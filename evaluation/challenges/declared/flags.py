@@ -81,7 +81,3 @@ class HammingDistance(MetricTable):
             return {name: math.nan if all(flag is None for flag in known) else 1.0}
 
         return Measure((Metric(name, self.title_of(name), mean_of(name), best=0, worst=1),), row, worst_row)
-
-
-FIELDS = (FlagsField,)
-METRICS = (HammingDistance,)

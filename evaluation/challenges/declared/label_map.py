@@ -1,4 +1,4 @@
-"""Label maps, and what their metrics have in common: a figure for each label, and the mean over labels."""
+"""Label maps, and their metrics: a figure for each label, and the mean over labels."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ class LabelMapField(ImageFieldTable):
 
     It is a file for each case: `.mha`, `.nii.gz`, `.nii` or a TIFF stack for volumes, `.png`, `.bmp`, `.tif`
     or `.mha` for images; in an algorithm phase it is an image. Values may have any integer type, or be
-    floating-point numbers that are whole. Others than those listed are faults, and so is another size. For
-    volumes so are a spacing that differs by more than 0.01 %, an origin that differs by more than 1 % of the
-    spacing, and a direction of which a cosine differs by more than 0.001. The reference is such a file.
+    floating-point numbers that are whole. Unlisted numbers are faults, and so is another size. For volumes so
+    are a spacing that differs by more than 0.01 %, an origin that differs by more than 1 % of the spacing,
+    and a direction with a cosine that differs by more than 0.001. The reference is such a file.
     """
 
     kind: Literal["label_map"]
@@ -111,7 +111,7 @@ class LabelMapField(ImageFieldTable):
 
 @dataclass(frozen=True)
 class LabelFigure:
-    """What a figure of a label is: its range, its unit, and whether it tells good from bad submissions."""
+    """Properties of a label's figure: its range, its unit, and whether it tells good from bad submissions."""
 
     best: float
     worst: float
@@ -145,7 +145,7 @@ class LabelMetricTable(MetricTable):
     ) -> Measure:
         """Return the mean over labels, and with several labels the figure of each.
 
-        The mean of a case is that of its defined figures; which are defined depends on the reference alone.
+        The mean of a case is over its defined figures; which are defined depends on the reference alone.
         ``worst`` returns the figures of a case without a result, by default the worst of ``figure`` for all.
         """
         title = self.title_of(name)

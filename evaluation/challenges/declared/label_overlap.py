@@ -199,7 +199,3 @@ def voxel_extent(value: LabelMapValue) -> float:
 def _listed(figures: Floats) -> list[float]:
     listed: list[float] = figures.tolist()
     return listed
-
-
-FIELDS = (LabelMapField,)
-METRICS = (Dice, Jaccard, VoxelSensitivity, VoxelPrecision, VolumeDifference)

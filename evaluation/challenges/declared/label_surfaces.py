@@ -71,7 +71,7 @@ class _SurfaceTable(LabelMetricTable):
 
     @abstractmethod
     def figure_of(self, table: LabelMapField, names: Sequence[str]) -> LabelFigure:
-        """Return what the figure of a label is. Raises ValueError for options that do not fit the labels."""
+        """Return the properties of a label's figure. Raises ValueError for options that labels do not fit."""
 
     @abstractmethod
     def values_of(self, compared: Sequence[SurfaceComparison], names: Sequence[str]) -> Figures:
@@ -198,7 +198,7 @@ class AverageSurfaceDistance(_SurfaceDistanceTable):
 
 
 class SurfaceDice(_SurfaceTable):
-    """Share of two surfaces that is not farther from the other than a tolerance, normalised surface Dice.
+    """Normalised surface Dice: share of two surfaces within a tolerance of the other surface.
 
     From 0 to 1, higher is better, for each label and as mean over labels. A label that neither map has
     counts as 1, one that only one map has as 0. A case without a result counts as 0.
@@ -234,7 +234,3 @@ class SurfaceDice(_SurfaceTable):
 def _spacing(reference: LabelMapValue, table: LabelMapField) -> tuple[float, ...]:
     """Return the spacing along each axis of the image, 1 where the phase gives none."""
     return (reference.spacing_mm or (1.0, 1.0, 1.0))[-table.dimensions :]
-
-
-FIELDS = ()
-METRICS = (HausdorffDistance, AverageSurfaceDistance, SurfaceDice)

@@ -49,7 +49,7 @@ class PointField(SpaceTable):
 
 
 class KeypointsField(ListFieldTable):
-    """Named points, each of which every case has exactly once.
+    """Named points, each exactly once per case.
 
     In an archive they are rows of a table: x, y, with three axes z, and the name. In an algorithm phase they
     are the platform's `Multiple points` with names. The reference is a csv file in the phase folder with the
@@ -100,7 +100,7 @@ class MeanRadialError(LandmarkMetric):
     worst: float = key("The largest distance that counts.", gt=0, allow_inf_nan=False)
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the mean over all landmarks, and that of each."""
+        """Return the mean over all landmarks, and the mean of each."""
         assert isinstance(table, SpaceTable)
         unit = "mm" if table.unit == "mm" else "pixels"
         names = [(name, self.title_of(name)), *_parts(name, self.title_of(name), self.names(table))]
@@ -125,7 +125,7 @@ class SuccessDetectionRate(LandmarkMetric):
     radius: Radius = key("The largest distance of a detected landmark, in the field's unit.")
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the share of all landmarks, and that of each."""
+        """Return the share of all landmarks, and the share of each."""
         names = [(name, self.title_of(name)), *_parts(name, self.title_of(name), self.names(table))]
 
         def row(comparison: Comparison) -> Row:
@@ -140,11 +140,7 @@ def _parts(name: str, title: str, landmarks: tuple[str, ...]) -> list[tuple[str,
 
 
 def _row(names: list[tuple[str, str]], values: FloatArray) -> Row:
-    """Return the mean of the values of all landmarks, and each of them where there are several."""
+    """Return the mean of the values of all landmarks, and each value if there are several."""
     (whole, _), *parts = names
     each = {of: float(value) for (of, _), value in zip(parts, values, strict=bool(parts))}
     return {whole: float(values.mean()), **each}
-
-
-FIELDS = (PointField, KeypointsField)
-METRICS = (MeanRadialError, SuccessDetectionRate)

@@ -1,4 +1,4 @@
-"""Figures of lesions, the connected components of a label: what all of them share."""
+"""The common base of figures of lesions, the connected components of a label."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class LabelLesions:
 
     @cached_property
     def panoptic(self) -> PanopticQuality:
-        """How well the lesions match, computed once for all figures of it."""
+        """The panoptic quality of the lesions, computed once for all figures."""
         return panoptic_quality(self.found)
 
 

@@ -60,7 +60,3 @@ class FalseNegativeVolume(_VolumeTable):
     def worst_value(self, reference: LabelMapValue, position: int) -> float:
         """Return the volume of all lesions."""
         return int(np.count_nonzero(reference.positions == position)) * voxel_extent(reference)
-
-
-FIELDS = ()
-METRICS = (FalsePositiveVolume, FalseNegativeVolume)

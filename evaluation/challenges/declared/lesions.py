@@ -51,7 +51,7 @@ class LesionF1(ShareTable):
 
 
 class _NumberTable(LesionTable):
-    """A number of lesions; without a stated worst, a case without a result has as many as fit its image."""
+    """A number of lesions; if no worst is stated, a case without a result has the most that fit its image."""
 
     worst: float | None = key(
         "Number for a case without a result, which no other case exceeds. Default: as many lesions as fit "
@@ -75,7 +75,7 @@ class _NumberTable(LesionTable):
         """Return the number of lesions."""
 
     def worst_value(self, reference: LabelMapValue, position: int) -> float:
-        """Return the stated worst, or as many as fit."""
+        """Return the stated worst, or the most that fit."""
         return most_lesions(reference.shape, self.neighbours) if self.worst is None else self.worst
 
 
@@ -109,7 +109,3 @@ class LesionCountDifference(_NumberTable):
     def number(self, found: Lesions) -> float:
         """Return the difference."""
         return float(abs(len(found.prediction_voxels) - len(found.reference_voxels)))
-
-
-FIELDS = ()
-METRICS = (DetectedLesions, FalseLesions, LesionF1, LesionCountDifference)

@@ -45,7 +45,7 @@ class SpaceTable(FieldTable):
 
     @abstractmethod
     def submitted_kind(self) -> Kind:
-        """Return the kind of what is submitted, which has columns."""
+        """Return the kind of the submitted value, which has columns."""
 
     def reference_kind(self) -> Kind:
         """Return the kind of the reference, which has columns; by default the same."""
@@ -109,7 +109,7 @@ class ObjectFieldTable(ListFieldTable):
     probability: bool = key("Whether every predicted object has a probability from 0 to 1.", False)
 
     def attributes(self, submitted: bool) -> Attributes:
-        """Return what objects have beside their position; those of a reference have no probability."""
+        """Return the attributes of objects; reference objects have no probability."""
         return Attributes(tuple(self.classes), with_probability=submitted and self.probability)
 
     def class_names(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""A declared metric: what it needs of a case, and how cases become one figure."""
+"""A declared metric: its columns of a case, and its aggregation over cases."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Derived = TypeVar("Derived")
 
 
 class Comparison:
-    """What was submitted for one field of one case, beside its reference.
+    """The submitted value of one field of one case, with its reference.
 
     ``references`` holds the reference values of all fields and hidden fields by name. Metrics of one field
-    share the results that several of them need (see `derive`).
+    share intermediate results (see `derive`).
     """
 
     def __init__(self, field: str, submitted: Any, references: Values) -> None:

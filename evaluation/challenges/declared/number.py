@@ -35,7 +35,7 @@ class NumberField(TwoClassFieldTable):
 
     @property
     def range(self) -> float:
-        """The difference of the bounds; infinite if there are not both."""
+        """The difference of the bounds; infinite if one is missing."""
         if self.minimum is None or self.maximum is None:
             return math.inf
         return self.maximum - self.minimum
@@ -49,7 +49,3 @@ class NumberField(TwoClassFieldTable):
             return self.column_field(name, Score(low, high, self.unit), classes)
         number = Number(low, high, self.unit)
         return self.column_field(name, number, number)
-
-
-FIELDS = (NumberField,)
-METRICS = ()

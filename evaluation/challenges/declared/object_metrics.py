@@ -1,4 +1,4 @@
-"""Metrics of listed objects, whatever tells their hits: F1, precision, recall, free-response ROC."""
+"""Metrics of listed objects by any rule for hits: F1, precision, recall, free-response ROC."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Panoptic quality of lesions, and the two parts of which it is the product."""
+"""Panoptic quality of lesions, and its two factors."""
 
 from __future__ import annotations
 
@@ -59,7 +59,3 @@ class RecognitionQuality(ShareTable):
     def value(self, label: LabelLesions) -> float:
         """Return the quality."""
         return label.panoptic.recognition
-
-
-FIELDS = ()
-METRICS = (PanopticQuality, SegmentationQuality, RecognitionQuality)

@@ -1,4 +1,4 @@
-"""Points: what is detected at a position, such as mitoses or nodules."""
+"""Points: objects detected at a position, such as mitoses or nodules."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class PointsField(ObjectFieldTable):
     )
 
     def submitted_kind(self) -> Points:
-        """Return the kind of what is submitted."""
+        """Return the kind of the submitted value."""
         return Points(self.space, self.attributes(submitted=True))
 
     def reference_kind(self) -> Points:
@@ -119,7 +119,7 @@ class PointMetric(ObjectMetric):
         ]
 
     def verdicts(self, field_name: str, submitted: PointSet, references: Values) -> Verdicts:
-        """Return what became of each point of a case, for a picture of it."""
+        """Return the verdict on each point of a case, for a picture."""
         counted = submitted.probabilities >= self.minimum_probability
         true, others = references[field_name], references.get(_ignored(field_name))
         sides = (_chosen(submitted, counted), true, others)
@@ -158,7 +158,7 @@ class PointF1(ShareOfObjects, PointMetric):
     """F1 of detected points: hits, false predictions and missed objects summed over all cases.
 
     From 0 to 1, higher is better; 2 hits / (2 hits + false + missed). With several classes, points hit
-    objects of their own class, and there is a figure for each class beside that of all sums. A phase
+    objects of their own class, and there is a figure for each class beside the figure of all sums. A phase
     without any object has no such figure. In a case without a result all objects are missed, and as many
     predictions are false, at least one.
 
@@ -228,7 +228,3 @@ def _chosen(points: PointSet, chosen: np.ndarray[tuple[int, ...], np.dtype[np.bo
         points.probabilities[chosen],
         points.diameters[chosen],
     )
-
-
-FIELDS = (PointsField,)
-METRICS = (PointF1, PointPrecision, PointRecall, Froc)

@@ -18,7 +18,7 @@ from evaluation.core.metric import Metric, mean_of
 
 
 class BrierScore(MetricTable):
-    """Brier score: mean squared difference of the probability from what is true.
+    """Brier score: mean squared difference of probability and truth.
 
     Lower is better: from 0 to 1 for the probability of one of two classes, a number with `minimum = 0` and
     `maximum = 1`; from 0 to 2 for several classes, whose squares are summed. A case without a result counts
@@ -79,7 +79,3 @@ class MacroAreaUnderCurve(MetricTable):
 
         metric = Metric(name, self.title_of(name), macro_auc_of(columns, true), 1, 0)
         return Measure((metric,), row, worst_row)
-
-
-FIELDS = ()
-METRICS = (BrierScore, MacroAreaUnderCurve)

@@ -32,7 +32,7 @@ Label = Annotated[int, Key(ge=0, le=65535)]
 
 
 class MaskedFieldTable(ImageFieldTable):
-    """A field of floating-point numbers whose reference is a label map, of which some numbers count."""
+    """A field of floating-point numbers with a label map as reference, some numbers of which count."""
 
     foreground: list[Label] = key(
         "Numbers of the reference that mean that the condition is present.", [1], min_length=1
@@ -46,7 +46,7 @@ class MaskedFieldTable(ImageFieldTable):
 
     @property
     def reference_map(self) -> LabelMap:
-        """The kind of the reference: first what counts, then what does not."""
+        """The kind of the reference: first the labels that count, then the others."""
         numbers = [*self.foreground, *self.others]
         if len(set(numbers)) < len(numbers):
             raise ValueError("expected different numbers in foreground and others")
@@ -66,8 +66,8 @@ class ProbabilityMapField(MaskedFieldTable):
     """A probability for every voxel of a volume or pixel of an image.
 
     It is a file for each case: `.mha`, `.nii.gz`, `.nii` or a TIFF stack for volumes, `.tif` or `.mha` for
-    images; in an algorithm phase it is an image. Values are finite numbers from 0 to 1, of which single
-    precision is kept. Size and position are compared as those of a `label_map`. The reference is a label map.
+    images; in an algorithm phase it is an image. Values are finite numbers from 0 to 1, kept in single
+    precision. Size and position are compared as for a `label_map`. The reference is a label map.
     """
 
     kind: Literal["probability_map"]
@@ -139,10 +139,10 @@ class VoxelAveragePrecision(_MapMetricTable):
 
 
 class DiceAtThreshold(_MapMetricTable):
-    """Dice coefficient of the voxels whose probability is at least a threshold, as mean over cases.
+    """Dice coefficient of the voxels with a probability of at least a threshold, as mean over cases.
 
-    From 0 to 1, higher is better; 1 where neither mask has a voxel, 0 where only one has. A case without a
-    result counts as 0.
+    From 0 to 1, higher is better; 1 if neither mask has a voxel, 0 if only one has. A case without a result
+    counts as 0.
 
     Oracle: scikit-learn, `f1_score` of the voxels.
     """
@@ -159,7 +159,3 @@ class DiceAtThreshold(_MapMetricTable):
             return dice(count_overlap(probability >= threshold, positive), both_empty=1.0)
 
         return self.map_measure(name, table, value, best=1)
-
-
-FIELDS = (ProbabilityMapField,)
-METRICS = (DiceAtThreshold, VoxelAveragePrecision, VoxelBrierScore)

@@ -83,7 +83,7 @@ class CompositeTable(DeclaredTable):
         return Composite(name, self.title or title_of(name), names, combine, best, worst)
 
     def problems(self, metrics: Mapping[str, Metric]) -> list[str]:
-        """Return what is wrong with the weights: unknown metrics, and those that pull in both directions."""
+        """Return faults of the weights: unknown metrics, and those that pull in both directions."""
         unknown = [name for name in self.weights if name not in metrics]
         if unknown:
             return [f"{name!r} is not a metric of this phase" for name in unknown]

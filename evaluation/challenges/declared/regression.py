@@ -166,7 +166,7 @@ class AgreementMetric(MetricTable, ABC):
     kinds = (NumberField,)
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the agreement. Raises ValueError for a field whose reference is a class."""
+        """Return the agreement. Raises ValueError for a field with a class as reference."""
         _measured(table)
         predicted, true = value_columns(field_name)
         aggregate = agreement_of(predicted, true, type(self).agreement)
@@ -219,20 +219,8 @@ class IntraclassCorrelation(AgreementMetric):
 
 
 def _measured(table: FieldTable) -> NumberField:
-    """Return a field whose reference is a number. Raises ValueError for one whose reference is a class."""
+    """Return the field if its reference is a number. Raises ValueError if it is a class."""
     assert isinstance(table, NumberField)
     if table.two_classes is not None:
         raise ValueError("expected a field whose reference is a number, without positive cells")
     return table
-
-
-FIELDS = ()
-METRICS = (
-    Bias,
-    IntraclassCorrelation,
-    MeanAbsoluteError,
-    NormalisedAbsoluteError,
-    PearsonCorrelation,
-    RootMeanSquaredError,
-    SpearmanCorrelation,
-)

@@ -84,12 +84,12 @@ class DeclaredOptions(Options):
         return options
 
     def as_values(self) -> dict[str, Any]:
-        """Return all of the declaration, without what is left out of it by default."""
+        """Return the declaration without default values."""
         values = adapter_of(DeclaredOptions).dump_python(self, mode="json", exclude_defaults=True)
         return {name: tables for name, tables in values.items() if tables}
 
     def form_options(self) -> dict[str, object]:
-        """Return all of the declaration, from which the form of a submission follows."""
+        """Return the declaration, which decides the form of a submission."""
         return self.as_values()
 
     def recorded(self) -> dict[str, Any]:
@@ -169,7 +169,7 @@ def _measures(
     used: Mapping[str, set[str]],
     problems: list[str],
 ) -> Iterator[_Scored]:
-    """Yield the measures of a task, and list what is wrong with them."""
+    """Yield the measures of a task, and add their faults to ``problems``."""
     for name, metric in table.metrics.items():
         here = f"{place}.metrics.{name}"
         field_name = metric.field or (next(iter(fields)) if len(fields) == 1 else None)

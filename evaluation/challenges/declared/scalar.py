@@ -1,4 +1,4 @@
-"""What the fields of one value a case have in common: its column, its reference, stacks of cases."""
+"""The common keys of fields with one value a case: its column, its reference, stacks of cases."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ class ColumnFieldTable(ScalarFieldTable, ABC):
     reference: str | None = key("Column of `cases.csv` with the reference. Default: the field's name.", None)
 
     def column_field(self, name: str, kind: Kind, reference: Kind) -> Field:
-        """Return the field of that name, with the kinds of what is submitted and of its reference."""
+        """Return the named field, with the kinds of the submitted and the reference value."""
         return self.scalar_field(name, kind, (self.column or name,), reference, (self.reference or name,))
 
 
 class TwoClassFieldTable(ColumnFieldTable, ABC):
-    """A field whose reference can be one of two classes."""
+    """A field with a reference that can be one of two classes."""
 
     positive: list[str] = key("Cells of the reference that mean that the condition is present.", [])
     negative: list[str] = key("Cells of the reference that mean that it is absent.", [])
@@ -83,5 +83,5 @@ class TwoClassFieldTable(ColumnFieldTable, ABC):
 
 
 def value_columns(field_name: str) -> tuple[str, str]:
-    """Return the names of the columns of what was predicted and of what is true."""
+    """Return the names of the columns of predicted and of true values."""
     return f"{field_name}_predicted", f"{field_name}_true"

@@ -21,7 +21,7 @@ _FARTHEST = {1.0: -math.inf, 0.0: math.inf}
 
 
 class ScoreMetric(MetricTable, ABC):
-    """A metric of a number whose reference is one of two classes."""
+    """A metric of a number with one of two classes as reference."""
 
     kinds = (NumberField,)
 
@@ -90,7 +90,7 @@ class PartialAreaUnderCurve(ScoreMetric):
 
 
 class SensitivityAtSpecificity(ScoreMetric):
-    """Highest sensitivity over all thresholds whose specificity is at least a given one.
+    """Highest sensitivity over all thresholds with at least a given specificity.
 
     From 0 to 1, higher is better. Cases of equal numbers are never separated; specificities are compared
     exactly. It needs a case of each class. A positive case without a result is detected at no threshold, a
@@ -109,7 +109,7 @@ class SensitivityAtSpecificity(ScoreMetric):
 
 
 class SpecificityAtSensitivity(ScoreMetric):
-    """Highest specificity over all thresholds whose sensitivity is at least a given one.
+    """Highest specificity over all thresholds with at least a given sensitivity.
 
     From 0 to 1, higher is better. Cases of equal numbers are never separated; sensitivities are compared
     exactly. It needs a case of each class. A negative case without a result is a false positive at every
@@ -185,7 +185,7 @@ def check_probability(table: FieldTable) -> None:
 
 
 def check_classes(table: FieldTable) -> None:
-    """Raise ValueError for a number whose reference is a number."""
+    """Raise ValueError for a field with a number as reference."""
     if isinstance(table, NumberField) and table.two_classes is None:
         raise ValueError("expected a field whose reference is a class: positive and negative cells")
 
@@ -193,14 +193,3 @@ def check_classes(table: FieldTable) -> None:
 def _decimal(number: float) -> Fraction:
     """Return a number as the decimal that it is written as: 0.95 of 20 cases are exactly 19."""
     return Fraction(repr(float(number)))
-
-
-FIELDS = ()
-METRICS = (
-    AreaUnderCurve,
-    AveragePrecision,
-    CalibrationError,
-    PartialAreaUnderCurve,
-    SensitivityAtSpecificity,
-    SpecificityAtSensitivity,
-)

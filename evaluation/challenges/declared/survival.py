@@ -24,8 +24,8 @@ class SurvivalField(ScalarFieldTable):
     """A predicted time to an event, or with `risk` a predicted risk; any number that orders the cases.
 
     In an archive it is a column of a table, in an algorithm phase a JSON number (Float). The reference is two
-    columns of `cases.csv`: the time for which a case was observed, at least 0, and 1 if the event ended it or
-    0 if the case was censored.
+    columns of `cases.csv`: the time of observation of a case, at least 0, and 1 if the event ended it or 0 if
+    the case was censored.
     """
 
     kind: Literal["survival"]
@@ -82,7 +82,3 @@ class ConcordanceIndex(MetricTable):
 
         aggregate = concordance_of(predicted, time, event, table.risk)
         return Measure((Metric(name, self.title_of(name), aggregate, best=1, worst=0),), row, worst_row)
-
-
-FIELDS = (SurvivalField,)
-METRICS = (ConcordanceIndex,)

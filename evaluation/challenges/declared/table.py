@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 
 
 class DeclaredTable(BaseModel):
-    """A table whose unknown keys are errors, and whose values are not converted from other types."""
+    """A table that rejects unknown keys and does not convert values from other types."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -20,6 +20,6 @@ def key(description: str, default: Any = ..., **bounds: Any) -> Any:
 
 
 def title_of(name: str) -> str:
-    """Return the default title of what has a name: ``"surface_dice"`` is "Surface dice"."""
+    """Return the default title of a name: ``"surface_dice"`` gives "Surface dice"."""
     words = name.replace("_", " ").replace("-", " ")
     return words[:1].upper() + words[1:]

@@ -15,7 +15,7 @@ from evaluation.metrics.detection import AveragePrecision, DetectionTable, mean_
 MAX_CASES = 2000
 """Above this number of images average precision has no bootstrap interval unless the phase asks for one."""
 HIT = 0.5
-"""IoU from which a box is found, where one threshold stands for all."""
+"""The least IoU of a found box in figures with one threshold."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class DetectionRules:
         return tuple(name for name, count in zip(self.classes, counts, strict=True) if not count)
 
     def differences(self, table: CaseTable, stated: Mapping[str, int]) -> list[str]:
-        """Return one sentence for every class whose number of reference boxes is not the stated one."""
+        """Return one sentence for every class whose number of reference boxes differs from the stated one."""
         if not stated:
             return []
         counts = self.table(table).reference_counts.sum(axis=0)

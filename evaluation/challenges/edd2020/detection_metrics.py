@@ -88,7 +88,7 @@ def f1_of_images(rules: DetectionRules, within: str | None = None) -> CaseFigure
 
 
 def _curves_of(rules: DetectionRules) -> DetectionCurves:
-    """Return the boxes for curves; those of all classes at the threshold that is nearest to a half."""
+    """Return the boxes for curves; for all classes together at the threshold nearest to 0.5."""
     position = min(range(len(rules.thresholds)), key=lambda one: abs(rules.thresholds[one] - 0.5))
     return DetectionCurves(
         lambda table: rules.table(table).candidates(position),

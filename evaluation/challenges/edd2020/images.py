@@ -1,4 +1,4 @@
-"""What detections do in single images, for the organiser: hits, confused classes, presence of classes."""
+"""Detections in single images, for the organiser: hits, confused classes, presence of classes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LEAST_CONFIDENCES = (0.0, 0.5)
 
 @dataclass(frozen=True)
 class ImageDetections:
-    """The boxes of some images, and what became of each at the IoU `HIT`."""
+    """The boxes of some images, and the match of each at the IoU `HIT`."""
 
     names: tuple[str, ...]
     classes: tuple[str, ...]
@@ -48,9 +48,9 @@ class ImageDetections:
         return np.where(self.missing, 0.0, f1)
 
     def accuracy(self, least_confidence: float) -> tuple[FloatArray, float]:
-        """Return in which share of the images each class, and all classes, are rightly there or not.
+        """Return the share of images with the correct presence of each class, and of all classes.
 
-        A class is predicted where a box of it has at least that confidence. Wrong without a result.
+        A class is predicted if a box of it has at least ``least_confidence``. A missing result is wrong.
         """
         kept = self.predicted.take(self.predicted.confidence >= least_confidence)
         right = self._present(kept) == self._present(self.reference)

@@ -22,9 +22,9 @@ def multilabel_columns(
 ) -> dict[str, float]:
     """Return the columns of one image from its regions, one for each class.
 
-    ``precision``, ``recall``, ``f1`` and ``f2`` pool all channels: 1 where both sides are empty, 0 where one
-    is. ``score`` is their mean. ``f1_<class>`` and so on are those of one class, NaN where the reference
-    lacks it. ``false_<class>`` exists where the reference lacks the class: 1 if it is predicted, else 0.
+    ``precision``, ``recall``, ``f1`` and ``f2`` pool all channels: 1 if both sides are empty, 0 if one is.
+    ``score`` is their mean. ``f1_<class>`` and so on are of one class, NaN if the reference lacks it.
+    ``false_<class>`` exists if the reference lacks the class: 1 if it is predicted, else 0.
     """
     overlaps = [overlap_of(*pair) for pair in zip(predicted, reference, strict=True)]
     pooled = OverlapCounts(

@@ -104,10 +104,10 @@ class Edd2020Options(Options):
             raise ValueError(f"stated_boxes: expected classes of this phase, found {', '.join(unknown)}")
 
     def recorded(self) -> dict[str, Any]:
-        """Return the options as `metrics.json` holds them, without those on which no figure depends.
+        """Return the options as `metrics.json` holds them, without those that change no figure.
 
-        So results of phases that differ in them can be ranked together. The ranking of generalisation is
-        there if it is set.
+        Phases that differ only in those can be ranked together. The ranking of generalisation is included if
+        it is set.
         """
         recorded = super().recorded()
         del recorded["reference_boxes"], recorded["stated_boxes"]
@@ -239,7 +239,7 @@ def _boxes(name: str, title: str, folder: str, options: Edd2020Options, in_sampl
         title=title,
         kind=kind,
         archive=Files(folder, (".txt",)),
-        # An algorithm cannot know of which set an image is.
+        # An algorithm cannot know the set of an image.
         socket=Socket("endoscopic-disease-detection", "endoscopic-disease-detection.json"),
         reference=Reference(
             replace(kind, with_confidence=False, remedy=_REMEDY, layout=options.reference_boxes),

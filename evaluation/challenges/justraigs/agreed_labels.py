@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 
 def final_label(first: str, second: str, specialist: str) -> str:
-    """Return the final main label: that of both first graders where they agree, else the specialist's.
+    """Return the final main label: the common one of both first graders, else the specialist's.
 
-    It is empty where they disagree and there is no specialist's label.
-    Source: JustRAIGS challenge design, annotation of the test cases.
+    It is empty if they disagree and there is no specialist's label. Source: JustRAIGS challenge design,
+    annotation of the test cases.
     """
     return first if first == second else specialist
 
@@ -18,10 +18,10 @@ def counting_graders(labels: Sequence[str], specialist_alone: bool = False) -> t
     """Return the graders whose additional labels count, as positions in ``labels``.
 
     labels: main labels of the two first graders and of the specialist (empty: none). Both first graders count
-    where they agree; else the specialist and the one who agrees with the specialist; the specialist alone
-    where neither does. With ``specialist_alone`` the specialist alone counts wherever the final label is the
-    specialist's (as in the public evaluator). Empty where the first graders disagree and there is no
-    specialist. Source: JustRAIGS challenge design, annotation of the test cases.
+    if they agree; else the specialist and the grader who agrees with the specialist, if any. With
+    ``specialist_alone`` the specialist alone counts whenever the final label is the specialist's (as in the
+    public evaluator). Empty if the first graders disagree and there is no specialist. Source: JustRAIGS
+    challenge design, annotation of the test cases.
     """
     first, second, specialist = labels
     if specialist and specialist_alone and specialist == final_label(*labels):
@@ -34,7 +34,7 @@ def counting_graders(labels: Sequence[str], specialist_alone: bool = False) -> t
 
 
 def agreed_labels(graders: Sequence[Sequence[bool | None]]) -> tuple[bool | None, ...]:
-    """Return each additional label on which all the given graders agree, None where they do not.
+    """Return each additional label, None if the given graders do not all agree on it.
 
     graders: one sequence of labels a grader, all of one length; None (not graded) agrees with nothing.
     """

@@ -1,4 +1,4 @@
-"""Who is in the set, and which eyes are referred wrongly by their additional labels, for the organiser.
+"""Analyses for the organiser: patients and eyes in the set, and wrong referrals by additional label.
 
 Sources: the challenge's design document, "Statistical analyses" (numbers of patients and eyes, in total and
 separately for both classes) and "Further analyses" (which images are classified wrongly).
@@ -110,11 +110,10 @@ def referral_by_label(
 ) -> dict[str, Any]:
     """Return, for every additional label, how the eyes with and without it were referred.
 
-    ``present``, ``absent`` and ``not_agreed`` are the referable eyes by the label that the graders agreed on:
-    their number, how many the operating point finds, and the metrics of these eyes against all eyes that are
-    not referable. ``predicted`` counts the eyes that are not referable in which the algorithm saw the label:
-    among those that were wrongly referred (false positives), and among the others.
-    Empty where a class of eyes is empty.
+    ``present``, ``absent`` and ``not_agreed`` are the referable eyes by the agreed label: their number, the
+    number found at the operating point, and their metrics against all eyes that are not referable.
+    ``predicted`` counts the not referable eyes with the label predicted: among wrongly referred eyes (false
+    positives), and among the others. Empty if a class of eyes is empty.
     """
     if rule.point(referral) is None:
         return {}

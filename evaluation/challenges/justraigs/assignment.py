@@ -1,4 +1,4 @@
-"""Who grades which images of JustRAIGS: pairs of graders by blocks, and new graders for those who left.
+"""Assignment of graders to images of JustRAIGS: pairs by blocks, and replacements of removed graders.
 
 Graders do not work in fixed pairs: a pair is drawn for each block of 200 images. The images of a grader who
 falls below the limits are dealt out to the others (challenge design document, annotation of the test cases c,
@@ -21,7 +21,7 @@ from evaluation.challenges.justraigs.grading import SPECIALIST
 Item = TypeVar("Item")
 
 BLOCK = 200
-"""Images for which one pair of graders is drawn, as in the design document."""
+"""The number of images per pair of graders, as in the design document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +35,9 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True)
 class Regrading:
-    """One grading that is done again: by whom it was, with which label, and by whom it is to be.
+    """One grading to repeat: the former grader, the label, and the new grader.
 
-    ``role`` is the grader's position in the eye, from 0 on. ``new_grader`` is empty where nobody is left.
+    ``role`` is the grader's position in the eye, from 0 on. ``new_grader`` is empty if nobody is left.
     """
 
     eye: str
@@ -53,8 +53,8 @@ def assign_pairs(
 ) -> list[Assignment]:
     """Return the graders of each image, in the order of the images: a random pair for each block of them.
 
-    The last block may be smaller. The pair is drawn from all pairs with equal chances, whatever was drawn
-    before. Raises ValueError for fewer than two graders, a repeated grader or image, and a block below 1.
+    The last block may be smaller. Each pair is drawn independently from all pairs with equal chances. Raises
+    ValueError for fewer than two graders, a repeated grader or image, and a block below 1.
     """
     if len(graders) < 2 or len(set(graders)) < len(graders):
         raise ValueError(f"graders: expected two or more different ones, found {len(graders)}")
@@ -72,7 +72,7 @@ def assign_pairs(
 def redistribute(
     eyes: Sequence[Eye], removed: Collection[str], seed: int = 0, block: int = BLOCK
 ) -> list[Regrading]:
-    """Return who grades the images of removed graders again, sorted by eye and role.
+    """Return the gradings of removed graders with their new graders, sorted by eye and role.
 
     First graders follow first graders, and specialists follow specialists; nobody grades an eye twice. Eyes
     with the same graders who stay are dealt out in blocks, with one draw of new graders each. Raises
@@ -104,7 +104,7 @@ def _regrading(eye: Eye, role: int, new_grader: str) -> Regrading:
 
 
 def _roles(eye: Eye) -> list[int]:
-    """Return the positions of those who graded an eye."""
+    """Return the positions of the graders of an eye."""
     return [role for role, label in enumerate(eye.graded.labels) if label]
 
 

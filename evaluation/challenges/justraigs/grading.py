@@ -37,7 +37,7 @@ MONITORING = GraderLimits(sensitivity=Fraction(80, 100), specificity=Fraction(95
 
 @dataclass(frozen=True, slots=True)
 class AgreedEye:
-    """The reference of one eye: final label, who decided it, and the agreed features."""
+    """The reference of one eye: final label, its deciding grader, and the agreed features."""
 
     name: str
     final: str
@@ -49,7 +49,7 @@ class AgreedEye:
 class Grading:
     """One grader's label of one eye, and the final label of that eye.
 
-    It is ``decisive`` if it is the final label by itself: that of a specialist where the others disagree.
+    It is ``decisive`` if it alone is the final label: a specialist's label if the others disagree.
     """
 
     eye: str
@@ -63,10 +63,10 @@ class Grading:
 class GraderFigures:
     """One grader against the final labels.
 
-    ``found`` is the number of ``referable`` eyes that the grader called referable, ``cleared`` that of the
-    ``not_referable`` eyes called not referable. Any other label, also ungradable, is wrong. Eyes whose final
-    label is ungradable do not count. ``self_decided`` of all ``eyes`` have a final label that this grader
-    decided alone: there the grader cannot be wrong.
+    ``found`` of the ``referable`` eyes were called referable, ``cleared`` of the ``not_referable`` eyes not
+    referable. Any other label, also ungradable, is wrong. Eyes with the final label ungradable do not count.
+    ``self_decided`` of all ``eyes`` have a final label that this grader decided alone, and cannot be wrong
+    about.
     """
 
     grader: str

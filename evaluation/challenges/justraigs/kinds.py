@@ -66,8 +66,7 @@ class GradedEye:
 class AgreedFeatures(Kind):
     """The features on which the graders that count agree, from the columns of all graders.
 
-    ``features`` is their number. ``main_labels`` are those that a grader can choose; ``graded`` is the one
-    for which features are graded.
+    ``features`` is their number. ``main_labels`` are the possible labels; features are graded for ``graded``.
     """
 
     features: int
@@ -138,10 +137,10 @@ def _cells(source: Source) -> Sequence[str]:
 def agreed_columns(
     features: Sequence[str], graded: str, specialist_alone: bool
 ) -> Mapping[str, DerivedColumn]:
-    """Return for every feature the column with what the graders who count agreed on in a ``graded`` eye.
+    """Return for every feature the column of the agreed labels in ``graded`` eyes.
 
-    Its values are "present", "absent" and "not agreed"; it is empty for other eyes, and for cells that hold
-    no marks, of which reading the reference tells.
+    Its values are "present", "absent" and "not agreed"; it is empty for other eyes, and for cells without
+    marks, which are faults when the reference is read.
     """
     return {
         f"agreed {feature}": DerivedColumn(

@@ -1,4 +1,4 @@
-"""The additional labels as they were predicted and agreed on, eye by eye, and their errors by label."""
+"""The predicted and the agreed additional labels of every eye, and their errors by label."""
 
 from __future__ import annotations
 

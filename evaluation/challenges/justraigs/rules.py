@@ -157,7 +157,7 @@ def _decision(decision: int | None, referable: float) -> Row:
 def _justification(features: Flags, agreed: Flags | None) -> Row:
     """Return the columns of one eye: NaN unless it is referable; a missing feature is wrong.
 
-    What was predicted, and what was agreed, is recorded of every eye.
+    Predicted and agreed features are recorded for every eye.
     """
     marks = {PREDICTED: marks_of(features), AGREED: marks_of(_NOTHING if agreed is None else agreed)}
     if agreed is None:
@@ -172,7 +172,7 @@ def _justification(features: Flags, agreed: Flags | None) -> Row:
 
 
 def _analyses(options: JustraigsOptions, cases: ScoredCases) -> Mapping[str, Any]:
-    """Return what needs more than one task, or the case table, for the organiser."""
+    """Return the analyses for the organiser that need several tasks or the case table."""
     # Imported when called: no worker needs it.
     from evaluation.challenges.justraigs.analyses import participants, referral_by_label
 

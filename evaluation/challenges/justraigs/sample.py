@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> list[Path]:
     """Write two phases (10 % of the eyes, and all), and four submissions to each; return their folders.
 
-    The organisers' files, from which the phases are built, are in ``organisers``.
+    The organisers' files for building the phases are in ``organisers``.
     """
     if arguments.stack < 1 or arguments.cases < 1:
         raise ValueError("cases and stack: expected at least 1")

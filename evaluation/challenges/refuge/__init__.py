@@ -1,5 +1,3 @@
 """REFUGE: glaucoma assessment from fundus photographs."""
 
-from evaluation.challenges.refuge.rules import CHALLENGE
-
-__all__ = ["CHALLENGE"]
+from evaluation.challenges.refuge.rules import CHALLENGE as CHALLENGE

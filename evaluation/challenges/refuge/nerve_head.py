@@ -1,4 +1,4 @@
-"""Measures of an optic nerve head, of which the organiser's file holds those of every image."""
+"""Measures of an optic nerve head, which the organiser's file holds for every image."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def measured(cup: Crop, disc: Crop, definition: VerticalDiameter) -> NerveHead:
 def columns_of(predicted: NerveHead | None, reference: NerveHead) -> dict[str, float]:
     """Return the columns of one image: errors of both ratios, and all measures of prediction and reference.
 
-    A signed error is prediction minus reference. Without a prediction everything is NaN that depends on one;
-    the error of the vertical ratio, which is a metric, is then left to its worst value.
+    A signed error is prediction minus reference. Without a prediction all values that depend on it are NaN,
+    and the error of the vertical ratio, a metric, takes its worst value.
     """
     values = {
         f"{side}_{name}": nan if head is None else getattr(head, name)

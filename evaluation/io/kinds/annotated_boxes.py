@@ -20,7 +20,7 @@ from evaluation.io.kinds.annotation_json import (
 )
 
 _TOLERANCE = 1e-6
-"""Corners may differ by so much from those of an axis-parallel box: rounding, not a rotation."""
+"""Largest rounding error of the corners of an axis-parallel box."""
 
 Corners = tuple[float, float, float, float]
 _CORNERS = ("x1", "y1", "x2", "y2")
@@ -48,10 +48,10 @@ def boxes_of_json(
 def within_image(
     source: JsonSource, corners: Corners, case: CaseForm, outside: Outside, remedy: str, faults: list[Fault]
 ) -> tuple[Corners, bool]:
-    """Return the corners by the rule for boxes that leave the image, and whether this one left it.
+    """Return the corners by the rule for boxes that leave the image, and whether the box left it.
 
-    They are moved to the border, kept, or each coordinate outside is a fault, whose message ``remedy`` ends.
-    Without a size of the image, coordinates are limited all the same.
+    Corners are moved to the border or kept, or each coordinate outside is a fault, whose message ends with
+    ``remedy``. Without a size of the image, coordinates are limited, too.
     """
     x1, y1, x2, y2 = corners
     is_inside = x1 >= 0 and y1 >= 0 and x2 <= (case.width or x2) and y2 <= (case.height or y2)
@@ -83,7 +83,7 @@ def written_boxes(entries: list[dict[str, object]], single: bool = False) -> dic
 
 
 def _axis_parallel(corners: tuple[Triple, ...]) -> Corners | None:
-    """Return the box of four corners in any order, None if they are not those of an axis-parallel box."""
+    """Return the axis-parallel box of four corners in any order, None if they form no such box."""
     xs, ys, zs = zip(*corners, strict=True)
     x1, x2, y1, y2 = min(xs), max(xs), min(ys), max(ys)
     if max(zs) - min(zs) > _TOLERANCE:

@@ -13,7 +13,7 @@ from evaluation.io.json_files import json_kind
 from evaluation.io.kinds.number import number_of_json
 
 MAX_FAULTS = 1000
-"""After so many faults of one value the rest of it is not read."""
+"""The number of faults of a value after which its rest is not read."""
 
 _VERSION = {"major": 1, "minor": 0}
 _AXES = 3

@@ -33,7 +33,7 @@ from evaluation.io.pixels import Size
 _MAX_LINE_BYTES, _MAX_OBJECT_BYTES = 200, 1000
 _COLUMNS = 6
 BoxLayout = Literal["class_first", "class_last", "voc_xml"]
-"""What a file of boxes is: lines with the class at their start or end, or the XML of PASCAL VOC."""
+"""The format of a file of boxes: lines with the class at their start or end, or the XML of PASCAL VOC."""
 _LIMITS: dict[Outside, str] = {
     "error": " from 0 to the image's width or height",
     "clip": ", moved to the image's border where they lie outside",
@@ -58,8 +58,8 @@ class BoxList(ColumnKind):
 
     More than ``max_boxes`` in one image are a fault. Coordinates outside the image are a fault, or with
     ``outside`` moved to its border or kept; ``remedy`` ends the message of such a fault. An empty file or
-    list means an image without objects. ``inclusive_corners``: both corners belong to a box where boxes are
-    compared. ``layout`` is that of files; boxes with a confidence have the class first.
+    list means an image without objects. ``inclusive_corners``: both corners count as inside when boxes are
+    compared. ``layout`` is the format of files; boxes with a confidence have the class first.
     """
 
     max_json_values: ClassVar[int] = 300_000
@@ -210,14 +210,14 @@ class BoxList(ColumnKind):
         )
 
     def describe_json(self) -> str:
-        """Return the platform's type and what it holds."""
+        """Return the platform's type and its content."""
         return (
             f"the type `{BOXES.many}`, boxes parallel to the axes{self._attributes.in_words_of_json()}; "
             f"corners in pixels{_LIMITS[self.outside]}; an empty list where there is no object"
         )
 
     def describe(self) -> str:
-        """Return what a line holds."""
+        """Return the content of a line."""
         confidence = ", confidence from 0 to 1" if self.with_confidence else ""
         return (
             f"one object a line, separated by spaces: {' '.join(self._format.columns)}; class one of "
@@ -232,9 +232,9 @@ def _size_of(case: CaseForm) -> Size:
 
 
 def box_columns(predicted: Boxes | None, reference: Boxes) -> dict[str, Any]:
-    """Return the columns of a detection task, and how many predicted boxes left the image.
+    """Return the columns of a detection task, and the number of predicted boxes that left the image.
 
-    Without a prediction they are those of a missing result.
+    ``predicted`` None: the columns of a missing result.
     """
     boxes = Boxes(reference.rows[:0]) if predicted is None else predicted
     return {

@@ -163,13 +163,13 @@ class BoxesInSpace(Kind):
         return written_boxes(entries, self.single)
 
     def describe(self) -> str:
-        """Return what a row holds."""
+        """Return the content of a row."""
         many = "one box" if self.single else f"one box a row, at most {self.max_boxes} for an image"
         corners = f"lower corner (1) and upper corner (2), each {self.space.in_words()}"
         return f"{many}: {corners}{self.attributes.in_words()}"
 
     def describe_json(self) -> str:
-        """Return the platform's type and what it holds."""
+        """Return the platform's type and its content."""
         return (
             f"the type `{self.socket_kind}`, boxes parallel to the axes; {self.space.in_words()}"
             f"{self.attributes.in_words_of_json()}"

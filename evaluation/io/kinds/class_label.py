@@ -145,7 +145,7 @@ class ReferenceClass(ClassLabel):
 
 
 def problem_of_classes(classes: tuple[str | int, ...]) -> str | None:
-    """Return what is wrong with a list of classes, None if nothing is."""
+    """Return the fault of a list of classes, None if it has none."""
     if len(classes) < 2:
         return f"classes: expected at least two, found {len(classes)}"
     if {type(name) for name in classes} not in ({str}, {int}):

@@ -108,10 +108,9 @@ class ClassProbabilities(Kind):
         return values
 
     def rehearse(self, reference: float, case: CaseForm, variant: Variant) -> Probabilities:
-        """Return probabilities for a class: perfect, all on it; empty, or without one (NaN), equal for all.
+        """Return probabilities for a class: perfect: 1 for it; empty or no class (NaN): equal for all.
 
-        Near-perfect is 9/10 of perfect and 1/10 of empty; inverted has none on the class and the same on the
-        others.
+        Near-perfect: 9/10 of perfect plus 1/10 of empty. Inverted: 0 for the class, equal for the others.
         """
         count = len(self.classes)
         if math.isnan(reference) or variant is Variant.EMPTY:

@@ -32,15 +32,15 @@ from evaluation.metrics.crop import crop
 from evaluation.metrics.volume_crop import VolumeCrop, stack_of
 
 MOST_CANDIDATES = 1000
-"""How many components a map may have: many times what a reader could look at."""
+"""The maximum number of components of a map, many times more than a reader could look at."""
 
 
 @dataclass(frozen=True, slots=True)
 class DetectionMapValue:
-    """The candidates of an image: where each is, and its confidence.
+    """The candidates of an image: their pixels and confidences.
 
-    candidates: uint16 (z, y, x), cropped to what is not 0; 0 = none, i = the i-th candidate. corner: of the
-    crop, (z, y, x). confidences: float64, shape (candidates,), in (0, 1]. shape: of the image, (z, y, x).
+    candidates: uint16 (z, y, x), cropped to the nonzero values; 0 = none, i = the i-th candidate. corner: of
+    the crop, (z, y, x). confidences: float64, shape (candidates,), in (0, 1]. shape: of the image, (z, y, x).
     """
 
     candidates: NDArray[np.uint16]
@@ -58,7 +58,7 @@ class DetectionMapValue:
 class DetectionMap(Kind):
     """An image of the case's geometry; components of 26 neighbours (8 in two dimensions) have one value each.
 
-    In a rehearsal the reference is a label map, whose first ``foreground`` labels are lesions.
+    In a rehearsal the reference is a label map; its first ``foreground`` labels are lesions.
     """
 
     needs_size: ClassVar[bool] = True
@@ -130,7 +130,7 @@ class DetectionMap(Kind):
 
 
 def components_of(mask: NDArray[np.bool_]) -> tuple[NDArray[np.uint16], int]:
-    """Return the number of each pixel's component (z, y, x), 0 for none, and how many there are.
+    """Return each pixel's component (z, y, x), counted from 1, 0 for none, and the number of components.
 
     Diagonal neighbours are connected. Beyond 65535 components the numbers are meaningless.
     """

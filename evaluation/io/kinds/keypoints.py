@@ -1,4 +1,4 @@
-"""Keypoints: named points such as landmarks, each of which a case has exactly once."""
+"""Keypoints: named points such as landmarks, each exactly once per case."""
 
 from __future__ import annotations
 
@@ -95,11 +95,11 @@ class Keypoints(Kind):
         return self._points.write_json(value)
 
     def describe(self) -> str:
-        """Return what the rows hold."""
+        """Return the content of the rows."""
         return f"one point a row: {self.space.in_words()}; name each once of {', '.join(self.names)}"
 
     def describe_json(self) -> str:
-        """Return the platform's type and what it holds."""
+        """Return the platform's type and its content."""
         return (
             f"the type `{self.socket_kind}`; {self.space.in_words()}; `name` each once of "
             f"{', '.join(self.names)}"

@@ -1,7 +1,7 @@
 """Label maps: images and volumes in which each listed number names a structure.
 
-Files hold numbers of any type. They are read losslessly, and kept as 8-bit positions in the phase's list of
-labels, cropped to what is not background.
+Files hold numbers of any type. They are read losslessly and kept as 8-bit positions in the phase's list of
+labels, cropped to the foreground.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Spacing = tuple[float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class LabelMapValue:
-    """Positions of labels (z, y, x), cropped to what is not background; an image has one plane.
+    """Positions of labels (z, y, x), cropped to the foreground; an image has one plane.
 
     positions: 8-bit, 0 the background, i the i-th label of the phase. corner: of the positions in the image,
     (z, y, x). shape: of the whole image, (z, y, x). spacing_mm: (z, y, x), None where the phase gives none;
@@ -151,7 +151,7 @@ class LabelMap(Kind):
         return write_image(value.values, value.geometry, extension, self.dimensions)
 
     def describe(self) -> str:
-        """Return which number means what."""
+        """Return the numbers with the names of their structures."""
         named = ", ".join(f"{value} = {name}" for value, name in self.labels.items())
         of = "size" if self.dimensions == 2 else "size, spacing, origin and direction"
         return f"whole numbers of any type in the {of} of the image: {named}, {self.background} = elsewhere"

@@ -25,11 +25,11 @@ _HEADER_ALLOWANCE = 1 << 20
 
 @dataclass(frozen=True)
 class LabelMask(Kind):
-    """A mask of the case's size; ``labels`` names the listed grey values, ``background`` is everything else.
+    """A mask of the case's size; ``labels`` names the listed grey values, all others are ``background``.
 
-    Values are cropped to the bounding box of what is not background. Unlisted values are read as the label
+    Values are cropped to the bounding box of the foreground. Unlisted values are read as the label
     ``unlisted_as``; None makes them a fault. With ``nested`` the labels are listed from the inside out, and
-    the region of each includes those before it.
+    each region includes the previous ones.
     """
 
     needs_size: ClassVar[bool] = True
@@ -80,7 +80,7 @@ class LabelMask(Kind):
         elif variant is Variant.INVERTED:
             image[...] = next(iter(self.labels))
             box[reference.values != self.background] = self.background
-        return crop(image, self.background).copy()  # those of many cases may be held at once
+        return crop(image, self.background).copy()  # many cases may be held at once
 
     def pack(self, value: Crop) -> Packed:
         """Return the corner and values of a crop."""
@@ -95,7 +95,7 @@ class LabelMask(Kind):
         return case.width * case.height
 
     def regions(self) -> tuple[tuple[int, tuple[int, ...]], ...]:
-        """Return the regions from the outside in: the label to draw each with, and all labels in it."""
+        """Return the regions from the outside in: the label that draws each, and all labels in it."""
         labels = tuple(self.labels)
         if not self.nested:
             return tuple((label, (label,)) for label in labels)
@@ -106,6 +106,6 @@ class LabelMask(Kind):
         return write_grey(value, extension)
 
     def describe(self) -> str:
-        """Return which grey value means what."""
+        """Return the grey values with the names of their regions."""
         named = ", ".join(f"{value} = {name}" for value, name in self.labels.items())
         return f"an 8-bit grey image of the size of the photograph: {named}, {self.background} = elsewhere"

@@ -1,4 +1,4 @@
-"""What points and boxes have beside their position: a class and a probability, in cells or in JSON."""
+"""Attributes of points and boxes: a class and a probability, in cells or in JSON."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from evaluation.io.kinds.number import number_of_cell
 
 @dataclass(frozen=True)
 class Attributes:
-    """The class of an object, where there are several classes, and its probability, where it has one.
+    """The class of an object, if there are several classes, and its probability, if it has one.
 
-    Without classes all objects are of class 0, and without a probability theirs is 1. With ``always_named``
-    the class is named even if there is only one.
+    Without classes all objects have class 0, and without probabilities all have probability 1. With
+    ``always_named`` the class is named even if there is only one.
     """
 
     classes: tuple[str, ...] = ()
@@ -107,7 +107,7 @@ class Attributes:
             raise HandoverError("expected probabilities from 0 to 1")
 
     def in_words(self) -> str:
-        """Return what is to be given beside a position, for participants; empty without anything."""
+        """Return the attributes to submit with a position, in words for participants; empty without any."""
         words = f"; class one of {', '.join(self.classes)}" if self.has_classes else ""
         return words + ("; probability from 0 to 1" if self.with_probability else "")
 
@@ -138,9 +138,9 @@ def rows_of_case(source: RowsSource, case: CaseForm, most: int, single: bool) ->
 
 
 def all_or_faults(rows: Iterable[tuple[float, ...]], faults: list[Fault]) -> list[tuple[float, ...]]:
-    """Return rows that add to ``faults`` while they are read. Raises `FormFault` if there are any.
+    """Return all rows. Raises `FormFault` if reading them adds to ``faults``.
 
-    No further row is read after `MAX_FAULTS` of them.
+    No further row is read after `MAX_FAULTS` faults.
     """
     found = []
     for row in rows:

@@ -1,4 +1,4 @@
-"""Crops of images in the form in which one process hands them to another (`evaluation.io.handover`)."""
+"""Crops of images as they are handed to another process (`evaluation.io.handover`)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def pack_crop(crop: Crop) -> list[Packed]:
 
 
 def unpack_crop(packed: Packed, dtypes: Sequence[str], height: int, width: int) -> Crop:
-    """Return the crop of an image of that size. Raises `HandoverError` unless it lies in it."""
+    """Return a crop that lies in an image of the given size. Raises `HandoverError` for any other."""
     top, left, values = list_of(packed, 3)
     return _placed(Crop(array_of(values, dtypes, 2), top, left), height, width)
 
@@ -48,7 +48,7 @@ def pack_volume(crop: VolumeCrop) -> list[Packed]:
 
 
 def unpack_volume(packed: Packed, dtype: str, shape: tuple[int, int, int]) -> VolumeCrop:
-    """Return the crop of a volume of that shape (z, y, x). Raises `HandoverError` unless it lies in it."""
+    """Return a crop that lies in a volume of shape (z, y, x). Raises `HandoverError` for any other."""
     *corner, values = list_of(packed, 4)
     crop = VolumeCrop(array_of(values, [dtype], 3), (corner[0], corner[1], corner[2]))
     for start, count, limit in zip(crop.corner, crop.values.shape, shape, strict=True):

@@ -58,12 +58,12 @@ def point_set(rows: Iterable[tuple[float, ...]], axes: int) -> PointSet:
 
 @dataclass(frozen=True)
 class Points(Kind):
-    """Any number of points, at most ``max_points``; or with ``single`` exactly one in each case.
+    """Any number of points up to ``max_points``, or with ``single`` exactly one per case.
 
-    In a table a point is a row: its coordinates, then class, probability and diameter where there are
-    several classes, ``with_probability`` and ``with_diameter``. The diameter is that of a reference object,
-    in the unit of the coordinates. An empty cell and a negative number stand for ``unknown_diameter``, and
-    are faults without one.
+    In a table a point is a row: its coordinates, then class, probability and diameter where there are several
+    classes, ``with_probability`` and ``with_diameter``. The diameter of a reference object is in the unit of
+    the coordinates. An empty cell or a negative number stands for ``unknown_diameter``, and is a fault
+    without it.
     """
 
     average_items: ClassVar[int] = 1000
@@ -196,12 +196,12 @@ class Points(Kind):
         return written_alone(entries[0], POINTS) if self.single else written_list(entries, POINTS)
 
     def describe(self) -> str:
-        """Return what a row holds."""
+        """Return the content of a row."""
         many = "one point" if self.single else f"one point a row, at most {self.max_points} for an image"
         return f"{many}: {self.space.in_words()}{self.attributes.in_words()}"
 
     def describe_json(self) -> str:
-        """Return the platform's type and what it holds."""
+        """Return the platform's type and its content."""
         attributes = self.attributes.in_words_of_json()
         return f"the type `{self.socket_kind}`; {self.space.in_words()}{attributes}"
 

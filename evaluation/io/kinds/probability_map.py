@@ -1,6 +1,6 @@
 """Probability maps: images and volumes that hold a probability for every pixel or voxel.
 
-Files hold numbers of any type. They are kept as float32, cropped to what is not 0.
+Files hold numbers of any type. They are kept as float32, cropped to the nonzero values.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from evaluation.metrics.volume_crop import VolumeCrop, stack_of
 
 @dataclass(frozen=True, slots=True)
 class ProbabilityMapValue:
-    """Probabilities (z, y, x), cropped to what is not 0; an image has one plane.
+    """Probabilities (z, y, x), cropped to the nonzero values; an image has one plane.
 
     probabilities: float32, in [0, 1]. corner, shape, spacing_mm: as of `LabelMapValue`.
     """
@@ -55,7 +55,7 @@ class ProbabilityMapValue:
 class ProbabilityMap(Kind):
     """A probability from 0 to 1 for every pixel of an image of the case's geometry; see `LabelMap`.
 
-    In a rehearsal the reference is a label map, whose first ``foreground`` labels are 1 and all others 0.
+    In a rehearsal the reference is a label map; its first ``foreground`` labels are 1 and all others 0.
     """
 
     needs_size: ClassVar[bool] = True
@@ -123,7 +123,7 @@ def are_probabilities(values: NDArray[Any]) -> bool:
 def read_probabilities(
     path: str, case: CaseForm, files: FileAccess, dimensions: Dimensions, slab_bytes: int
 ) -> VolumeCrop:
-    """Return the probabilities of an image as float32, cropped to what is not 0. Raises `FormFault`."""
+    """Return the probabilities of an image as float32, cropped to the nonzero values. Raises `FormFault`."""
 
     def crops() -> Iterator[Crop]:
         for z, plane in enumerate(case_planes(path, case, files, dimensions, slab_bytes), start=1):
@@ -133,14 +133,14 @@ def read_probabilities(
                 bad = values[~((values >= 0) & (values <= 1))].flat[0]
                 place = f" in plane {z}" if dimensions == 3 else ""
                 raise fault_at(FileSource(path), "values from 0 to 1", f"{float(bad):.6g}{place}")
-            found = _cropped(values)  # what is above 0 may become 0 as float32
+            found = _cropped(values)  # values above 0 may become 0 as float32
             yield Crop(found.values, part.top + found.top, part.left + found.left)
 
     return stack_of(crops(), np.float32)
 
 
 def rehearsed_mask(reference: LabelMapValue, foreground: int, variant: Variant) -> NDArray[np.bool_]:
-    """Return the foreground of a reference in the whole image, or what a variant makes of it."""
+    """Return the foreground of a reference in the whole image, changed by the variant."""
     whole = reference.whole
     mask = (whole > 0) & (whole <= foreground)
     if variant is Variant.EMPTY:
@@ -151,7 +151,7 @@ def rehearsed_mask(reference: LabelMapValue, foreground: int, variant: Variant) 
 
 
 def _cropped(plane: NDArray[Any]) -> Crop:
-    """Return a plane as float32, cropped to what is not 0; a copy."""
+    """Return a copy of a plane as float32, cropped to the nonzero values."""
     values = plane.astype(np.float32) + np.float32(0)  # turns −0 to 0
     box = box_of_content(values)
     return Crop(values[box.slices].copy(), box.top, box.left)

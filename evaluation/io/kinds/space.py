@@ -1,4 +1,4 @@
-"""The space in which points and boxes lie: its axes, its unit and its bounds."""
+"""The space of points and boxes: its axes, its unit and its bounds."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ class Space:
     def faults(
         self, source: Source, position: Sequence[float], case: CaseForm, suffix: str = ""
     ) -> Iterator[Fault]:
-        """Yield a fault for every coordinate out of bounds; ``suffix`` is that of the coordinates' names."""
+        """Yield a fault for every coordinate out of bounds; ``suffix`` follows the axis in its name."""
         for name, value, (low, high) in zip(self.names, position, self.bounds(case), strict=True):
             if not low <= value <= high:
                 expected = f"{name}{suffix} from {low:.12g} to {high:.12g}"
                 yield from fault_at(source, expected, f"{name}{suffix} = {value:.12g}").faults
 
     def farthest(self, position: Sequence[float], case: CaseForm) -> tuple[float, ...]:
-        """Return a position far from another: the other side of the image, or far outside of it."""
+        """Return a position far from another: across the image, or far outside of it."""
         if self.unit == "pixels" and case.width and case.height:
             sizes = (case.width, case.height)
             corner = tuple(

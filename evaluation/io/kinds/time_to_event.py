@@ -29,7 +29,7 @@ class ObservedTime(NamedTuple):
 class TimeToEvent(Kind):
     """The reference of a prediction of survival: the columns of a time and of a 0/1 event indicator.
 
-    ``unit`` is that of the time, for the description only. A time is at least 0.
+    ``unit`` of the time is for the description only. A time is at least 0.
     """
 
     unit: str = ""

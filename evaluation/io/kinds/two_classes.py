@@ -45,7 +45,7 @@ class Score(Number):
     """A number that is higher where a condition is present; the reference is 1, 0 or NaN."""
 
     def rehearse(self, reference: float, case: CaseForm, variant: Variant) -> float:
-        """Return what `Number` does of the highest and the lowest number, or of 1 and 0 without bounds."""
+        """Return the result of `Number` for the highest and lowest number, or 1 and 0 without bounds."""
         if self.is_bounded and not math.isnan(reference):
             reference = self.maximum if reference else self.minimum
         return super().rehearse(reference, case, variant)

@@ -138,7 +138,7 @@ class StoredVolume:
     slab_bytes: int
 
     def planes(self) -> Iterator[Crop]:
-        """Yield the planes in order, cropped to their content, each valid until the next one is asked for.
+        """Yield the planes in order, cropped to their content, each valid until the next is read.
 
         The header is compared with the case's form before the first plane, and the values of every plane are
         checked. Raises `FormFault`.

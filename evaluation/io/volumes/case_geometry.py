@@ -40,10 +40,10 @@ def geometry_of(case: CaseForm) -> Geometry:
 
 
 def plane_geometry_of(case: CaseForm) -> Geometry:
-    """Return the same of an image of one plane, shape (1, y, x).
+    """Return the geometry of an image of one plane, shape (1, y, x).
 
     The column ``spacing_mm`` may be empty or missing; otherwise it has two lengths, x and y, and the third
-    spacing is 1. Three lengths are those of a volume of the same case, and not used. Raises `PhaseError`.
+    spacing is 1. Three lengths belong to a volume of the same case and are ignored. Raises `PhaseError`.
     """
     of_volume = len(case.columns.get("spacing_mm", "").split()) == 3
     spacing = None if of_volume else _numbers(case, "spacing_mm", 2)

@@ -42,11 +42,11 @@ def case_planes(
     slab_bytes: int = SLAB_BYTES,
     planes: str = "planes",
 ) -> Iterator[Plane]:
-    """Yield the planes of a case's image in order, each valid until the next one is asked for.
+    """Yield the planes of a case's image in order, each valid until the next is read.
 
-    Values have any numeric type. ``planes`` is what messages call the planes of a volume. The size of an
-    image of two dimensions is compared with the case's before its pixels are decoded; so are size, spacing,
-    origin and direction of a volume. Raises `FormFault`.
+    Values have any numeric type. ``planes`` is the word for planes in messages. The size of an image of two
+    dimensions, and size, spacing, origin and direction of a volume are compared with the case before pixels
+    are decoded. Raises `FormFault`.
     """
     expected = case_geometry(case, dimensions)
     limit_bytes = _BYTES_PER_VOXEL * math.prod(expected.shape) + _HEADER_ALLOWANCE

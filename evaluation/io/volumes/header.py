@@ -56,8 +56,8 @@ class VolumeHeader:
 def check_geometry(found: Geometry, expected: Geometry, planes: str = "planes") -> list[ReadError]:
     """Return all differences of two geometries beyond the tolerances of this module.
 
-    Only what both define is compared: a TIFF stack has a size only. ``planes`` is what messages call the
-    planes of a volume.
+    Only properties of both are compared: a TIFF stack has a size only. ``planes`` is the word for planes in
+    messages.
     """
     problems = []
     if found.shape != expected.shape:
@@ -90,7 +90,7 @@ def _are_near(one: Sequence[float], other: Sequence[float], tolerances: Sequence
 def _hint_of_axes(
     found: Sequence[float], expected: Sequence[float], tolerances: Sequence[float]
 ) -> str | None:
-    """Return the hint for numbers that belong to other axes, or to axes that point the other way."""
+    """Return the hint for numbers of swapped or reversed axes."""
     if _are_near([abs(number) for number in found], [abs(number) for number in expected], tolerances):
         return "some axes point the other way"
     # The numbers of an axis: one of a spacing or an origin, a column of a direction.

@@ -27,7 +27,7 @@ def open_metaimage(stream: ByteStream) -> tuple[VolumeHeader, VoxelBytes]:
 
 
 def _numbers(text: str) -> list[float]:
-    """Return the numbers of a value. Raises ValueError, also for what only Python takes for a number."""
+    """Return the numbers of a value. Raises ValueError, also for numbers in a notation of Python alone."""
     if "_" in text or not text.isascii():
         raise ValueError(text)
     return [float(number) for number in text.split()]

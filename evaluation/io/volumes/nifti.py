@@ -1,7 +1,7 @@
 """NIfTI-1 volumes: a binary header and the voxels, in one file (`.nii`) or one gzip stream (`.nii.gz`).
 
 Source: https://nifti.nimh.nih.gov/pub/dist/src/niftilib/nifti1.h. NIfTI's axes point to the right, forwards
-and up, those of all other formats here to the left, backwards and up: x and y change their signs.
+and up, the axes of all other formats here to the left, backwards and up: x and y change their signs.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _UNITS_OF_MM = (0, 2)
 _SIGNS = (-1.0, -1.0, 1.0)
 _MIN_OFFSET, _MAX_OFFSET = 352, 1 << 20
 _TOLERANCE = 1e-3
-"""Shares of a voxel, and cosines, by which two descriptions of one position may differ (float32)."""
+"""Tolerance between two descriptions of a position (float32), in voxels and cosines."""
 
 
 def open_nifti(stream: ByteStream, compressed: bool) -> tuple[VolumeHeader, VoxelBytes]:
@@ -106,7 +106,7 @@ def _place(data: bytearray, order: str) -> tuple[Numbers, Numbers, Numbers]:
 
 
 def _rotation(b: float, c: float, d: float, handed: float) -> list[Numbers]:
-    """Return the rows of the rotation of a unit quaternion, of which a is at least 0."""
+    """Return the rows of the rotation of a unit quaternion with a ≥ 0."""
     squared = b * b + c * c + d * d
     if not squared <= 1 + _TOLERANCE**2:
         raise ReadError(FaultKind.UNREADABLE, VOLUME, "an invalid rotation")

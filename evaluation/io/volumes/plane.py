@@ -1,4 +1,4 @@
-"""A plane of a volume, of which it is known where all is 0."""
+"""A plane of a volume with known rows of zeros."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evaluation.metrics.crop import Crop, box_of_content
 class Plane:
     """The values (y, x) of a plane, of any numeric type; every bit before ``top`` and from ``bottom`` is 0.
 
-    Most planes of most masks are empty or nearly so. What reads a file finds that in passing.
+    Most planes of most masks are nearly empty, which readers find in passing.
     """
 
     values: NDArray[Any]
@@ -23,7 +23,7 @@ class Plane:
 
     @property
     def crop(self) -> Crop:
-        """The plane cropped to the box outside of which every bit is 0; a view."""
+        """A view of the plane, cropped to the box of its nonzero bits."""
         rows = self.values[self.top : self.bottom]
         box = box_of_content(rows)
         if box.is_empty:
@@ -32,5 +32,5 @@ class Plane:
 
 
 def whole_plane(values: NDArray[Any]) -> Plane:
-    """Return a plane of which nothing is known."""
+    """Return a plane without known rows of zeros."""
     return Plane(values, 0, len(values))

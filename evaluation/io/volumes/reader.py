@@ -27,10 +27,10 @@ SLAB_BYTES = 1 << 22
 
 @dataclass(frozen=True)
 class OpenVolume:
-    """A volume of which only the header has been read.
+    """A volume whose header has been read.
 
-    ``planes`` yields the planes in order, each valid until the next one is asked for. It raises `ReadError`
-    for damaged voxels.
+    ``planes`` yields the planes in order, each valid until the next is read. It raises `ReadError` for
+    damaged voxels.
     """
 
     header: VolumeHeader

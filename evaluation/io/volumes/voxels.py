@@ -38,7 +38,7 @@ class VoxelBytes:
         self._pending = b""
 
     def fill(self, view: memoryview) -> list[Range]:
-        """Fill a view of bytes that are 0; return the ranges outside of which they still are, in order.
+        """Fill a view of zero bytes; return the ranges that may hold other values now, in order.
 
         Raises `ReadError` if the data end early or are damaged.
         """

@@ -1,1 +1,1 @@
-"""Attacks on the hidden labels of a phase, by what it publishes alone."""
+"""Attacks on the hidden labels of a phase by its published numbers alone."""

@@ -1,8 +1,8 @@
 """Labels from areas under ROC curves, by integer programming.
 
 With P positives and N negatives, AUC · P · N + P (P + 1) / 2 is the sum of the positives' ranks (Mann and
-Whitney 1947): a weighted sum of the labels. Cases are taken in groups, all others being tied below, and the
-labels that are known already lie among a group, so that its ranks spread.
+Whitney 1947): a weighted sum of the labels. Cases are tested in groups, with all others tied below. Known
+labels lie between the cases of a group to spread its ranks.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ _NO_LABEL = -1
 def labels_from_areas(
     task: Task, metric: str, curve: Curve, oracle: Oracle, counts: tuple[int, int], half_step: float
 ) -> Recovered:
-    """Return the 0/1 labels that the published AUC of a likelihood tells.
+    """Return the 0/1 labels that follow from the published AUC of a likelihood.
 
-    ``counts`` are the numbers of positives and negatives; where they are fewer than the cases, some have no
-    label, and nobody knows which. ``half_step`` is how far a published value is off at most.
+    ``counts`` are the numbers of positives and negatives; if they are fewer than the cases, unknown cases
+    have no label. ``half_step`` is the largest rounding error of a published value.
     """
     attack = _Areas(task, metric, oracle, counts, half_step)
     if len(oracle.cases) == sum(counts):
@@ -86,7 +86,7 @@ class _Areas:
             upper = self._random.permutation([*group, *self.known]).tolist()
             scores = np.zeros(len(self._oracle.cases))
             scores[upper] = np.arange(1, len(upper) + 1) / len(upper)
-            below = (len(scores) - len(upper) + 1) / 2  # the rank of all that are tied
+            below = (len(scores) - len(upper) + 1) / 2  # the rank of all tied cases
             ranks = dict(zip(upper, range(len(scores) - len(upper) + 1, len(scores) + 1), strict=True))
             area = self._submit(scores)
             total = area * pairs + self._positives * (self._positives + 1) / 2 - self._positives * below
@@ -103,7 +103,7 @@ class _Areas:
     def _group_by_two_levels(self, group: list[int], unlabelled: int) -> bool:
         """AUC = ½ + ½ (x / P − z / N) where x positives and z negatives are above all others."""
         size = len(group)
-        sums = Sums(2 * size)  # of each case whether it is a positive, then whether it is a negative
+        sums = Sums(2 * size)  # for each case whether it is positive, then whether it is negative
         for position in range(size):
             row = np.zeros(2 * size)
             row[[position, position + size]] = 1

@@ -1,4 +1,4 @@
-"""All attacks that a phase is open to, each against a bound on the submissions that it needs."""
+"""All possible attacks on a phase, each with a bound on the submissions that it needs."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from evaluation.phase.subgroups import key_of, subgroup_masks
 
 @dataclass(frozen=True)
 class Attacked:
-    """What an attack reached on labels, and the fewest submissions that could tell all of them.
+    """The labels that an attack recovered, and the fewest submissions that could reveal all of them.
 
-    ``correct`` of the ``recovered`` labels are right, of ``cases``. ``bound`` is by all numbers that are
-    published, ``bound_of_used`` by those that the attack looks at; both hold for all the labels, on average
-    over the ways to deal them out.
+    ``recovered`` of ``cases`` labels were recovered, ``correct`` of them rightly. ``bound`` counts all
+    published numbers, ``bound_of_used`` only the ones that the attack uses; both are averages over all
+    assignments of labels.
     """
 
     labels: str
@@ -43,10 +43,10 @@ class Attacked:
 
 
 def attack(phase: Phase, workers: int, allowed: int) -> list[Attacked]:
-    """Return what attacks of at most ``allowed`` submissions each reach.
+    """Return the results of attacks of at most ``allowed`` submissions each.
 
-    Each submits to one task alone and sees nothing but its metrics.json. Raises `PhaseError` where the
-    reference cannot be read.
+    Each submits to only one task and sees only its metrics.json. Raises `PhaseError` where the reference
+    cannot be read.
     """
     scores = scores_of_nothing(phase, phase.tasks, workers)
     labels = {name: label for label in hidden_labels(phase, scores.tables) for name in label.names}

@@ -1,7 +1,7 @@
 """Labels from the F1 of a detection: every value is a count of the images that have the structure.
 
-F1 = 2 TP / (k + P) where k images are said to have it and P have it, so that each submission counts those
-among any set of images (coin weighing); integer programming finds the labels of all counts.
+F1 = 2 TP / (k + P) with k predicted and P true images, so that each submission gives the count in any set of
+images (coin weighing); integer programming finds the labels from the counts.
 """
 
 from __future__ import annotations
@@ -26,11 +26,10 @@ _SEED = 1963
 def labels_from_detections(
     task: Task, positives: Mapping[str, int], oracle: Oracle, half_steps: Mapping[str, float]
 ) -> Mapping[str, Recovered]:
-    """Return by metric the 0/1 labels that the published F1 of each structure of a task tells.
+    """Return by metric the 0/1 labels that follow from the published F1 of each structure of a task.
 
-    ``positives`` are the numbers of images that have the structure, by metric; ``half_steps`` how far a
-    published value is off at most. A metric on which an empty and a full prediction get the same is left
-    out.
+    ``positives`` are the numbers of images with the structure, by metric; ``half_steps`` the largest rounding
+    errors of published values. A metric with equal values for empty and full predictions is left out.
     """
     attack = _Detections(task, oracle)
     known: dict[str, dict[int, int]] = {metric: {} for metric in positives}
@@ -99,7 +98,7 @@ class _Detections:
 
 
 class _Detected(Mapping[str, Mapping[str, Any]]):
-    """Predictions that find every structure in some images: a full one is made when it is scored.
+    """Predictions that find every structure in some images; full ones are made when they are scored.
 
     Full masks of all images of a large phase would take many gigabytes.
     """

@@ -1,4 +1,4 @@
-"""What an attacker has: submissions, and the `metrics.json` of each."""
+"""The attacker's view of a phase: submissions, and the `metrics.json` of each."""
 
 from __future__ import annotations
 
@@ -30,10 +30,9 @@ class OutOfSubmissionsError(Exception):
 
 @dataclass(frozen=True)
 class Recovered:
-    """What an attack reached with so many submissions.
+    """The labels that an attack recovered with a number of submissions.
 
-    ``figures`` are the published ones that it looks at. ``labels`` are by name of the case; those of which
-    nothing is certain are left out.
+    ``figures``: the published numbers that it uses. ``labels``: by name of the case, without uncertain ones.
     """
 
     method: str
@@ -43,7 +42,7 @@ class Recovered:
 
 
 class Oracle:
-    """Scores submissions to one task of a phase, as many as are allowed."""
+    """Scores submissions to one task of a phase, up to the allowed number."""
 
     def __init__(self, phase: Phase, task: Task, allowed: int) -> None:
         self._phase = phase
@@ -70,15 +69,15 @@ class Oracle:
         return content
 
     def empty(self, field: Field, case: CaseForm) -> Any:
-        """Return a prediction that finds nothing; nothing of the reference is in it."""
+        """Return a prediction that finds nothing and uses nothing of the reference."""
         return field.kind.rehearse(self._own(field, case), case, Variant.EMPTY)
 
     def skilled(self, field: Field, case: CaseForm) -> Any:
-        """Return the prediction of a participant who does well: the near-perfect one of the rehearsal."""
+        """Return a skilled participant's prediction: the near-perfect one of the rehearsal."""
         return field.kind.rehearse(self._own(field, case), case, Variant.NEAR)
 
     def skilled_again(self, field: Field, case: CaseForm, opinion: Any) -> Any:
-        """Return a second opinion, as far from the first as that is from the reference."""
+        """Return a second opinion, as far from the first as the first from the reference."""
         return field.kind.rehearse(opinion, case, Variant.NEAR)
 
     def _own(self, field: Field, case: CaseForm) -> Any:

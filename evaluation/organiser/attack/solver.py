@@ -1,4 +1,4 @@
-"""Hidden 0/1 labels from sums of known weights over the cases whose label is 1."""
+"""Hidden 0/1 labels from sums of known weights over the cases with label 1."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _INFEASIBLE = 2
 
 @dataclass
 class Sums:
-    """What is known of n unknown labels: weighted sums of them, each within bounds."""
+    """Constraints on n unknown labels: weighted sums of them, each within bounds."""
 
     size: int
     weights: list[FloatArray] = field(default_factory=list)
@@ -34,7 +34,7 @@ class Sums:
 def only_labels(sums: Sums, seconds: float) -> LabelArray | None:
     """Return the only labels that fit all sums, shape (n,), by integer programming.
 
-    None where others fit too, where none fit, or where the time is up before either is known.
+    None where several fit, where none fit, or where the time limit ends the search.
     """
     found = _labels(sums, None, seconds)
     if found is None or _labels(sums, found, seconds) is not False:
@@ -43,10 +43,10 @@ def only_labels(sums: Sums, seconds: float) -> LabelArray | None:
 
 
 def _labels(sums: Sums, other_than: object, seconds: float) -> LabelArray | bool | None:
-    """Return labels that fit and are not the given ones; False where there are none, None where unknown."""
+    """Return labels that fit and differ from the given ones; False if there are none, None if unknown."""
     constraints = [LinearConstraint(np.array(sums.weights), sums.lower, sums.upper)]
     if isinstance(other_than, np.ndarray):
-        # At least one label differs: those that were 0 add up, those that were 1 take off.
+        # At least one label differs: 0-labels that change add 1, 1-labels that stay subtract 1.
         signs = np.where(other_than == 1, -1.0, 1.0)
         constraints.append(LinearConstraint(signs[np.newaxis], 1 - float(other_than.sum()), np.inf))
     elif other_than is not None:
@@ -64,7 +64,7 @@ def _labels(sums: Sums, other_than: object, seconds: float) -> LabelArray | bool
 
 
 def subsets_of_sum(weights: Sequence[float], lower: float, upper: float, most: int) -> LabelArray:
-    """Return the subsets whose weights add up to lower … upper, as 0/1 rows, by meeting in the middle.
+    """Return the subsets with a sum of weights in lower … upper, as 0/1 rows, by meeting in the middle.
 
     Shape (subsets, n), at most ``most`` + 1 rows, for up to about 40 weights.
     """

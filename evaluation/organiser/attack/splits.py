@@ -1,8 +1,7 @@
 """Members of published subgroups, from the difference of a subgroup's mean between two submissions.
 
-One submission is spoilt in a few cases, in each by an amount of its own. The change of a subgroup's mean,
-times the number of its members, is the sum of the amounts of those cases that are members; meeting in the
-middle finds which.
+One submission is spoilt in a few cases, in each by a different amount. The change of a subgroup's mean, times
+the number of its members, is the sum of its members' amounts; meeting in the middle finds the members.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ _SEED = 1974
 
 @dataclass(frozen=True)
 class Split:
-    """A published subgroup of a column, and the number of its members, which is taken as known."""
+    """A published subgroup of a column, and the number of its members, assumed known."""
 
     column: str
     value: str
@@ -39,9 +38,9 @@ class Split:
 def members_from_means(
     task: Task, metric: str, spoiler: Spoiler, split: Split, oracle: Oracle, half_step: float
 ) -> Recovered:
-    """Return which cases the published mean of a subgroup tells to be members ("1") and which not ("0").
+    """Return the cases that a subgroup's published mean reveals as members ("1") or not ("0").
 
-    ``half_step`` is how far a published mean is off at most.
+    ``half_step`` is the largest rounding error of a published mean.
     """
     attack = _Means(task, metric, spoiler, split, oracle, half_step)
     known: dict[int, int] = {}
@@ -75,11 +74,11 @@ class _Means:
         self._base = 0.0
 
     def start(self) -> None:
-        """Submit what nothing is spoilt of."""
+        """Submit without spoiling any case."""
         self._base = self._mean(self._whole)
 
     def block_size(self) -> int:
-        """Return how many cases the published digits tell apart at once, for the cases on average."""
+        """Return how many cases the published digits distinguish at once, on average."""
         trials = [
             self._contribution(position % len(self._whole), self._random.random(2))
             for position in range(_TRIALS)
@@ -94,7 +93,7 @@ class _Means:
         return size
 
     def find(self, block: Sequence[int]) -> Mapping[int, int]:
-        """Return the cases of a block by whether they are members; nothing where it stays open."""
+        """Return the cases of a block by membership; nothing where it stays open."""
         fitting: NDArray[np.int64] | None = None
         for _ in range(_TRIES):
             amounts = self._random.random((len(block), 2))
@@ -120,9 +119,9 @@ class _Means:
         return {**self._opinions[position], self._spoiler.field.name: self._spoiler.spoil(case, amounts)}
 
     def _contribution(self, position: int, amounts: NDArray[np.float64]) -> tuple[float, float]:
-        """Return what spoiling a case adds to the sum, and how far that may be wrong.
+        """Return the change of the sum by spoiling a case, and its uncertainty.
 
-        The attacker knows the reference as well as two skilled opinions of it, one of the other, agree.
+        The attacker knows the reference as well as two skilled opinions of it agree.
         """
         case, name = self._oracle.cases[position], self._spoiler.field.name
         opinion, spoilt = self._opinions[position], self._spoilt(position, amounts)

@@ -1,4 +1,4 @@
-"""Predictions that are spoilt by a chosen amount, so that each case adds a number of its own to a sum."""
+"""Predictions that are spoilt by a chosen amount, so that each case adds a different number to a sum."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Amounts = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Spoiler:
-    """How predictions of a field are spoilt: by two amounts from 0 to 1; at 0 and 0 it is whole."""
+    """How predictions of a field are spoilt: by two amounts from 0 (whole) to 1."""
 
     field: Field
     spoil: Callable[[CaseForm, Amounts], Any]
@@ -58,14 +58,14 @@ def contribution(
 
 
 def _nested(kind: LabelMask, case: CaseForm, amounts: Amounts) -> Crop:
-    """Return an image of outer and inner label in so many rows that their ratio is 1 − the first amount."""
+    """Return an image of an outer and an inner label whose height ratio is 1 − amounts[0]."""
     rows = case.height - round(float(amounts[1]) * case.height / 2)
     inner_rows = max(1, round((1 - float(amounts[0])) * rows))
     inner, outer = next(iter(kind.labels)), list(kind.labels)[-1]
     return _rows_of_labels(case.height, case.width, ((rows, outer), (inner_rows, inner)), kind.background)
 
 
-@lru_cache(maxsize=8)  # the whole predictions of all images of one size are one
+@lru_cache(maxsize=8)  # images of one size share the whole prediction
 def _rows_of_labels(height: int, width: int, labels: tuple[tuple[int, int], ...], background: int) -> Crop:
     image = np.full((height, width), background, np.uint8)
     for rows, label in labels:

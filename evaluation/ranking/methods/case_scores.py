@@ -22,7 +22,7 @@ def case_ranks(values: ArrayLike, better: Literal["higher", "lower"], ties: Ties
     given = np.asarray(values, dtype=np.float64).T
     missing = np.isnan(given)
     last = -np.inf if better == "higher" else np.inf
-    # Infinite values are real ones; they come before missing values, and so are moved to finite ones.
+    # Infinite values come before missing ones, so they are replaced by finite ones.
     largest = np.finfo(np.float64).max
     known = np.where(missing, last, np.clip(given, -largest, largest))
     numerators, denominator = shared_ranks(competition_ranks(known, better), ties)

@@ -64,7 +64,7 @@ def weighted_p_values(differences: ArrayLike, weights: ArrayLike) -> FloatArray:
 
 
 def _tied(keys: NDArray[np.uint64], negative: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return what ties add to the sum of the negative ranks of each row, and Σ(t³ − t) over the groups.
+    """Return the ties' share of the sum of negative ranks of each row, and Σ(t³ − t) over the groups.
 
     keys: sorted rows. Both are sums over groups of t equal magnitudes, without the zeros.
     """

@@ -1,7 +1,7 @@
 """The scores of all teams in a metric by a ranking method, under any weights of the cases.
 
-The teams' values are the columns of one table, and each team's score is a metric of that table. So scores
-are resampled and left out like every other metric.
+The teams' values are the columns of one table, and each team's score is a metric of that table. So scores are
+resampled like every other metric.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Better = Literal["higher", "lower"]
 class TeamScores:
     """One metric of several teams: their values by case, and a metric that gives each team's score.
 
-    ``better``: the direction of the scores, which for ranks and wins is not that of the metric.
+    ``better``: the direction of the scores; for ranks and wins it differs from the metric's.
     """
 
     table: CaseTable

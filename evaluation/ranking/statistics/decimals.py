@@ -1,4 +1,4 @@
-"""Floats compared by the decimal digits that are published: what is equal there ties in a test."""
+"""Comparison of floats by their published decimal digits: equal digits tie in a test."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LARGEST_EXACT_POWER = 22  # 10²² is the largest power of ten that a float64 h
 
 
 def published(values: ArrayLike) -> FloatArray:
-    """Return values rounded to the significant digits that are published; NaN and infinity stay.
+    """Return values rounded to the published significant digits; NaN and infinity stay.
 
     values: any shape. Values that are equal in these digits are the same float afterwards.
     """
@@ -21,7 +21,7 @@ def published(values: ArrayLike) -> FloatArray:
 
 
 def published_difference(first: ArrayLike, second: ArrayLike) -> FloatArray:
-    """Return first − second to the last digit that is published of the larger of the two.
+    """Return first − second, rounded to the last published digit of the larger one.
 
     first, second: shapes that broadcast. 0.3 − 0.1 and 0.4 − 0.2 differ as floats and are equal here.
     NaN where either is NaN.
@@ -35,6 +35,6 @@ def _rounded(values: FloatArray, magnitude: FloatArray) -> FloatArray:
     known = np.isfinite(magnitude) & (magnitude > 0)
     exponent = np.floor(np.log10(np.where(known, magnitude, 1.0)))
     decimals = np.clip(SIGNIFICANT_DIGITS - 1 - exponent, -_LARGEST_EXACT_POWER, _LARGEST_EXACT_POWER)
-    # A whole number over an exact power of ten is the float that is nearest to the decimal.
+    # A whole number over an exact power of ten gives the float nearest to the decimal.
     up, down = 10.0 ** np.maximum(decimals, 0), 10.0 ** np.maximum(-decimals, 0)
     return np.where(known, np.rint(values * up / down) / up * down, values)

@@ -31,7 +31,7 @@ class DelongTable:
 def clustered_test(first: Components, second: Components) -> PairTest:
     """Return the two-sided test of two teams' areas where cases belong together, see `z_test`.
 
-    Source: Obuchowski 1997, Biometrics 53:567; the variance is that of `metrics.delong`.
+    Source: Obuchowski 1997, Biometrics 53:567; the variance is computed as in `metrics.delong`.
     """
     difference = first.minus(second)
     area = float(difference.won.sum()) / (2 * difference.won.size * difference.lost.size)
@@ -68,7 +68,7 @@ def delong_table(score: ArrayLike, positive: ArrayLike) -> DelongTable:
 
 
 def _twice_won(ranks: FloatArray, scores: FloatArray, chosen: NDArray[np.bool_]) -> FloatArray:
-    """Return twice the number of cases of the other class that each chosen case outscores, ties ½."""
+    """Return twice the number of cases of the other class below each chosen case's score, ties ½."""
     return np.asarray(2 * (ranks[:, chosen] - mid_ranks(scores[:, chosen])), dtype=np.float64)
 
 

@@ -16,8 +16,8 @@ _ENTRIES_PER_BLOCK = 1 << 17  # stays in the processor's cache: twice as fast as
 class Exchanges:
     """Which units are exchanged in each of a number of rows.
 
-    unit_of_case: shape (cases,), from 0. ``complete``: the rows are all exchanges that differ for a two-sided
-    test, each once, the one without any exchange included; else they are random.
+    unit_of_case: shape (cases,), from 0. ``complete``: the rows are all distinct exchanges for a two-sided
+    test, including none; else they are random.
     """
 
     unit_of_case: NDArray[np.intp]
@@ -33,8 +33,7 @@ class Exchanges:
     def blocks(self, row_entries: int | None = None) -> Iterator[NDArray[np.bool_]]:
         """Yield blocks of shape (rows, units), True where the unit is exchanged.
 
-        row_entries: how many numbers the caller makes of a row, on which the size of a block depends, but not
-        what is exchanged.
+        row_entries: how many numbers the caller makes of a row; it sets the size of a block and nothing else.
         """
         step = max(1, _ENTRIES_PER_BLOCK // max(1, row_entries or self.unit_of_case.size))
         generator = np.random.Generator(np.random.PCG64(self.seed))
@@ -48,7 +47,7 @@ class Exchanges:
                 yield generator.random((rows, self.units)) < 0.5
 
     def p_value(self, reached: int) -> float:
-        """Return p for the number of rows whose difference is at least as large as the observed one.
+        """Return p for the number of rows with a difference at least as large as the observed one.
 
         Random rows: (b + 1) / (m + 1), Phipson and Smyth 2010, SAGMB 9:39.
         """
@@ -56,7 +55,7 @@ class Exchanges:
 
 
 def exchanges(units: ArrayLike, seed: int, permutations: int = PERMUTATIONS) -> Exchanges:
-    """Return random exchanges, or all where these are no more than the random ones asked for.
+    """Return random exchanges, or all if there are no more than the number asked for.
 
     units: shape (cases,), the cluster of every case; a cluster is exchanged as a whole. seed: of PCG64.
     """

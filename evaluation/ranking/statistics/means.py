@@ -15,9 +15,9 @@ from evaluation.ranking.statistics.pairwise import TOO_FEW_CASES, PairTest, sign
 FloatArray = NDArray[np.float64]
 Pair = tuple[int, int]
 METHOD = "permutation of the mean"
-# Sums are compared to one digit less than is published of their terms, so that rounding decides nothing.
+# Sums are compared to one digit less than their published terms, so that rounding decides nothing.
 _EQUAL = 1e-11
-# Expected number of random exchanges that reach a difference, below which they need not be made.
+# Random exchanges are skipped if fewer than this number are expected to reach the difference.
 _NEGLIGIBLE = 0.01
 
 
@@ -34,10 +34,10 @@ def mean_tests(
     for both. units: shape (cases,), the cluster of every case; a cluster is exchanged as a whole. seed: of
     PCG64. A pair's p depends on the two teams, the units, the seed and the number of permutations alone.
     With few units all exchanges are made, see `exchanges`, and p is exact. Where none of the random exchanges
-    reaches the difference, or hardly any can, p is the smaller of 1 / (m + 1) and Hoeffding's bound of the
-    exact p, 2·exp(−(Σd)² / 2Σd²) with the differences d summed by unit. The bound is never below the exact p,
-    and lets p be smaller than the number of permutations allows.
-    The standard error is that of the mean difference, over units.
+    reaches the difference, or hardly any is expected to, p is the smaller of 1 / (m + 1) and Hoeffding's
+    bound of the exact p, 2·exp(−(Σd)² / 2Σd²) with the differences d summed by unit. The bound is never below
+    the exact p, and lets p be smaller than the number of permutations allows.
+    The standard error of the mean difference is computed over units.
     Source: Fisher 1935, The Design of Experiments, section 21; Hoeffding 1963, JASA 58:13.
     """
     columns = np.asarray(values, dtype=np.float64)
@@ -117,7 +117,7 @@ class _Row:
         return np.asarray(np.minimum(1.0, 2 * np.exp(-ratio / 2)))
 
     def undecided(self, chosen: Exchanges) -> NDArray[np.int64]:
-        """Return the places in ``others`` for which exchanges can say more than the bound."""
+        """Return the positions in ``others`` for which exchanges are more precise than the bound."""
         if chosen.complete:
             return np.arange(len(self.others))
         return np.flatnonzero(self.bound * (chosen.rows + 1) > _NEGLIGIBLE)
@@ -134,7 +134,7 @@ class _Row:
 
 
 def _reached(rows: Sequence[_Row], sums: FloatArray, chosen: Exchanges) -> list[NDArray[np.int64]]:
-    """Return by row how many exchanges reach the difference of each pair, 0 where none would."""
+    """Return by row how many exchanges reach the difference of each pair."""
     reached = [np.zeros(len(row.others), dtype=np.int64) for row in rows]
     undecided = [row.undecided(chosen) for row in rows]
     thresholds = [

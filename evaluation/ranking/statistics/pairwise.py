@@ -1,4 +1,4 @@
-"""Tests between two teams: their outcome, what they could have found, and what follows from many of them."""
+"""Tests between two teams: outcome, detectable difference, and correction for many tests."""
 
 from __future__ import annotations
 
@@ -19,10 +19,9 @@ _QUANTILES = NormalDist().inv_cdf(1 - _LEVEL / 2) + NormalDist().inv_cdf(_POWER)
 class PairTest:
     """A two-sided test of one pair of teams.
 
-    ``p_value`` is None where the test cannot be computed, and ``note`` then says why. ``standard_error`` is
-    that of the difference of the two metrics, paired; None where there is none. ``direction`` is 1 where what
-    the test compares is larger for the first team, −1 where it is larger for the second, 0 where it is equal
-    or unknown.
+    ``p_value`` is None where the test cannot be computed, and ``note`` then says why. ``standard_error``: of
+    the paired difference of the two metrics, or None. ``direction`` is 1 where the compared quantity is
+    larger for the first team, −1 where it is larger for the second, 0 where it is equal or unknown.
     """
 
     method: str
@@ -59,10 +58,10 @@ def z_test(method: str, difference: float, standard_error: float) -> PairTest:
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Return Holm's adjusted p-values in the order given; those that are None stay so but are counted.
+    """Return Holm's adjusted p-values in the order given; None stays None, but is counted.
 
-    A test that could not be computed counts as one of the family, which can only make the others larger.
-    Source: Holm 1979, Scand. J. Stat. 6:65.
+    A test without a p-value counts in the family, which can only make the others larger. Source: Holm 1979,
+    Scand. J. Stat. 6:65.
     """
     adjusted: list[float | None] = [None] * len(p_values)
     smallest = 0.0
@@ -74,7 +73,7 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
 
 
 def holm_of_families(p_values: Sequence[float | None], families: Sequence[Hashable]) -> list[float | None]:
-    """Return Holm's adjusted p-values in the order given, each among those of its own family; see `holm`."""
+    """Return Holm's adjusted p-values in the order given, adjusted within each family; see `holm`."""
     members: dict[Hashable, list[int]] = defaultdict(list)
     for position, family in enumerate(families):
         members[family].append(position)
@@ -92,8 +91,8 @@ def significance_tiers(
     """Return tiers of teams, best first; None where a test that decides about them could not be computed.
 
     teams: in the order of their ranks. The best team not yet placed opens a tier; the next ones join until
-    the first that is significantly worse than the opener. worse: of the opener and another team, whether the
-    other is significantly worse; None where that could not be tested.
+    the first that is significantly worse than the opener. worse: takes the opener and another team, and
+    returns whether the other is significantly worse, or None if that could not be tested.
     """
     tiers: list[list[int]] = []
     for team in teams:

@@ -1,4 +1,4 @@
-"""Fisher's randomisation test: had the two teams' results been exchanged case by case at random."""
+"""Fisher's randomisation test: two teams' results are exchanged case by case at random."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def randomisation_tests(
 ) -> list[PairTest]:
     """Return the two-sided tests of differences of two teams' metrics, under the same exchanges for all.
 
-    differences: of each pair, takes an array of shape (rows, cases), true where the teams' results for the
-    case are exchanged, and returns the differences of the metrics, shape (rows,), to the digits in which they
-    are to be compared. units: shape (cases,), the cluster of every case; a cluster is exchanged as a whole.
-    seed: of PCG64. With few units all exchanges are made, see `exchanges`, and p is exact. Without a standard
-    error of a difference, that of the exchanged differences about zero stands for it.
+    differences: a function for each pair, from exchanges, shape (rows, cases), true where the teams' results
+    are exchanged, to the differences of the metrics, shape (rows,), rounded for comparison. units: shape
+    (cases,), the cluster of every case; a cluster is exchanged as a whole. seed: of PCG64. With few units all
+    exchanges are made, see `exchanges`, and p is exact. A missing standard error is replaced by the spread of
+    the exchanged differences about zero.
     Source: Fisher 1935, The Design of Experiments.
     """
     chosen = exchanges(units, seed, permutations)

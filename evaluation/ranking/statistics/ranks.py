@@ -49,7 +49,7 @@ def _signed_rank(differences: FloatArray) -> list[PairTest]:
     plain = np.nan_to_num(differences)
     informative = plain != 0
     left = informative.sum(axis=1)
-    # What is left out comes first in the order of sizes, with ranks that are then taken off again.
+    # Values that are left out come first in the order of sizes; their ranks are subtracted again.
     ranks = mid_ranks(np.where(informative, np.abs(plain), -1.0))
     ranks = np.where(informative, ranks - (differences.shape[1] - left)[:, np.newaxis], 0.0)
     positive = np.where(plain > 0, ranks, 0.0).sum(axis=1)
@@ -110,7 +110,7 @@ def _tails(twice_ranks: tuple[int, ...]) -> tuple[FloatArray, FloatArray]:
 
 @dataclass(frozen=True, slots=True)
 class RankSum:
-    """A rank-sum test: p, and the direction of the ranks: 1 where those of the first sample are higher."""
+    """A rank-sum test: p, and the direction of the ranks: 1 where the first sample's are higher."""
 
     p_value: float | None
     direction: int = 0
@@ -155,7 +155,7 @@ def kendall_tau_b(ranking: ArrayLike, others: ArrayLike) -> FloatArray:
 
 
 def _concordance(ordered: NDArray[Any], columns: NDArray[Any]) -> FloatArray:
-    """Return the number of concordant less that of discordant pairs, shape (rows,).
+    """Return the number of concordant minus the number of discordant pairs, shape (rows,).
 
     ordered: shape (teams,), ascending. columns: shape (teams, rows), signed, in the same order of teams.
     """

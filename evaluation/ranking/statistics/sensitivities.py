@@ -1,4 +1,4 @@
-"""Sensitivities at a specificity of two teams whose results are exchanged in many ways."""
+"""Sensitivities of two teams at a specificity, with their results exchanged in many ways."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class ExchangedSensitivities:
     """The scores of several teams by class, ready for exchanges between any two of them.
 
     scores: shape (teams, cases), comparable between teams; −inf for a missing positive, +inf for a missing
-    negative. positive: shape (cases,). target: the least specificity. The sensitivity is that of
+    negative. positive: shape (cases,). target: the least specificity. The sensitivity is defined as in
     `evaluation.metrics.roc.sensitivity_at_specificity`, with every case once: a positive is detected where at
     least ⌈target · negatives⌉ negatives score less. Raises ValueError where a class has no case.
     """
@@ -28,7 +28,7 @@ class ExchangedSensitivities:
         self._positives, self._negatives = np.flatnonzero(is_positive), np.flatnonzero(~is_positive)
         if not (self._positives.size and self._negatives.size):
             raise ValueError("expected positives and negatives")
-        # Whole numbers in the order of the scores of all teams: half as much to read, and exchanged by bits.
+        # Ranks over the scores of all teams: half as much to read, and exchanged by bits.
         distinct = np.unique(given)
         ranks = np.searchsorted(distinct, given).astype(np.int32)
         ranks[np.isneginf(given) & is_positive] = _NEVER
@@ -38,7 +38,7 @@ class ExchangedSensitivities:
     def between(
         self, first: int, second: int
     ) -> Callable[[NDArray[np.bool_]], tuple[FloatArray, FloatArray]]:
-        """Return a function of the exchanges between two teams, by their positions.
+        """Return the function of exchanges between two teams, given by their positions.
 
         It takes an array of shape (rows, cases), true where the teams' scores are exchanged, and returns
         both sensitivities after the exchange, each of shape (rows,).
@@ -58,7 +58,7 @@ class ExchangedSensitivities:
         return sensitivities
 
     def _thresholds(self, negatives: Ranks) -> Ranks:
-        """Return by row what a positive must exceed to be detected, shape (rows, 1)."""
+        """Return each row's threshold, which a detected positive exceeds, shape (rows, 1)."""
         if self._below == 0:
             return np.full((len(negatives), 1), _NEVER, dtype=np.int32)
         last = self._below - 1

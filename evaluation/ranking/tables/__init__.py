@@ -1,1 +1,1 @@
-"""Results of any origin in one table, and what an organiser says of it."""
+"""Results of any origin in one table, with the organiser's definition of it."""

@@ -1,4 +1,4 @@
-"""What an organiser says of a table of results: directions and weights of metrics, and how they are ranked.
+"""The organiser's definition of a table of results: directions and weights of metrics, and ranking.
 
 title = "ADAM, disc segmentation"
 
@@ -29,8 +29,7 @@ from evaluation.ranking.results import RankingError
 class MetricDefinition(BaseModel):
     """One metric of a table.
 
-    ``weight`` is that of its rank. ``worst`` replaces the missing values of a team; without it they are
-    faults.
+    ``weight``: of its rank. ``worst`` replaces a team's missing values; without it they are faults.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -77,7 +77,7 @@ def _read(path: Path, definition: TableDefinition, problems: list[str]) -> panda
 
 
 def _check_numbers(path: Path, table: pandas.DataFrame, name: str, problems: list[str]) -> None:
-    """Report what is not a finite number in a column, and turn the column into numbers."""
+    """Report cells of a column that are not finite numbers, and turn the column into numbers."""
     given, numbers = table[name], pandas.to_numeric(table[name], errors="coerce")
     wrong = table.index[given.notna() & ~np.isfinite(numbers.to_numpy(dtype=np.float64))]
     report_rows(problems, path, wrong, f"{name}: expected a finite number, found {{!r}}", given)

@@ -1,4 +1,4 @@
-"""Results of any origin, from one table: a value for each team, case and metric, or aggregated values alone.
+"""Results of any origin from one table, with values by case or aggregated values.
 
 Long: team, case, metric, value (without ``metric``, the only metric is called "value").
 Wide: team, case and one column for each metric. Without ``case``, values are aggregated.
@@ -92,7 +92,7 @@ def read_results_table(path: Path, definition: TableDefinition) -> PhaseResults:
 def _variants(
     path: Path, long: pandas.DataFrame, teams: Sequence[str], problems: list[str]
 ) -> dict[str, str]:
-    """Return the team of every variant; what is wrong is added to problems."""
+    """Return the original team of every variant; faults are added to problems."""
     if VARIANT_OF not in long:
         return {}
     given = {team: sorted(set(bases) - {""}) for team, bases in long.groupby(TEAM)[VARIANT_OF]}
@@ -148,7 +148,7 @@ def _task(name: str, metrics: Mapping[str, MetricValues], one_of_several: bool) 
 
 
 def _cases_of(metrics: Mapping[str, MetricValues]) -> NDArray[np.intp]:
-    """Return the positions of the cases of which any team has a value."""
+    """Return the positions of the cases for which any team has a value."""
     return np.flatnonzero(
         np.logical_or.reduce([~np.isnan(entry.values).all(axis=0) for entry in metrics.values()])
     )

@@ -35,7 +35,7 @@ def values_by_task(
     definition: TableDefinition,
     problems: list[str],
 ) -> dict[str, dict[str, MetricValues]]:
-    """Return the values by task and metric, in the order of the table; what is wrong is added to problems.
+    """Return the values by task and metric, in the order of the table; faults are added to problems.
 
     teams, cases: the order of the arrays' axes. A team without any value of a task takes no part in it. Any
     other missing value takes the metric's worst one; a case without the value of any team is undefined.
@@ -78,7 +78,7 @@ def _filled(
     cases: Sequence[str],
     problems: list[str],
 ) -> MetricValues:
-    """Return values of which those that are missing take the worst one."""
+    """Return the values with missing ones replaced by the worst one."""
     takes_part = np.logical_or.reduce([~np.isnan(other.values).all(axis=1) for other in metrics.values()])
     defined = ~np.isnan(entry.values).all(axis=0)
     missing = np.isnan(entry.values) & defined & takes_part[:, np.newaxis]

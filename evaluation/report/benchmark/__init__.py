@@ -1,1 +1,1 @@
-"""The page of a cyst benchmark: what `fuse cysts` measured, as figures and tables."""
+"""The page of a cyst benchmark: the results of `fuse cysts` as figures and tables."""

@@ -14,7 +14,7 @@ _METHODS = {"alone": (GREY, "circle"), "average": (ORANGE, "diamond"), "weighted
 
 
 def agreement_charts(tables: BenchmarkTables) -> Iterator[Chart]:
-    """Yield the figures for which there are rows."""
+    """Yield the figures that have rows."""
     for measure in ("accuracy", "reproducibility"):
         rows = [row for row in tables["accuracy"] if row["measure"] == measure]
         if rows:

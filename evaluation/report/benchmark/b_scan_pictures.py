@@ -47,7 +47,7 @@ class ShownBScan:
 
 
 def run_gallery(b_scans: Sequence[ShownBScan]) -> Gallery:
-    """Return B-scans as every annotator marked them in each run, the supervisor first (Fig. 8)."""
+    """Return B-scans with every annotator's marks in each run, the supervisor first (Fig. 8)."""
     pictures = []
     for shown in b_scans:
         levels = shown.b_scan.levels
@@ -64,7 +64,7 @@ def run_gallery(b_scans: Sequence[ShownBScan]) -> Gallery:
 def b_scan_gallery(b_scans: Sequence[ShownBScan], work: Path) -> Gallery:
     """Return B-scans with the means of both runs and with all combinations (Figs. 9 to 12).
 
-    ``work``: the tables of `fuse cysts`, up to those of the accuracy. Raises `PhaseError`.
+    ``work``: the tables of `fuse cysts`, up to the accuracy. Raises `PhaseError`.
     """
     accuracies = read_accuracy(work)
     pictures = []
@@ -89,7 +89,7 @@ def b_scan_gallery(b_scans: Sequence[ShownBScan], work: Path) -> Gallery:
 
 
 def chosen_b_scans(folder: Path, work: Path) -> list[ShownBScan]:
-    """Return the B-scan of every vendor in which annotators missed most cysts, the first of equal ones."""
+    """Return each vendor's B-scan with the most missed cysts, the first of equal ones."""
     best: dict[str, ShownBScan] = {}
     for shown in _every_b_scan(folder, work):
         if shown.vendor not in best or shown.missed > best[shown.vendor].missed:
@@ -110,14 +110,14 @@ def _every_b_scan(folder: Path, work: Path) -> Iterator[ShownBScan]:
 
 
 def _panel(shown: ShownBScan, values: NDArray[np.float64]) -> Colours:
-    """Return what is around the marks of a B-scan, with values in the box of the marks."""
+    """Return the surroundings of the marks of a B-scan, with values in the box of the marks."""
     confidence = np.zeros(shown.b_scan.image.shape)
     confidence[shown.values.box.slices] = values
     return _painted(shown, confidence)
 
 
 def _painted(shown: ShownBScan, confidence: NDArray[np.float64]) -> Colours:
-    """Return what is around the marks of a B-scan, with confidences of the whole of it."""
+    """Return the surroundings of the marks of a B-scan, with confidences everywhere."""
     image = shown.b_scan.image
     window = around(shown.values.box, image.shape)
     return painted(image[window], confidence[window], shown.b_scan.intensities.highest)
@@ -138,7 +138,7 @@ def _legend() -> tuple[tuple[str, str], ...]:
 
 
 def _interval(work: Path) -> Interval:
-    """Return the interval under which the accuracies were measured."""
+    """Return the interval behind the accuracies."""
     path = work / "report.json"
     try:
         found = json.loads(path.read_text(encoding="utf-8"))["accuracy"]["interval"]

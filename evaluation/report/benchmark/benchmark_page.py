@@ -1,4 +1,4 @@
-"""The page of a cyst benchmark: which sections it has."""
+"""The sections of the page of a cyst benchmark."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Pictures:
 
 
 def benchmark_page(tables: BenchmarkTables, pictures: Pictures | None = None) -> Page:
-    """Return the page of the tables that are there, with ``pictures`` of those that were asked for."""
+    """Return the page of the existing tables, with the requested ``pictures``."""
     pictures = pictures or Pictures()
     charts = {
         "distinction": tuple(distinction_charts(tables)),

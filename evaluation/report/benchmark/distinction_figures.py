@@ -30,7 +30,7 @@ def confidences() -> dict[str, Any]:
 
 
 def distinction_charts(tables: BenchmarkTables) -> Iterator[Chart]:
-    """Yield the figures for which there are rows."""
+    """Yield the figures that have rows."""
     yield from _two_cysts(tables)
     if tables["distributions"]:
         yield _distributions(tables["distributions"])
@@ -45,7 +45,7 @@ def distinction_charts(tables: BenchmarkTables) -> Iterator[Chart]:
 
 
 def _two_cysts(tables: BenchmarkTables) -> Iterator[Chart]:
-    """Yield the histograms of the supervisor's most and least distinct cyst of at least the median size."""
+    """Yield histograms of the supervisor's most and least distinct cysts of at least median size."""
     cysts = [
         row
         for row in tables["distinctions"]
@@ -142,7 +142,7 @@ def _distributions(rows: Sequence[Record]) -> Chart:
                 "tooltip": tooltip("annotator", "confidence", numbers=("from", "to", "cysts")),
             },
             "resolve": {"scale": {"y": "independent"}},
-            # The width is that of one panel; a figure of panels cannot fit itself to the page.
+            # The width of one panel: a figure of panels cannot fit itself to the page.
             "autosize": "pad",
             "width": 110,
             "height": 60,

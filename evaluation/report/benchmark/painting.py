@@ -14,7 +14,7 @@ from evaluation.charts.theme import SKY, VERMILION, YELLOW
 from evaluation.metrics.crop import Box
 
 RAMP = ((0.0, SKY), (0.5, YELLOW), (1.0, VERMILION))
-"""Colours of confidences; between them they are mixed."""
+"""Colours of confidences, interpolated between them."""
 
 _COVER = 0.6
 _MARGIN = 12
@@ -25,7 +25,7 @@ Colours = NDArray[np.uint8]
 
 
 def around(box: Box, shape: Sequence[int]) -> tuple[slice, ...]:
-    """Return a box with some pixels about it, as slices of an image of that shape."""
+    """Return a box with a margin, as slices of an image of the given shape."""
     return tuple(
         slice(max(0, part.start - _MARGIN), min(size, part.stop + _MARGIN))
         for part, size in zip(box.slices, shape, strict=True)
@@ -33,7 +33,7 @@ def around(box: Box, shape: Sequence[int]) -> tuple[slice, ...]:
 
 
 def painted(image: NDArray[np.generic], confidence: NDArray[np.float64], brightest: float) -> Colours:
-    """Return a B-scan (y, x) in grey, where confidences above 0 cover it, as colours (y, x, 3).
+    """Return a grey B-scan (y, x) painted with confidences above 0, as colours (y, x, 3).
 
     ``brightest``: the intensity that is white.
     """
@@ -48,7 +48,7 @@ def painted(image: NDArray[np.generic], confidence: NDArray[np.float64], brighte
 
 
 def in_rows(panels: Sequence[tuple[str, Colours]], columns: int) -> Image.Image:
-    """Return panels of one size with their titles, in rows of so many; pixels are square, as in a viewer."""
+    """Return panels of one size with titles, in rows of a given length; pixels are square, as in a viewer."""
     rows = -(-len(panels) // columns)
     height, width = panels[0][1].shape[:2]
     size = (_WIDTH, max(1, round(_WIDTH * height / width)))

@@ -1,4 +1,4 @@
-"""B-scans of the built benchmark: the annotators of a part and what they were combined to (Fig. 13)."""
+"""B-scans of the built benchmark: the annotators of a part and their combination (Fig. 13)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CONFIDENCE = "confidence"
 
 
 def part_gallery(folder: Path, work: Path, phase: Path) -> Gallery:
-    """Return a B-scan of the first volume of every vendor, that with most combined marks.
+    """Return the B-scan with most combined marks of the first volume of every vendor.
 
     ``folder``: the input of `fuse cysts`; ``work``: its tables; ``phase``: the folder that it built. Raises
     `PhaseError`.
@@ -71,5 +71,5 @@ def _of(scans: dict[str, Scan], volume: str, folder: Path) -> Scan:
 
 
 def _most_marked(scan: Scan) -> int:
-    """Return the number of the B-scan with most marked pixels, counted from 1, the first of equal ones."""
+    """Return the number, from 1, of the B-scan with most marked pixels, the first of equal ones."""
     return 1 + int(np.argmax([np.count_nonzero(plane) for plane in scan.planes()]))

@@ -29,7 +29,7 @@ class BenchmarkTables:
 
 
 def read_tables(folder: Path) -> BenchmarkTables:
-    """Return the tables of a folder that `fuse cysts --report` wrote. Raises `PhaseError` where none is."""
+    """Return the tables in a folder by `fuse cysts --report`. Raises `PhaseError` without any."""
     rows = {name: _rows(folder / f"{name}.csv") for name in TABLES}
     if not any(rows.values()):
         raise PhaseError(f"{folder}: expected the tables of fuse cysts, found none")

@@ -11,7 +11,7 @@ from evaluation.report.page import Column, Figure, Section, Table
 
 
 def across_section(across: AcrossRankings | None, what: str, role: str | None = None) -> Section | None:
-    """Return the section of what several rankings have in common; ``what`` says of what: tasks or phases."""
+    """Return the section that compares rankings; ``what`` names their subject: tasks or phases."""
     if across is None:
         return None
     names = [words_of(name) for name in across.rankings]

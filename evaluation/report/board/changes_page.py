@@ -1,4 +1,4 @@
-"""The page of what has changed since earlier results: places, values by team, cases that moved."""
+"""The page of changes since earlier results: places, values by team, cases that moved."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def _values(phase: Changes, marks: TeamMarks, prefix: str) -> Iterator[Block]:
 
 
 def _cases(phase: Changes, prefix: str) -> Iterator[Block]:
-    """Yield the cases that moved, those of most submissions first; `changes.json` has their values."""
+    """Yield the cases that moved, by descending number of submissions; `changes.json` has their values."""
     found: dict[tuple[str, str], list[tuple[str, tuple[str, ...]]]] = {}
     for one in phase.submissions:
         for task, cases in one.cases.items():
@@ -152,7 +152,7 @@ def _up_to(found: Sequence[object] | dict[str, Change]) -> str:
 
 
 def _distance(change: Change) -> float:
-    """Return how far a value has moved; one that came or went is farthest."""
+    """Return how far a value has moved; added and removed values are farthest."""
     if change.before is None or change.now is None:
         return float("inf")
     return float(abs(change.now - change.before))

@@ -1,4 +1,4 @@
-"""The file `changes.json` that `evaluate --each --since` wrote, as the type that it was written from."""
+"""Reading of `changes.json`, which `evaluate --each --since` writes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evaluation.rescoring.changes import FILE_NAME, Changes
 
 
 def read_changes(location: Path) -> tuple[Changes, ...]:
-    """Return the changes of all phases in a file, or in the file of a folder of results.
+    """Return the changes of all phases from a file or a folder of results.
 
     Raises `PhaseError` where it is missing or not of this package.
     """

@@ -16,7 +16,7 @@ from evaluation.report.page import Block, Column, Figure, Section, Table
 from evaluation.report.papers import followed
 
 _STEPS = 150
-"""Positions along each axis that a curve among many others is thinned to."""
+"""Positions along each axis of a curve that is drawn among many others."""
 
 
 def curves_section(phase: ReportedPhase) -> Section | None:

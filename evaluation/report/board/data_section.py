@@ -20,8 +20,8 @@ from evaluation.report.papers import followed
 def data_section(description: Description) -> Section:
     """Return the section: a figure of each quantity by its groups, then all tables.
 
-    A quantity is shown by the first grouping, and by each other one in which its groups differ significantly;
-    without any grouping it is shown for all cases.
+    A quantity is shown by the first grouping, by each other one with significant differences, and without any
+    grouping for all cases.
     """
     blocks: list[Block] = [Figure(chart) for chart in _charts(description)]
     blocks += [_table(table) for table in tables_of(description)]

@@ -1,4 +1,4 @@
-"""The page of a leaderboard: which sections it has."""
+"""The sections of the page of a leaderboard."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BANNER = "Holds figures of single cases, which reveal labels: for the organisers
 
 
 def reported_phases(board: Leaderboard, parts: Sequence[OrganiserPart]) -> list[ReportedPhase]:
-    """Return the phases of a leaderboard with what the organiser has of each, in their order."""
+    """Return the phases of a leaderboard with the organiser's files of each, in their order."""
     marks = marks_of(team.team for phase in board.phases for team in phase.teams)
     return [ReportedPhase(phase, part, marks) for phase, part in zip(board.phases, parts, strict=True)]
 
@@ -39,8 +39,8 @@ def leaderboard_page(
 ) -> Page:
     """Return the report of a leaderboard.
 
-    ``parts`` is what the organiser has of each phase, in their order; ``data`` a section on their data;
-    ``pictures`` what was read of submissions, by the digest of their phase.
+    ``parts``: the organiser's results of each phase, in their order; ``data``: a section on their data;
+    ``pictures``: drawn from submissions, by the digest of their phase.
     """
     phases = reported_phases(board, parts)
     marks = phases[0].marks if phases else {}
@@ -89,7 +89,7 @@ def _latex(sections: Iterable[Section]) -> Iterator[Section]:
 
 
 def _with_unique_names(sections: Iterable[Section]) -> Iterator[Section]:
-    """Yield sections in which no two figures, tables or sections have one name; later ones get a number."""
+    """Yield sections with unique names of figures, tables and sections; repeated names get a number."""
     sections_used, figures_used, tables_used = Counter[str](), Counter[str](), Counter[str]()
 
     def renamed(block: Block) -> Block:

@@ -1,4 +1,4 @@
-"""The methods paragraph: what was computed, in sentences that a paper can use, with citations."""
+"""The methods paragraph: the analysis in sentences that a paper can use, with citations."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TESTS = {"DeLong": "DeLong 1988"}
 
 
 def methods_paragraphs(phase: ReportedPhase) -> tuple[str, ...]:
-    """Return the paragraphs on one phase: ranking, uncertainty, tests, robustness, and what they cite."""
+    """Return the paragraphs on one phase: ranking, uncertainty, tests, robustness, references."""
     written = [
         " ".join(sentences)
         for part in (_ranking(phase), _uncertainty(phase), _tests(phase), _robustness(phase))

@@ -1,4 +1,4 @@
-"""The section of pictures: the hardest cases, as the reference has them and as the best teams do."""
+"""The section of pictures: the hardest cases in the reference and by the best teams."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _EXTENSIONS = ("", ".zip", ".csv")
 
 @dataclass(frozen=True)
 class Shown:
-    """What was read of the reference or of a team: pictures by case and task."""
+    """Pictures of the reference or of a team's submission, by case and task."""
 
     name: str
     pictures: Mapping[str, Mapping[str, CaseImage]]
@@ -45,8 +45,8 @@ class PhasePictures:
 def hardest_cases(reported: ReportedPhase, tasks: Sequence[Task]) -> dict[str, tuple[str, ...]]:
     """Return the cases with the worst mean over the teams of each task, at most three of four tasks.
 
-    By the first metric with a value for each case, of those that decide if there is one; a task without any
-    is left out.
+    By the first metric with a value for each case, preferably one in the ranking; a task without any is left
+    out.
     """
     found: dict[str, tuple[str, ...]] = {}
     for task in tasks:
@@ -65,8 +65,8 @@ def hardest_cases(reported: ReportedPhase, tasks: Sequence[Task]) -> dict[str, t
 def submissions_of(reported: ReportedPhase, folder: Path) -> dict[str, Path]:
     """Return the submissions of the best teams by team, the best one first.
 
-    A submission is a folder, a zip archive or a csv file with the name of the team; of a team with several,
-    it lies in a folder of the team's name, under its own. Raises `PhaseError` where a file is missing.
+    A submission is a folder, a zip archive or a csv file with the name of the team; several submissions of a
+    team lie in a folder with its name. Raises `PhaseError` where a file is missing.
     """
     found, missing = {}, []
     for team, _ in reported.in_order_of(reported.boards[0])[:MOST_TEAMS]:
@@ -82,7 +82,7 @@ def submissions_of(reported: ReportedPhase, folder: Path) -> dict[str, Path]:
 
 
 def phase_of(reported: Sequence[ReportedPhase], phases: Sequence[Phase]) -> tuple[ReportedPhase, Phase]:
-    """Return the first phase of a leaderboard that is among sealed phases. Raises `PhaseError`."""
+    """Return the first phase of a leaderboard that is among the sealed phases. Raises `PhaseError`."""
     for one in reported:
         for phase in phases:
             if phase.manifest.digest == one.board.manifest:

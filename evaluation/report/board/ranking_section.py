@@ -1,4 +1,4 @@
-"""The sections of the final ranking and of each phase's: places with intervals, and tiers."""
+"""The sections of the final ranking and of each phase: places with intervals, and tiers."""
 
 from __future__ import annotations
 

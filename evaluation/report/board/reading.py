@@ -1,4 +1,4 @@
-"""The files that `rank --output` wrote, as the types that it wrote them from."""
+"""Reading of the files that `rank --output` writes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ORGANISER_FORMAT = "leaderboard-organiser/1"
 
 
 def read_leaderboard(folder: Path) -> tuple[Leaderboard, tuple[OrganiserPart, ...]]:
-    """Return a leaderboard and what the organiser has of each of its phases, in their order.
+    """Return a leaderboard and the organiser's files of each of its phases, in their order.
 
     The organiser's files may be missing. Raises `PhaseError` where `leaderboard.json` is missing, and for
     files that are not of this package.
@@ -36,7 +36,7 @@ def read_leaderboard(folder: Path) -> tuple[Leaderboard, tuple[OrganiserPart, ..
 
 
 def with_absent(content: Any, kind: Any) -> Any:
-    """Return a JSON value with null for the fields of a type that were left out since they had no value."""
+    """Return a JSON value with null for a type's fields that were left out when written."""
     origin, arguments = get_origin(kind), get_args(kind)
     if content is None:
         return None
@@ -76,7 +76,7 @@ def _organiser_part(folder: Path, suffix: str) -> OrganiserPart:
     content["difficulties"] = _rows(folder / f"difficulty{suffix}.csv")
     content["groups"] = _rows(folder / f"difficulty-groups{suffix}.csv")
     content["influences"] = [
-        # The names of winners are joined by spaces, which they may hold themselves.
+        # The names of winners are joined by spaces, but may contain spaces themselves.
         {**row, "winners": [row["winners"]] if row.get("winners") else []}
         for row in _rows(folder / f"influence{suffix}.csv")
     ]

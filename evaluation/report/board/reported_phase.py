@@ -1,4 +1,4 @@
-"""One phase of a leaderboard as the sections of its report need it."""
+"""One phase of a leaderboard, for the sections of its report."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ReportedPhase:
 
     @property
     def ranked_metrics(self) -> dict[str, MetricOfPhase]:
-        """The metrics that decide: those of the scheme, and those that its composites consist of."""
+        """The metrics of the scheme and of its composites."""
         return {
             name: metric
             for name, metric in self.board.metrics.items()

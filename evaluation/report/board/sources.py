@@ -18,5 +18,5 @@ CITATIONS = {
 
 
 def wiesenfarth(figure: str) -> str:
-    """Return what a figure follows: a kind of figure of challengeR."""
+    """Return the published model of a figure: a kind of figure of challengeR."""
     return f"the {figure} of {WIESENFARTH}"

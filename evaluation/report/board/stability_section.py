@@ -120,7 +120,7 @@ def _table(phase: ReportedPhase) -> Table:
 
 
 def _change(phase: ReportedPhase, variation: Variation) -> str:
-    """Return what differs, with the titles of metrics in place of their names."""
+    """Return the description of a change, with the titles of metrics in place of their names."""
     text = variation.change
     for name in sorted(phase.board.metrics, key=len, reverse=True):
         text = text.replace(name, phase.title_of(name))

@@ -1,4 +1,4 @@
-"""The section of subgroups of cases: their means by team with tests, and how hard they are."""
+"""The section of subgroups of cases: means by team with tests, and difficulty."""
 
 from __future__ import annotations
 

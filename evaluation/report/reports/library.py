@@ -1,6 +1,6 @@
 """The reports as a library: pages of a submission and of a leaderboard, from any program.
 
-Nothing is printed; what reads submissions runs in a process of its own.
+Nothing is printed; submissions are read in a separate process.
 """
 
 from __future__ import annotations
@@ -70,19 +70,19 @@ def report_submission(
     submission
         As for `evaluate`. None makes a report of ``results`` without pictures and sizes.
     results
-        What `evaluate` returned, or a folder with `metrics.json` and `cases.json`. By default the submission
+        The results of `evaluate`, or a folder with `metrics.json` and `cases.json`. By default the submission
         is scored.
     images
         A folder of original images with the names of the cases, to be drawn below the pictures.
     public
-        Leave out labels, what tells of them, and every single case.
+        Leave out labels, everything that reveals them, and every single case.
     workers
         Number of worker processes, by default one per processor; 0 for none.
 
     Raises
     ------
     SubmissionRejected
-        With every fault of a submission that is not scored.
+        For a submission that is not scored, with all its faults.
     PhaseError
         Without submission and results, for a phase that cannot be used, and for results of another phase.
 

@@ -1,6 +1,6 @@
-"""Reports from results and files: what the command and the library have in common.
+"""Reports from results and files, for the command and the library.
 
-What reads submissions runs in a process of its own.
+Submissions are read in a separate process.
 """
 
 from __future__ import annotations
@@ -61,9 +61,8 @@ def board_page(
 ) -> Page:
     """Return the report of a leaderboard, with a section on the data of ``phases``, if there are any.
 
-    ``submissions``: the folder of the teams' submissions, and ``images`` that of the original images, for
-    pictures of the hardest cases of the first phase of the leaderboard that is among ``phases``. Raises
-    `PhaseError`.
+    ``submissions``: the folder of the teams' submissions, ``images``: of the original images, for pictures of
+    the hardest cases of the first phase of the leaderboard that is among ``phases``. Raises `PhaseError`.
     """
     data = data_section(describe(list(phases))) if phases else None
     pictures: Mapping[str, PhasePictures] = {}

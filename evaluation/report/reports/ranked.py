@@ -18,7 +18,7 @@ _RESULTS = ("*/metrics.json", "*/*/metrics.json")
 
 
 def leaderboard_in(folder: Path) -> tuple[Leaderboard, tuple[OrganiserPart, ...]]:
-    """Return the leaderboard in a folder; results of teams alone are ranked as `rank` does it by default.
+    """Return the leaderboard in a folder; if it has only results, they are ranked with `rank`'s defaults.
 
     Raises `PhaseError` where there is neither.
     """

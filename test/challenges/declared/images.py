@@ -24,7 +24,7 @@ def geometry_of_values(values: NDArray) -> Geometry:
 
 
 def volume_phase(folder: Path, tables: str, references: Images, *, keys: str = "", name: str = "map") -> Path:
-    """Write and seal a phase whose field of that name has these references (z, y, x)."""
+    """Write and seal a phase with references (z, y, x) for a field."""
     columns: dict[str, list[str]] = {"name": list(references)}
     for values in references.values():
         for column, cell in geometry_columns(geometry_of_values(values), DEPTH).items():

@@ -17,7 +17,7 @@ DIGITS = "resamples = 200\nvalue_digits = 6\n"
 
 
 def sealed(folder: Path, tables: str, cases: Columns, keys: str = "", submission: str = "archive") -> Path:
-    """Write and seal a phase whose figures have many digits, and return its folder."""
+    """Write and seal a phase with figures of many digits, and return its folder."""
     phase = declared_phase(folder, tables, cases, submission=submission, keys=DIGITS + keys)
     evaluation.seal(phase)
     return phase

@@ -1,7 +1,7 @@
 """Cases that change the state of the process that reads or scores them, and cases that look at it.
 
-What "tamper" changes is what a file could change that has taken over its decoder. The figures of a case are
-fingerprints of the processes that read and scored it.
+A "tamper" case changes everything that a file could change after taking over its decoder. The figures of a
+case are fingerprints of the processes that read and scored it.
 """
 
 import builtins

@@ -21,7 +21,7 @@ class UnpicklableError(Exception):
 
 
 class OneWay:
-    """What can be pickled and not be had back."""
+    """An object that can be pickled but not unpickled."""
 
     def __reduce__(self):
         return _refuse, ()

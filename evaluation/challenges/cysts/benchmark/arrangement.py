@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from evaluation.challenges.cysts.benchmark.assignment import Pair
 
 MOST_TRIED = 200_000
-"""Arrangements, complete or begun, after which the best one so far is taken."""
+"""The number of arrangements, complete or begun, after which the search takes the best one so far."""
 
 
 def arrange(pairs: Sequence[Pair], b_scans: Sequence[int]) -> tuple[Pair, ...]:

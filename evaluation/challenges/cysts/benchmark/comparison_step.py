@@ -44,7 +44,7 @@ _Key = tuple[Members, str]
 
 @dataclass(frozen=True, slots=True)
 class CystCounts:
-    """Cysts of the supervisor, those of them that somebody touched, and components that touch none."""
+    """The numbers of the supervisor's cysts, of touched ones, and of components that touch none."""
 
     cysts: int = 0
     found: int = 0
@@ -143,7 +143,7 @@ def _scored(
 
 
 def marked_by(b_scan: ValuedBScan, members: Members) -> NDArray[np.bool_]:
-    """Return what somebody of these marked in any run."""
+    """Return the voxels that any of the members marked in any run."""
     levels = [b_scan.levels[name, run] > 0 for name in members for run in RUNS]
     return np.asarray(np.logical_or.reduce(levels))
 

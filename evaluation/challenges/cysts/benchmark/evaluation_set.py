@@ -28,7 +28,7 @@ Levels = NDArray[np.uint8]
 
 @dataclass(frozen=True)
 class AnnotatedBScan:
-    """One B-scan (y, x) of the evaluation set, with what every annotator marked in every run."""
+    """One B-scan (y, x) of the evaluation set, with the marks of every annotator and run."""
 
     volume: str
     b_scan: int
@@ -70,8 +70,8 @@ def open_evaluation_set(
 ) -> EvaluationSet:
     """Open the evaluation set of a folder without reading volumes.
 
-    ``volumes``: those of the benchmark. Each must have exactly ``b_scans_each`` B-scans (five in section 2.3
-    of the paper); 0 allows any number, also none. Raises `PhaseError` with every fault.
+    ``volumes``: the volumes of the benchmark. Each must have exactly ``b_scans_each`` B-scans (five in
+    section 2.3 of the paper); 0 allows any number, also none. Raises `PhaseError` with every fault.
     """
     b_scans: dict[str, list[int]] = defaultdict(list)
     with organiser_table(folder / _FILE, ("volume", "b_scan"), holds="B-scan") as table:

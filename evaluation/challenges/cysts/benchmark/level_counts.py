@@ -15,7 +15,7 @@ from evaluation.challenges.cysts.benchmark.distinction import CONFIDENCES
 
 @dataclass
 class Voxels:
-    """Numbers of voxels by level, shape (6,), without those of level 0."""
+    """Numbers of voxels by level, shape (6,); level 0 is not counted."""
 
     counts: NDArray[np.int64] = field(default_factory=lambda: np.zeros(CONFIDENCES[-1] + 1, dtype=np.int64))
 
@@ -30,7 +30,7 @@ class Voxels:
 
 @dataclass
 class LevelCounts:
-    """The voxels of the combined level, and those of every annotator."""
+    """The voxel counts of the combined level and of every annotator."""
 
     combined: Voxels = field(default_factory=Voxels)
     annotators: dict[str, Voxels] = field(default_factory=lambda: defaultdict(Voxels))

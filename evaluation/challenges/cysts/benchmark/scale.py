@@ -40,7 +40,7 @@ class Scale:
         cysts: Sequence[AnnotatedCyst],
         cyst_distinctions: Sequence[float],
     ) -> NDArray[np.float64]:
-        """Return the value of every voxel of a B-scan (y, x), 0 where nothing is marked.
+        """Return the value of every voxel of a B-scan (y, x), 0 for unmarked voxels.
 
         A cyst whose distinction is undefined (NaN in ``cyst_distinctions``) has the value of its level.
         """

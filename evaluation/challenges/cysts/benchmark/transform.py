@@ -13,7 +13,7 @@ from evaluation.challenges.cysts.benchmark.distinction import CONFIDENCES
 from evaluation.core.fault import PhaseError
 
 LOWEST, HIGHEST = 0.01, 1.0
-"""The interval in which the value of a marked voxel lies."""
+"""The range of the value of a marked voxel."""
 
 _MIN_CYSTS = 2
 

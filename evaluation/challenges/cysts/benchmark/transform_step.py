@@ -52,7 +52,7 @@ def write_transforms(work: Path) -> dict[str, object]:
     for annotator in sorted(before):
         for c in CONFIDENCES:
             moments = moments_of(before[annotator][c])
-            # The others are mapped to the supervisor, whose own map is the identity.
+            # The others are mapped to the supervisor, who has the identity.
             map_to = Transform(1.0, 0.0) if annotator == SUPERVISOR else fit(moments, supervisor.moments[c])
             maps[annotator, c] = map_to
             figures = (moments.count, moments.mean, moments.variance, map_to.a, map_to.b)
@@ -79,7 +79,7 @@ def write_transforms(work: Path) -> dict[str, object]:
 
 
 def warnings_of(supervisor: Supervisor) -> list[str]:
-    """Return what an organiser should look at before the next step: tied and pooled confidences."""
+    """Return warnings to the organiser before the next step: tied and pooled confidences."""
     ties = [
         f"confidences {', '.join(map(str, group))} have one value, {supervisor.levels[group[0]]:.3g}: the "
         "supervisor's mean distinctions do not increase. The combined level tells them apart by the "

@@ -36,5 +36,5 @@ def read_strata(folder: Path) -> dict[str, Stratum]:
 
 
 def groups_of(stratum: Stratum) -> tuple[Group, ...]:
-    """Return the groups of a volume: all volumes, those of its vendor, those of its quality."""
+    """Return the groups of a volume: all volumes, its vendor, its quality."""
     return (EVERYTHING, ("vendor", stratum.vendor), (_QUALITY, stratum.quality))

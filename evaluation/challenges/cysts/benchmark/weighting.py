@@ -52,12 +52,11 @@ def mean_levels(annotators: Sequence[Marks]) -> Floats:
 def nearest_level(
     confidence: Floats, mean_level: Floats, marked: NDArray[np.bool_], levels: Mapping[int, float]
 ) -> NDArray[np.uint8]:
-    """Return the level whose value is nearest to a combined confidence, 0 where nobody marked the voxel.
+    """Return the level with the value nearest to a combined confidence, 0 for unmarked voxels.
 
-    ``levels`` is the supervisor's value by confidence. Several levels can have one value, because isotonic
-    regression ties what is out of order; of these, the one nearest to ``mean_level`` is returned (see
-    `mean_levels`), so that none of them is lost. The lower one of two equally near values or levels is
-    returned.
+    ``levels`` is the supervisor's value by confidence. Levels that isotonic regression has tied have one
+    value; the one nearest to ``mean_level`` is returned (see `mean_levels`), so that none of them is lost. Of
+    two equally near values or levels the lower one is returned.
     """
     numbers = np.array(CONFIDENCES)
     values = np.array([levels[c] for c in CONFIDENCES])

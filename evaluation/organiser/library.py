@@ -1,0 +1,149 @@
+"""The organiser's functions of the library: phases sealed and teams ranked, from any program.
+
+Nothing is printed and nothing of the caller's process is changed, as in `evaluation.library`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from os import fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evaluation.library import AnyPath, Progress, run_job
+from evaluation.phase.named import phase_folder
+from evaluation.platform import machine
+from evaluation.platform.result_file import render
+
+if TYPE_CHECKING:
+    import pandas
+
+    from evaluation.ranking.leaderboard_file import Leaderboard
+    from evaluation.ranking.rank_options import RankOptions
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """A leaderboard of teams."""
+
+    leaderboard: Leaderboard
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the content of `leaderboard.json` as plain values."""
+        content: dict[str, Any] = json.loads(render(dataclasses.asdict(self.leaderboard), organisers=True))
+        return content
+
+    def teams(self, role: str | None = None) -> pandas.DataFrame:
+        """Return a row per team, in the order of the leaderboard, as `leaderboard.csv` has them.
+
+        ``role`` is a phase of a ranking over several, by default the final ranking. Raises `KeyError`.
+        """
+        import pandas
+
+        from evaluation.ranking.leaderboard_writing import leaderboard_rows
+
+        return pandas.DataFrame(leaderboard_rows(self.leaderboard, role)).set_index("team")
+
+    def write(self, folder: str | Path) -> list[Path]:
+        """Write `leaderboard.json` and `leaderboard.csv` and return the paths. Raises `OSError`."""
+        from evaluation.ranking.leaderboard_writing import write_leaderboard
+
+        return write_leaderboard(self.leaderboard, Path(folder))
+
+
+@dataclass(frozen=True)
+class Seal:
+    """A phase that has been sealed: its folder, the digest of its manifest, and notices for its organiser."""
+
+    folder: str
+    digest: str
+    notices: tuple[str, ...]
+
+
+def seal(phase: AnyPath, *, progress: Progress | None = None) -> Seal:
+    """Validate a phase and write its manifest, without which nothing is scored against it.
+
+    Parameters
+    ----------
+    phase
+        A phase folder, or the name of one below `ground-truth/`.
+    progress
+        Called with the number of reference values read so far.
+
+    Raises
+    ------
+    PhaseError
+        With every fault of the phase.
+
+    """
+    found: Seal = run_job("evaluation.organiser.library:seal_phase", {"phase": fspath(phase)}, progress)
+    return found
+
+
+def rank(
+    results: AnyPath | Mapping[str, AnyPath],
+    *,
+    scheme: AnyPath = "challenge",
+    ground_truth: AnyPath | None = None,
+    options: RankOptions | None = None,
+) -> Ranking:
+    """Rank teams by their results.
+
+    Parameters
+    ----------
+    results
+        A folder with a sub-folder per team that holds `metrics.json` and `cases.json`, as `evaluate --each`
+        and ``Evaluation.write`` write them; for a ranking over several phases, one such folder per role.
+    scheme
+        "challenge" for the challenge's own, a method or scheme that `rank --scheme` knows by name, or a TOML
+        file.
+    ground_truth
+        The phase, whose score and columns the platform's schemes rank by, and beside which its challenge may
+        be programmed.
+    options
+        Which analyses are made, see `evaluation.ranking.rank_options.RankOptions`.
+
+    Returns
+    -------
+    Ranking
+        ``to_dict()`` is the content of `leaderboard.json`, ``teams()`` a frame with a row per team.
+
+    Raises
+    ------
+    PhaseError
+        With every reason why the results cannot be ranked.
+
+    """
+    from evaluation.phase import home
+    from evaluation.ranking.final import leaderboard_of
+    from evaluation.ranking.leaderboard import rank_phase
+    from evaluation.ranking.rank_options import RankOptions
+    from evaluation.ranking.results_folder import read_results
+    from evaluation.ranking.scheme_choice import scheme_named
+
+    folders = results if isinstance(results, Mapping) else {"": results}
+    folder = None if ground_truth is None else phase_folder(fspath(ground_truth))
+    if ground_truth is not None:
+        home.load_beside(Path(ground_truth))
+    read = {role: read_results(Path(path)) for role, path in folders.items()}
+    schemes = {role: scheme_named(fspath(scheme), found, folder) for role, found in read.items()}
+    ranked = {
+        role: rank_phase(found, schemes[role], options or RankOptions(), role or None)
+        for role, found in read.items()
+    }
+    return Ranking(leaderboard_of(ranked, schemes))
+
+
+def seal_phase(phase: str, progress: Progress) -> Seal:
+    """Validate and seal a phase in this process. Raises `PhaseError` with all faults."""
+    from evaluation.organiser.validate import validate_phase
+    from evaluation.phase.manifest import scan
+    from evaluation.phase.manifest import seal as write_seal
+
+    folder = phase_folder(phase)
+    scanned = scan(folder)
+    validation = validate_phase(folder, scanned, machine.worker_count(), progress)
+    return Seal(str(folder), write_seal(folder, scanned).digest, validation.notices)
