@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import subprocess
@@ -10,7 +11,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from zlib_ng import gzip_ng
 
 from evaluation.core.fault import PhaseError
 from evaluation.starter.image import build_image, export_image
@@ -54,10 +54,11 @@ def written(own_image: str, repository: Path, tmp_path_factory: pytest.TempPathF
 def members_of_layers(written: list[Path]) -> list[list[str]]:
     """Return the paths of the files of every layer of the image, also of those that a later layer hides."""
     found = []
-    with gzip_ng.open(written[-1]) as file, tarfile.open(fileobj=file) as outer:
+    saved = io.BytesIO(gzip.decompress(written[-1].read_bytes()))
+    with tarfile.open(fileobj=saved) as outer:
         for layer in json.load(outer.extractfile("manifest.json"))[0]["Layers"]:
             data = outer.extractfile(layer).read()
-            data = gzip_ng.decompress(data) if data[:2] == b"\x1f\x8b" else data
+            data = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
             with tarfile.open(fileobj=io.BytesIO(data)) as inner:
                 found.append([member.name for member in inner if member.isfile()])
     return found
