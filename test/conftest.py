@@ -22,9 +22,23 @@ settings.load_profile("evaluation")
 _OF_CONTAINERS = ("test/container/", "test/docs/")
 
 
+# Files that take long begin early: at the end, all processes have short ones to share.
+_LONG_FIRST = (
+    _OF_CONTAINERS,
+    "test/rescoring/",
+    ("test/hostile/", "test/cli/", "test/report/"),
+    ("test/organiser/", "test/annotators/", "test/ranking/", "test/challenges/"),
+)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the tests of containers first, which take longest."""
-    items.sort(key=lambda item: not item.nodeid.startswith(_OF_CONTAINERS))
+    """Put the files first that take long, those of containers before all others."""
+
+    def place(item: pytest.Item) -> int:
+        places = (number for number, paths in enumerate(_LONG_FIRST) if item.nodeid.startswith(paths))
+        return next(places, len(_LONG_FIRST))
+
+    items.sort(key=place)
 
 
 @pytest.hookimpl(optionalhook=True)  # of pytest-xdist

@@ -58,10 +58,13 @@ def images_of(page: Path) -> set[str]:
 
 
 def copy_of_the_repository(folder: Path) -> Path:
-    """Return a fresh clone, as it were: a `python` of its own is beside it, and `.venv` is there already."""
+    """Return a fresh clone, as it were: a `python` of its own is beside it, and `.venv` is there already.
+
+    The byte code comes along: without it the first command of each page compiles the package.
+    """
     copy = folder / "repository"
     for name in _COPIED:
-        ignored = shutil.ignore_patterns("__pycache__", "manifest.json")
+        ignored = shutil.ignore_patterns("manifest.json")
         shutil.copytree(REPOSITORY / name, copy / name, ignore=ignored)
     for path in (*REPOSITORY.glob("*.sh"), *REPOSITORY.glob("requirements*.txt")):
         shutil.copy(path, copy)
