@@ -23,7 +23,7 @@ from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Task
 from evaluation.core.fault import Faults, PhaseError
 from evaluation.core.form import CaseForm, Form
-from evaluation.core.outcome import CaseJob, CaseJobs, Outcome, Scored, organisers_problems
+from evaluation.core.outcome import CaseJob, Outcome, Scored, organisers_problems
 from evaluation.phase import home
 from evaluation.phase.phase import Phase
 from evaluation.phase.scores import Scores
@@ -114,7 +114,8 @@ def read_and_score(
     if read.faults:
         return Rejection(read.faults)
     chosen = sorted(read.unread + tuple(i for batch in read.batches for i in batch.positions.values()))
-    jobs = CaseJobs(phase.cases.forms, phase.rows, read.run_seconds, chosen)
+    run_seconds = read.run_seconds or (None,) * len(phase.rows)
+    jobs = [CaseJob(phase.cases.forms[i], phase.rows[i], "score", run_seconds[i]) for i in chosen]
     setup = scorer_setup(phase, read.tasks, workers)
     number = {position: number for number, position in enumerate(chosen)}
     batches = [

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal, overload
+from typing import Literal
 
 from evaluation.core.case_table import Row
 from evaluation.core.form import CaseForm, CaseRow
@@ -23,39 +23,6 @@ class CaseJob:
     reference: CaseRow
     mode: Literal["score", "worst", "validate"] = "score"
     run_seconds: float | None = None
-
-
-class CaseJobs(Sequence[CaseJob]):
-    """The jobs of chosen cases of a submission, each made when it is first used.
-
-    ``forms`` and ``rows`` cover all cases, and so does ``run_seconds`` unless it is empty.
-    """
-
-    def __init__(
-        self,
-        forms: Sequence[CaseForm],
-        rows: Sequence[CaseRow],
-        run_seconds: Sequence[float | None],
-        chosen: Sequence[int],
-    ) -> None:
-        self._forms, self._rows, self._run_seconds = forms, rows, run_seconds
-        self._chosen = chosen
-
-    @overload
-    def __getitem__(self, number: int) -> CaseJob: ...
-
-    @overload
-    def __getitem__(self, number: slice) -> CaseJobs: ...
-
-    def __getitem__(self, number: int | slice) -> CaseJob | CaseJobs:
-        if isinstance(number, slice):
-            return CaseJobs(self._forms, self._rows, self._run_seconds, self._chosen[number])
-        i = self._chosen[number]
-        seconds = self._run_seconds[i] if self._run_seconds else None
-        return CaseJob(self._forms[i], self._rows[i], "score", seconds)
-
-    def __len__(self) -> int:
-        return len(self._chosen)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from evaluation.core.cells import Cells, Texts, positions_of
 from evaluation.core.fault import PhaseError, ReadError
 from evaluation.io.tables import parse_number
 
 _DELIMITERS = (",", ";", "\t")
+_Texts = tuple[str, ...]
 
 
 class TableRow(NamedTuple):
@@ -96,9 +96,8 @@ def organiser_table(
     if missing:
         raise PhaseError(*faults)
     file = path.name
-    columns = positions_of(header)
     found = [
-        TableRow(file, line, Cells(columns, cells), faults)
+        TableRow(file, line, dict(zip(header, cells, strict=True)), faults)
         for line, cells in rows
         if len(cells) == len(header)
     ]
@@ -110,7 +109,7 @@ def organiser_table(
         raise PhaseError(*faults)
 
 
-def _read(path: Path, exported: bool) -> tuple[list[str], list[tuple[int, Texts]]]:
+def _read(path: Path, exported: bool) -> tuple[list[str], list[tuple[int, _Texts]]]:
     """Return the stripped cells of the first row, and of each further row that is not blank with its line."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:

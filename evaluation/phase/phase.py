@@ -113,7 +113,8 @@ def load_phase(folder: Path, manifest: Manifest | None = None, source: Source = 
 def load_phase_to_verify(folder: Path, source: Source = "folder") -> Phase:
     """Return the sealed phase in a folder, as `load_phase` does; `Phase.verify_seal` is left to the caller.
 
-    The tables have been compared with the seal, but not the names and sizes of the other files.
+    The tables have been compared with the seal, but not the names and sizes of the other files: to list
+    EDD2020's 10,000 files takes 0.045 s, 8 % of its evaluation, during which a reader lists the submission.
     """
     if not folder.is_dir():
         raise PhaseError(f"{folder}: is not a folder")

@@ -8,7 +8,6 @@ from typing import Any
 
 from evaluation.core.challenge import Task, Values, references_of
 from evaluation.core.fault import FormFault, PhaseError
-from evaluation.core.field import Field, every_case
 from evaluation.core.outcome import CaseJob, Died, OrganiserFault, Outcome, Scored
 from evaluation.phase.reference import OpenReference, ReferenceFiles, ReferenceValues
 from evaluation.phase.run_time import RUN_SECONDS
@@ -24,11 +23,6 @@ class CaseScorer:
     def __init__(self, reference: ReferenceFiles, tasks: Sequence[Task]) -> None:
         self._tasks = tasks
         self._reference = OpenReference(reference, references_of(tasks))
-        # Mostly every case has all fields of a task: they are told once, not for each case.
-        self._fields_of_all = [
-            None if any(field.cases is not every_case for field in task.fields) else _names(task.fields)
-            for task in tasks
-        ]
 
     def known_of(self, jobs: Sequence[CaseJob]) -> list[dict[str, Any]]:
         """Return the reference values of several cases that can be read together."""
@@ -80,7 +74,7 @@ class CaseScorer:
         """Return the rows of one case in every task; where a prediction is missing, the worst values."""
         rows = {}
         worst = []
-        for task, names in zip(self._tasks, self._fields_of_all, strict=True):
+        for task in self._tasks:
             if not task.fields:
                 if job.run_seconds is None:
                     worst.append(task.name)
@@ -88,8 +82,7 @@ class CaseScorer:
                 else:
                     rows[task.name] = task.score({RUN_SECONDS: job.run_seconds}, reference)
                 continue
-            if names is None:
-                names = _names(task.fields_for(job.case))
+            names = {field.name for field in task.fields_for(job.case)}
             if not names:
                 continue
             if names <= predictions.keys():
@@ -101,7 +94,3 @@ class CaseScorer:
                 row = {**row, **task.score(predictions, reference)}
             rows[task.name] = row
         return Scored(rows, tuple(worst))
-
-
-def _names(fields: Sequence[Field]) -> frozenset[str]:
-    return frozenset(field.name for field in fields)

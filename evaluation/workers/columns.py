@@ -1,4 +1,8 @@
-"""Many instances of a dataclass or named tuple as columns, which pickle several times faster."""
+"""Many instances of a dataclass or named tuple as columns, which pickle several times faster.
+
+Saves 13 % of the processor time of EDD2020's 10,000 text files (0.78 → 0.90 s without), and 11 % of JustRAIGS
+in stacks of 500 (1.27 → 1.43 s without, worker processes included).
+"""
 
 from __future__ import annotations
 

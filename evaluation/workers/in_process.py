@@ -27,7 +27,6 @@ class InThisProcess:
         self,
         numbers: Iterable[int],
         job: Callable[[int], object],
-        ahead: bool = False,
         meanwhile: Callable[[], None] | None = None,
     ) -> Iterator[tuple[int, memoryview]]:
         """Yield the number and the answer of every job, in order."""

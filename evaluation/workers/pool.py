@@ -22,7 +22,7 @@ from typing import Protocol
 from evaluation.core.fault import PhaseError
 from evaluation.core.outcome import Died
 from evaluation.workers.channel import MAX_ANSWER_BYTES, ChannelError, Message
-from evaluation.workers.processes import OUT_OF_TIME, WORKERS_AHEAD, Worker, cause_of_end, start_worker, stop
+from evaluation.workers.processes import OUT_OF_TIME, Worker, cause_of_end, start_worker, stop
 from evaluation.workers.worker import WorkerSetup
 
 _START_SECONDS = 30.0
@@ -67,14 +67,12 @@ class Jobs(Protocol):
         self,
         numbers: Iterable[int],
         job: Callable[[int], object],
-        ahead: bool = False,
         meanwhile: Callable[[], None] | None = None,
     ) -> Iterator[Answered]:
         """Yield the number and the answer of every job, as they come.
 
         Each number is taken, and ``job`` makes its job, once a worker is free and the caller has handled the
-        answers so far; with ``ahead`` it does not wait for the caller. ``meanwhile`` is called once, when the
-        first jobs have been given and the first `WORKERS_AHEAD` workers started.
+        answers so far. ``meanwhile`` is called once, when the first jobs have been given.
 
         Raises `DeadlineExceeded`, and `PhaseError` if workers break again and again.
         """
@@ -126,28 +124,18 @@ class Pool:
         self,
         numbers: Iterable[int],
         job: Callable[[int], object],
-        ahead: bool = False,
         meanwhile: Callable[[], None] | None = None,
     ) -> Iterator[Answered]:
         """Yield the number and the answer of every job, as they come; see `Jobs`."""
         coming = iter(numbers)
         waiting: deque[int] = deque()
         while self._refill(waiting, coming) or self._busy():
-            self._give_all(waiting, coming, job)
+            while self._refill(waiting, coming) and (slot := self._idle()) is not None:
+                self._give(slot, waiting, job)
             if meanwhile is not None:
-                while len(self._slots) < min(WORKERS_AHEAD, self._settings.workers):
-                    self._start()
                 meanwhile()
                 meanwhile = None
-            answered = self._answered(waiting)
-            if ahead:
-                self._give_all(waiting, coming, job)
-            yield from answered
-
-    def _give_all(self, waiting: deque[int], coming: Iterator[int], job: Callable[[int], object]) -> None:
-        """Give jobs until there is none left, or no worker for it."""
-        while self._refill(waiting, coming) and (slot := self._idle()) is not None:
-            self._give(slot, waiting, job)
+            yield from self._answered(waiting)
 
     def _answered(self, waiting: deque[int]) -> list[Answered]:
         """Return the answers that have come; jobs of workers that could not even start wait again."""

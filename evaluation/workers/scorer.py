@@ -16,9 +16,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from evaluation.core.cells import packed_rows, unpacked_rows
 from evaluation.core.challenge import fields_of
-from evaluation.core.form import CaseRow, Form
+from evaluation.core.form import Form
 from evaluation.core.outcome import CaseJob, OrganiserFault, Outcome
 from evaluation.phase import home
 from evaluation.phase.reference import ReferenceFiles
@@ -49,8 +48,7 @@ class ScoreJob:
         jobs = self.cases.values()
         columns = (
             Columns.of([job.case for job in jobs]),
-            [job.reference.line for job in jobs],
-            packed_rows([job.reference.cells for job in jobs]),
+            Columns.of([job.reference for job in jobs]),
             [job.mode for job in jobs],
             [job.run_seconds for job in jobs],
         )
@@ -58,9 +56,8 @@ class ScoreJob:
 
 
 def _score_job(numbers: list[int], columns: Any, *rest: Any) -> ScoreJob:
-    forms, lines, cells, modes, run_seconds = columns
-    rows = map(CaseRow, lines, unpacked_rows(cells))
-    jobs = map(CaseJob, forms.instances(), rows, modes, run_seconds)
+    forms, rows, modes, run_seconds = columns
+    jobs = map(CaseJob, forms.instances(), rows.instances(), modes, run_seconds)
     return ScoreJob(dict(zip(numbers, jobs, strict=True)), *rest)
 
 

@@ -114,7 +114,7 @@ class _Stage:
         """Keep the outcomes of parts and return the positions of the cases that died, with the causes."""
         died: dict[int, str] = {}
         with open_pool(self._setup, settings, self._reader) as pool:
-            for number, answer in pool.run(range(len(parts)), lambda i: self._job(parts[i]), ahead=True):
+            for number, answer in pool.run(range(len(parts)), lambda i: self._job(parts[i])):
                 positions = parts[number].positions.values()
                 outcomes = self._outcomes_of(parts[number], answer)
                 for position, outcome in zip(positions, outcomes, strict=True):
