@@ -107,9 +107,12 @@ local_environment() {
     python=$(find_python)
     "$python" -m venv --clear .venv || fail "could not make the environment .venv"
   fi
-  .venv/bin/python -m pip install --quiet --quiet --disable-pip-version-check --require-hashes --requirement "$requirements" \
+  # Byte code is written at the first import, of what is imported, rather than of all packages here.
+  .venv/bin/python -m pip install --quiet --quiet --disable-pip-version-check --no-compile --require-hashes \
+    --requirement "$requirements" \
     || fail "could not install $requirements into .venv"
   cp "$requirements" .venv/
-  # what the tests need includes, in the same versions, what the package needs
+  # what the site needs includes, in the same versions, what the tests need, and that what the package needs
   [[ $requirements == requirements.txt ]] || cp requirements.txt .venv/
+  [[ $requirements != requirements-docs.txt ]] || cp requirements-dev.txt .venv/
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 import secrets
 import shutil
@@ -11,6 +10,8 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO
+
+from zlib_ng import gzip_ng
 
 import evaluation
 from evaluation.core.fault import PhaseError
@@ -134,7 +135,7 @@ def _write_compressed(path: Path, command: Sequence[str]) -> Path:
     try:
         with (
             partial.open("wb") as raw,
-            gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=raw, mtime=0) as file,
+            gzip_ng.GzipNGFile(filename="", mode="wb", compresslevel=6, fileobj=raw, mtime=0) as file,
             subprocess.Popen(command, stdout=subprocess.PIPE) as process,  # noqa: S603
         ):
             assert process.stdout is not None
@@ -147,7 +148,7 @@ def _write_compressed(path: Path, command: Sequence[str]) -> Path:
     return path
 
 
-def _copy(source: IO[bytes], target: gzip.GzipFile) -> None:
+def _copy(source: IO[bytes], target: gzip_ng.GzipNGFile) -> None:
     while piece := source.read(_PIECE):
         target.write(piece)
 

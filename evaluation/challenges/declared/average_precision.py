@@ -172,8 +172,8 @@ class BoxAveragePrecision(_AverageOfBoxes):
     do not count, and a phase without any object has no such figure. In a case without a result all objects
     are missed, and as many predictions with the highest probability are false, at least one of each class.
 
-    Oracle: pycocotools. Source: Lin et al., ECCV 2014 (COCO); Everingham et al., International Journal of
-    Computer Vision 88:303, 2010 (PASCAL VOC).
+    Oracle: pycocotools, `COCOeval`. Source: Lin et al., ECCV 2014 (COCO); Everingham et al., International
+    Journal of Computer Vision 88:303, 2010 (PASCAL VOC).
     """
 
     metric: Literal["box_average_precision"]
@@ -199,7 +199,7 @@ class BoxAverageRecall(_AverageOfBoxes):
 
     From 0 to 1, higher is better; by default COCO's mAR. Everything else is as in `box_average_precision`.
 
-    Oracle: pycocotools. Source: Lin et al., ECCV 2014 (COCO).
+    Oracle: pycocotools, `COCOeval`. Source: Lin et al., ECCV 2014 (COCO).
     """
 
     metric: Literal["box_average_recall"]

@@ -136,7 +136,7 @@ class BoxF1(ShareOfObjects, BoxMetric):
     any object has no such figure. In a case without a result all objects are missed, and as many predictions
     are false, at least one.
 
-    Oracle: SciPy, `linear_sum_assignment`, and figures by hand.
+    Oracle: SciPy, `linear_sum_assignment`.
     """
 
     metric: Literal["box_f1"]
@@ -148,7 +148,7 @@ class BoxPrecision(ShareOfObjects, BoxMetric):
 
     From 0 to 1, higher is better; 0 if nothing is predicted. Everything else is as in `box_f1`.
 
-    Oracle: that of `box_f1`.
+    Oracle: SciPy, `linear_sum_assignment`.
     """
 
     metric: Literal["box_precision"]
@@ -160,7 +160,7 @@ class BoxRecall(ShareOfObjects, BoxMetric):
 
     From 0 to 1, higher is better. Everything else is as in `box_f1`.
 
-    Oracle: that of `box_f1`.
+    Oracle: SciPy, `linear_sum_assignment`.
     """
 
     metric: Literal["box_recall"]
@@ -172,7 +172,7 @@ class BoxFroc(FrocOfObjects, BoxMetric):
 
     From 0 to 1, higher is better; everything else is as in `froc` of points.
 
-    Oracle: that of `froc`, threshold by threshold.
+    Oracle: the curve of few boxes by hand.
     """
 
     metric: Literal["box_froc"]

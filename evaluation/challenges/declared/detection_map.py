@@ -86,7 +86,7 @@ class LesionAveragePrecision(_FindingTable):
     a lesion. In a case without a result all lesions are missed, and as many findings, at least one, are false
     with the highest confidence of all.
 
-    Oracle: scikit-learn, `average_precision_score`, and SciPy, `linear_sum_assignment`. Source: Saha et al.,
+    Oracle: scikit-learn, `precision_recall_curve`, and SciPy, `linear_sum_assignment`. Source: Saha et al.,
     Lancet Oncology 25:879, 2024.
     """
 

@@ -148,7 +148,7 @@ class VolumeDifference(LabelMetricTable):
     where only the prediction has it. With `signed` negative values mean too small; such a figure cannot
     rank. A case without a result counts as `worst`, and no difference counts as more than that.
 
-    Oracle: NumPy, numbers of voxels times their volume.
+    Oracle: numbers of voxels times their volume, by hand.
     """
 
     metric: Literal["volume_difference"]

@@ -14,7 +14,8 @@ class PanopticQuality(ShareTable):
     intersection is more than half of their union. 1 where neither map has a lesion, 0 where nothing matches.
     A case without a result counts as 0.
 
-    Oracle: SimpleITK, `ConnectedComponent` and `LabelOverlapMeasures`. Source: Kirillov et al., CVPR 2019.
+    Oracle: SimpleITK, `ConnectedComponent` and `LabelOverlapMeasuresImageFilter`. Source: Kirillov et
+    al., CVPR 2019.
     """
 
     metric: Literal["panoptic_quality"]
@@ -31,7 +32,8 @@ class SegmentationQuality(ShareTable):
     intersection is more than half of their union. 1 where neither map has a lesion, 0 where nothing matches.
     A case without a result counts as 0.
 
-    Oracle: SimpleITK, `ConnectedComponent` and `LabelOverlapMeasures`. Source: Kirillov et al., CVPR 2019.
+    Oracle: SimpleITK, `ConnectedComponent` and `LabelOverlapMeasuresImageFilter`. Source: Kirillov et
+    al., CVPR 2019.
     """
 
     metric: Literal["segmentation_quality"]
@@ -48,7 +50,8 @@ class RecognitionQuality(ShareTable):
     intersection is more than half of their union. 1 where neither map has a lesion, 0 where nothing matches.
     A case without a result counts as 0.
 
-    Oracle: SimpleITK, `ConnectedComponent` and `LabelOverlapMeasures`. Source: Kirillov et al., CVPR 2019.
+    Oracle: SimpleITK, `ConnectedComponent` and `LabelOverlapMeasuresImageFilter`. Source: Kirillov et
+    al., CVPR 2019.
     """
 
     metric: Literal["recognition_quality"]

@@ -210,8 +210,8 @@ class Froc(FrocOfObjects, PointMetric):
     without a result all objects are missed, and as many predictions of the highest probability are false,
     at least one.
 
-    Oracle: the plain rules of LUNA16, threshold by threshold. Source: Setio et al., Medical Image Analysis
-    42:1, 2017, section 3.3.
+    Oracle: scikit-learn, `roc_curve`, with the plain rules of LUNA16. Source: Setio et al., Medical Image
+    Analysis 42:1, 2017, section 3.3.
     """
 
     metric: Literal["froc"]

@@ -109,7 +109,7 @@ class NormalisedAbsoluteError(ErrorMetric):
     At least 0, lower is better, without a unit. It needs a true value other than 0. A case without a result
     counts as an error of `worst`, and so does a larger error.
 
-    Oracle: NumPy, sums of absolute values.
+    Oracle: sums of absolute values by hand.
     """
 
     metric: Literal["normalised_absolute_error"]
@@ -136,7 +136,7 @@ class Bias(ErrorMetric):
     submissions. The figures `<name>_lower_limit` and `<name>_upper_limit` are the mean ± 1.96 standard
     deviations. A case without a result counts as a difference of + `worst`.
 
-    Oracle: NumPy, mean and standard deviation. Source: Bland and Altman, Lancet 327:307, 1986.
+    Oracle: mean and standard deviation by hand. Source: Bland and Altman, Lancet 327:307, 1986.
     """
 
     metric: Literal["bias"]

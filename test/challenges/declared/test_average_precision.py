@@ -19,6 +19,7 @@ from evaluation.io.kinds.boxes import Boxes
 from evaluation.organiser.rehearsal import rehearse
 from evaluation.phase.phase import load_phase
 from test.challenges.declared.phases import declared_phase, write_table
+from test.oracles import checked
 
 CLASSES = ["a", "b", "c"]
 FIELD = BoxesField(kind="boxes", classes=CLASSES, probability=True)
@@ -163,6 +164,10 @@ def test_the_rules_of_voc():
     assert {rule: figure["figure"] for rule, figure in by_rule.items()} == {"coco": 1, "voc": 0.5}
 
 
+@checked(
+    box_average_precision="pycocotools.cocoeval.COCOeval",
+    box_average_recall="pycocotools.cocoeval.COCOeval",
+)
 def test_a_whole_phase(tmp_path):
     images = images_of(4)
     names = [f"i{number:02d}" for number in range(len(images))]
