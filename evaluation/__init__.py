@@ -10,8 +10,8 @@ As a library::
     result.cases("segmentation")["dice_cup"].describe()
 
 `evaluate` and `check` are in `evaluation.library`, `seal` and `rank` in `evaluation.organiser.library`,
-`report_submission` and `report_leaderboard` in `evaluation.organiser.report.reports`, the metrics on plain arrays in
-`evaluation.metrics`.
+`report_submission` and `report_leaderboard` in `evaluation.organiser.report.library`, the metrics on plain
+arrays in `evaluation.metrics`.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any
 
@@ -112,9 +112,9 @@ class Sums:
     """Constraints on n unknown labels: weighted sums of them, each within bounds."""
 
     size: int
-    weights: list[Floats] = field(default_factory=list)
-    lower: list[float] = field(default_factory=list)
-    upper: list[float] = field(default_factory=list)
+    weights: list[Floats] = dataclasses.field(default_factory=list)
+    lower: list[float] = dataclasses.field(default_factory=list)
+    upper: list[float] = dataclasses.field(default_factory=list)
 
     def add(self, weights: Floats, lower: float, upper: float) -> None:
         """Add a sum: weights of shape (n,)."""

@@ -1,4 +1,4 @@
-"""Algorithm phases: `predictions.json` and the jobs it lists, each run on one image or one stack of images."""
+"""Algorithm phases: `predictions.json` lists jobs, each run on one image or one stack of images."""
 
 from __future__ import annotations
 

@@ -6,12 +6,13 @@ were too large to be kept, the reader at the scorer's side reads their files aga
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import pickle
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, partial
 from itertools import islice
 from pathlib import Path
@@ -126,7 +127,7 @@ class ScoreJob:
     cases: Mapping[int, CaseJob]
     values: bytes | memoryview = b""
     content: bytes = b""
-    again: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
+    again: Mapping[int, Mapping[str, str]] = dataclasses.field(default_factory=dict)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the cases as columns."""

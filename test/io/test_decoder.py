@@ -24,6 +24,6 @@ def test_decoded_pixels_outlive_the_decoder():
     decoded = [read_grey(data, "a.png", None) for _ in range(5)]
     for _ in range(20):  # would take over the memory of images that nobody holds
         read_grey(memoryview(write_grey(255 - image, ".png")), "b.png", None)
-    for pixels in decoded:
-        np.testing.assert_array_equal(pixels, image)
-        assert not pixels.flags.writeable
+    for grey in decoded:
+        np.testing.assert_array_equal(grey, image)
+        assert not grey.flags.writeable

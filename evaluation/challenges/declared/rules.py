@@ -149,8 +149,8 @@ def _discriminator(table: type[FieldTable] | type[MetricTable]) -> str | None:
     return None if key is None or get_origin(key.annotation) is not Literal else get_args(key.annotation)[0]
 
 
-FIELDS: tuple[type[FieldTable], ...] = _declarable(FieldTable)
-METRICS: tuple[type[MetricTable], ...] = _declarable(MetricTable)
+FIELDS: tuple[type[FieldTable], ...] = _declarable(FieldTable)  # type: ignore[type-abstract]
+METRICS: tuple[type[MetricTable], ...] = _declarable(MetricTable)  # type: ignore[type-abstract]
 
 
 def name_of(table: type[FieldTable] | type[MetricTable]) -> str:

@@ -398,11 +398,11 @@ class Disagreements:
         pairs: dict[str, dict[tuple[str, str], float]] = defaultdict(dict)
         for first, second in combinations(sorted(values), 2):
             of_pair = distances(kind, values[first], values[second])
-            for measure, distance in counting(
+            for measure, amount in counting(
                 of_pair, *(_measures_of(without.get(one, ())) for one in (first, second))
             ).items():
-                if not math.isnan(distance):
-                    pairs[measure][first, second] = distance
+                if not math.isnan(amount):
+                    pairs[measure][first, second] = amount
         for measure, of_pairs in pairs.items():
             involved = sorted({one for pair in of_pairs for one in pair})
             self.found.append(

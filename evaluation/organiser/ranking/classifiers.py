@@ -1,4 +1,4 @@
-"""Columns that are classifiers, operating points, and teams at annotators' specificities. For organisers only."""
+"""Classifiers beside the likelihood, and operating points of teams and annotators. For organisers only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Statistics of ranks: Wilcoxon's signed-rank test, the rank-sum test, Kendall's τ-b; ties by published digits."""
+"""Wilcoxon's signed-rank test, the rank-sum test, Kendall's τ-b; values tie by their published digits."""
 
 from __future__ import annotations
 
