@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evaluation.cli.rank_arguments import add_arguments
 from evaluation.cli.rank_inputs import chosen_scheme, methods_tables, paths_of, read_all
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from evaluation.ranking.method_groups import MethodGroup
     from evaluation.ranking.rank_options import RankOptions
     from evaluation.ranking.results import PhaseResults
+
+__all__ = ["add_arguments", "run"]
 
 
 def run(arguments: argparse.Namespace) -> int:
