@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from evaluation.core.similar import most_similar
+from evaluation.core.fault import most_similar
 
 Schema = Mapping[str, Any]
 Table = TypeVar("Table", bound=BaseModel)

@@ -7,12 +7,12 @@ from typing import Any, Literal, get_args, get_origin
 import numpy as np
 import pytest
 
-from evaluation.challenges.justraigs.agreed_labels import agreed_labels, counting_graders
+from evaluation.challenges.justraigs.analyses import agreed_labels, counting_graders
 from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import metrics_of
 from evaluation.core.form import CaseForm
-from evaluation.io.box_lines import BoxFormat, read_box_lines
+from evaluation.io.box_files import BoxFormat, read_box_lines
 from evaluation.io.kinds.boxes import Boxes
 from evaluation.io.pixels import Size
 from evaluation.metrics.crops import Crop

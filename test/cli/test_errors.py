@@ -7,9 +7,9 @@ import sys
 import pytest
 
 from evaluation import __version__
-from evaluation.cli.errors import status_of
+from evaluation.cli.common import status_of
 from evaluation.core.fault import Fault, FaultKind, FormFault, PhaseError
-from evaluation.ranking.results import RankingError
+from evaluation.organiser.ranking.results import RankingError
 
 FAULT = Fault(FaultKind.MISSING, "a.png", "a mask", "nothing")
 

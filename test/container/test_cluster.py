@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from evaluation.organiser.rescoring.cluster import OnCluster
+from evaluation.organiser.rescoring.run import score_all
 from evaluation.phase.manifest import scan, seal
-from evaluation.rescoring.cluster import OnCluster
-from evaluation.rescoring.run import score_all
 from test.rescoring.dask_processes import Dask
 from test.rescoring.teams import BEFORE, Here, results_in, tasks_of, write_teams
 

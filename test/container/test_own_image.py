@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from evaluation.core.fault import PhaseError
-from evaluation.starter.image import build_image, export_image
-from evaluation.starter.repository import write_repository
+from evaluation.organiser.starter.image import build_image, export_image
+from evaluation.organiser.starter.repository import write_repository
 
 from .engine import HARDENED, docker
 
@@ -73,7 +73,9 @@ def test_the_base_image_holds_no_phase(base, own_image, members_of_layers):
 
 
 def test_only_the_builder_has_code_for_organisers(images_of_the_package, members_of_layers):
-    program = "import os, evaluation.organiser; print(os.path.exists('/opt/evaluation/ground-truth'))"
+    program = (
+        "import pathlib, evaluation.organiser; print(pathlib.Path('/opt/evaluation/ground-truth').exists())"
+    )
     builder = images_of_the_package["builder"]
     found = docker("run", "--rm", "--network=none", "--entrypoint=python", builder, "-c", program).stdout
     assert found == "False\n"

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.platform.audience import Views, recorded_run, views_of
+from evaluation.organiser.audience import Views, recorded_run, views_of
 
 from .engine import PHASES, REPOSITORY, docker, on_platform, organise, submission_of
 

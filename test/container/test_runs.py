@@ -234,13 +234,13 @@ def copy_of_the_sources(folder: Path) -> Path:
         ),
         # A metric that says that lower is better, and a missing result that is scored as a right one.
         (
-            "evaluation/challenges/refuge/rules.py",
+            "evaluation/challenges/refuge.py",
             'mean_metric("dice_cup", "Dice of the cup", best=1, worst=0)',
             'mean_metric("dice_cup", "Dice of the cup", best=0, worst=1)',
             "segmentation.dice_cup: the perfect submission gets 1, not the best value 0",
         ),
         (
-            "evaluation/challenges/refuge/rules.py",
+            "evaluation/challenges/refuge.py",
             '"distance": image_diagonal(case.width, case.height)',
             '"distance": 0.0',
             "fovea.distance: the missing submission gets 0 and beats the near-perfect one",

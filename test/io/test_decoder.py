@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evaluation.io import decoder
+from evaluation.io import pixels
 from evaluation.io.grey_images import read_grey, write_grey
 from test.io.images import (
     RANDOM,
@@ -14,7 +14,7 @@ from test.io.test_png import READABLE
 
 @pytest.mark.parametrize(("data", "expected"), READABLE.values(), ids=READABLE)
 def test_without_memory_files_the_pixels_are_the_same(data, expected, monkeypatch):
-    monkeypatch.setattr(decoder, "_HAS_MEMORY_FILES", False)
+    monkeypatch.setattr(pixels, "_HAS_MEMORY_FILES", False)
     check_read(data, expected)
 
 

@@ -5,9 +5,8 @@ import re
 
 import pytest
 
+from evaluation.organiser.schema_pages import config_page, phase_schema
 from evaluation.phase.config import PhaseConfig
-from evaluation.phase.config_page import config_page
-from evaluation.phase.config_schema import phase_schema
 from evaluation.phase.registry import challenge_named, known_challenges
 from test.repository import REPOSITORY
 

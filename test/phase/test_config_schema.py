@@ -9,9 +9,8 @@ import jsonschema
 import pytest
 
 from evaluation.core.keys import KeyTable
-from evaluation.phase.config import PhaseConfig
-from evaluation.phase.config_schema import phase_schema
-from evaluation.phase.declaration import TABLES
+from evaluation.organiser.schema_pages import phase_schema
+from evaluation.phase.config import TABLES, PhaseConfig
 from evaluation.phase.registry import challenge_named, known_challenges
 from test.repository import PHASES, REPOSITORY
 

@@ -7,8 +7,8 @@ import pytest
 
 import evaluation
 from evaluation.core.fault import PhaseError
-from evaluation.phase import home
-from evaluation.phase.configuration import read_configuration
+from evaluation.phase import registry
+from evaluation.phase.registry import read_configuration
 from test.challenges.declared.phases import write_table
 
 CHALLENGE = '''\
@@ -40,8 +40,8 @@ CHALLENGE = Challenge(
 
 @pytest.fixture(autouse=True)
 def nothing_is_loaded(monkeypatch):
-    monkeypatch.setattr(home, "_files", {})
-    monkeypatch.setattr(home, "_challenges", {})
+    monkeypatch.setattr(registry, "_files", {})
+    monkeypatch.setattr(registry, "_challenges", {})
 
 
 def write_phase(folder: Path, name: str = "ages") -> Path:
@@ -183,6 +183,6 @@ def test_two_files_define_one_name(tmp_path):
         file = tmp_path / name / "challenge.py"
         file.write_text(CHALLENGE if name != "three" else f"{CHALLENGE}# changed\n", encoding="utf-8")
         files.append(file)
-    assert home.load(files[0]).name == home.load(files[1]).name == "ages"
+    assert registry.load(files[0]).name == registry.load(files[1]).name == "ages"
     with pytest.raises(PhaseError, match="is also defined, differently, by"):
-        home.load(files[2])
+        registry.load(files[2])

@@ -7,8 +7,7 @@ import pytest
 
 import evaluation
 from evaluation.core.fault import PhaseError
-from evaluation.starter.repository import phase_name, write_repository
-from evaluation.starter.samples import KINDS
+from evaluation.organiser.starter.repository import KINDS, phase_name, write_repository
 
 
 @pytest.mark.parametrize("like", KINDS)

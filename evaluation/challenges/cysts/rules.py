@@ -14,19 +14,19 @@ from typing import Annotated, Self
 import numpy as np
 from pydantic import AfterValidator, model_validator
 
-from evaluation.challenges.cysts.scoring import LEVELS, OVERLAPS, VolumeScoring, annotator_field
+from evaluation.challenges.cysts.scoring import CONFIDENCE_LEVELS, OVERLAPS, VolumeScoring, annotator_field
 from evaluation.core.challenge import Challenge, FormColumn, Options, Task
 from evaluation.core.field import Field, Files, HiddenField, Reference, Socket
 from evaluation.core.keys import Key
 from evaluation.core.metric import Aggregate, Metric, mean_metric
 from evaluation.core.scheme import Board, Rank, Scheme
 from evaluation.io.kinds.volume import ConfidenceVolume, ReferenceVolume
-from evaluation.io.volumes.case_geometry import B_SCAN_COLUMNS
+from evaluation.io.volume_header import B_SCAN_COLUMNS
 from evaluation.metrics.segmentation import pooled_highest_binary_dice, pooled_weighted_dice
 from evaluation.metrics.surfaces import Directions, Percentile, Surface, SurfaceConvention
 
 _VOLUMES = (".mha", ".nii.gz", ".tif", ".tiff")
-_WHOLE_LEVELS = ReferenceVolume(0, LEVELS[-1], whole=True)
+_WHOLE_LEVELS = ReferenceVolume(0, CONFIDENCE_LEVELS[-1], whole=True)
 
 
 def _above_zero(value: float) -> float:
@@ -124,9 +124,12 @@ def _metrics(options: CystsOptions) -> tuple[Metric, ...]:
         (bound, "Highest weighted Dice of any binary mask"),
         *((name, title) for name, (title, _) in OVERLAPS.items()),
         *annotator_metrics.items(),
-        *((f"recall_level_{level}", f"Recall at level {level}") for level in LEVELS),
+        *((f"recall_level_{level}", f"Recall at level {level}") for level in CONFIDENCE_LEVELS),
         ("detection_ratio", "Cyst-wise detection ratio"),
-        *((f"detection_ratio_level_{level}", f"Detection ratio at level {level}") for level in LEVELS),
+        *(
+            (f"detection_ratio_level_{level}", f"Detection ratio at level {level}")
+            for level in CONFIDENCE_LEVELS
+        ),
     ]
     amounts = [
         ("false_components", "False components in a volume", ""),

@@ -10,10 +10,14 @@ from typing import Annotated, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.challenges.declared.field_table import FieldTable
-from evaluation.challenges.declared.label_map import Figures, LabelFigure, LabelMapField, LabelMetricTable
-from evaluation.challenges.declared.label_overlap import voxels_of
-from evaluation.challenges.declared.measure import Comparison, Measure
+from evaluation.challenges.declared.label_maps import (
+    Figures,
+    LabelFigure,
+    LabelMapField,
+    LabelMetricTable,
+    voxels_of,
+)
+from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure
 from evaluation.core.challenge import Values
 from evaluation.core.form import CaseForm
 from evaluation.core.keys import Key
@@ -27,12 +31,12 @@ Tolerance = Annotated[float, Key(ge=0, allow_inf_nan=False)]
 
 
 def surfaces_of(
-    comparison: Comparison, table: LabelMapField, surface: Surface, positions: Sequence[int]
+    comparison: FieldComparison, table: LabelMapField, surface: Surface, positions: Sequence[int]
 ) -> list[SurfaceComparison]:
     """Return the surfaces of the labels at these positions, each compared once for all metrics."""
     spacing = _spacing(comparison.reference, table)
 
-    def maps_in_one_box(comparison: Comparison) -> Maps:
+    def maps_in_one_box(comparison: FieldComparison) -> Maps:
         prediction, reference = together(comparison.submitted.crop, comparison.reference.crop)
         if table.dimensions == 3:
             return prediction, reference
@@ -42,7 +46,7 @@ def surfaces_of(
     boxes = comparison.derive("label boxes", lambda _: label_boxes(*maps, len(table.labels)))
 
     def compared(position: int) -> SurfaceComparison:
-        def compare(comparison: Comparison) -> SurfaceComparison:
+        def compare(comparison: FieldComparison) -> SurfaceComparison:
             return compare_label(*maps, position + 1, boxes[position], spacing, surface)
 
         return comparison.derive(("surfaces", surface, position), compare)
@@ -92,7 +96,7 @@ class _SurfaceTable(LabelMetricTable):
             voxels = voxels_of(reference, len(table.labels))[positions]
             return [value if count else math.nan for value, count in zip(figures, voxels, strict=True)]
 
-        def values(comparison: Comparison) -> Figures:
+        def values(comparison: FieldComparison) -> Figures:
             found = self.values_of(surfaces_of(comparison, table, self.surface, positions), names)
             worst = self.worst_of(comparison.reference, table)
             limit = max if figure.worst < figure.best else min

@@ -7,15 +7,14 @@ from abc import ABC
 from fractions import Fraction
 from typing import ClassVar, Literal
 
-from evaluation.challenges.declared.field_table import FieldTable
-from evaluation.challenges.declared.measure import Comparison, Measure, MetricTable
-from evaluation.challenges.declared.number import NumberField
+from evaluation.challenges.declared.scalars import NumberField
+from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable
+from evaluation.core.aggregates import average_precision_of, calibration_error_of, partial_auc_of
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Values
 from evaluation.core.form import CaseForm
 from evaluation.core.keys import Key
 from evaluation.core.metric import Aggregate, Metric, auc_of, sensitivity_at_specificity_of
-from evaluation.core.score_aggregates import average_precision_of, calibration_error_of, partial_auc_of
 
 _FARTHEST = {1.0: -math.inf, 0.0: math.inf}
 
@@ -32,7 +31,7 @@ class ScoreMetric(MetricTable, ABC):
         score, label = score_columns(field_name)
         check_classes(table)
 
-        def row(comparison: Comparison) -> Row:
+        def row(comparison: FieldComparison) -> Row:
             return {score: comparison.submitted, label: comparison.reference}
 
         def worst_row(case: CaseForm, references: Values) -> Row:
@@ -129,7 +128,7 @@ class SpecificityAtSensitivity(ScoreMetric):
         negated, absent = f"{field_name}_negated", f"{field_name}_absent"
         aggregate = sensitivity_at_specificity_of(negated, absent, _decimal(self.sensitivity))
 
-        def row(comparison: Comparison) -> Row:
+        def row(comparison: FieldComparison) -> Row:
             return {negated: -comparison.submitted, absent: 1.0 - comparison.reference}
 
         def worst_row(case: CaseForm, references: Values) -> Row:

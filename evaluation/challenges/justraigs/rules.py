@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.challenges.justraigs.analyses import AGREED, PREDICTED, label_counts, marks_of
 from evaluation.challenges.justraigs.kinds import (
     FEATURE_COLUMNS,
     FINAL_COLUMN,
@@ -22,7 +23,6 @@ from evaluation.challenges.justraigs.kinds import (
     MainLabel,
     agreed_columns,
 )
-from evaluation.challenges.justraigs.label_counts import AGREED, PREDICTED, label_counts, marks_of
 from evaluation.core.case_table import Row, ScoredCases
 from evaluation.core.challenge import Challenge, Composite, FormColumn, Options, Task
 from evaluation.core.classification import LIKELIHOOD as LIKELIHOOD_COLUMN

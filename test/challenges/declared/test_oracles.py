@@ -9,9 +9,8 @@ from pycocotools import mask
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import f1_score
 
-from evaluation.challenges.declared.catalogue import METRICS, name_of
-from evaluation.challenges.declared.label_map import LabelMapField
-from evaluation.challenges.declared.label_overlap import Dice
+from evaluation.challenges.declared.label_maps import Dice, LabelMapField
+from evaluation.challenges.declared.rules import METRICS, name_of
 from test.oracles import BY_HAND, Recorded, checked, oracles_of, registered, unchecked
 
 TESTED = registered()
