@@ -71,6 +71,20 @@ build_quietly() {
   rm -f "$log"
 }
 
+# organise IMAGE OPTION… -- ARGUMENT…: runs a command for organisers in a phase's image. The image has no code for them:
+# it is mounted from this repository. As root, since that folder may be readable for its owner alone.
+organise() {
+  local image=$1 options=()
+  shift
+  while [[ $1 != -- ]]; do
+    options+=("$1")
+    shift
+  done
+  docker run --rm --network none --read-only --tmpfs /tmp:mode=1777 --user 0 "${options[@]}" \
+    --mount "type=bind,source=$PWD/evaluation/organiser,target=/opt/evaluation/evaluation/organiser,readonly" \
+    "$image" "${@:2}"
+}
+
 # find_python: the newest usable Python, 3.11 or later, with venv.
 find_python() {
   local candidate
@@ -93,9 +107,12 @@ local_environment() {
     python=$(find_python)
     "$python" -m venv --clear .venv || fail "could not make the environment .venv"
   fi
-  .venv/bin/python -m pip install --quiet --quiet --disable-pip-version-check --require-hashes --requirement "$requirements" \
+  # Byte code is written at the first import, of what is imported, rather than of all packages here.
+  .venv/bin/python -m pip install --quiet --quiet --disable-pip-version-check --no-compile --require-hashes \
+    --requirement "$requirements" \
     || fail "could not install $requirements into .venv"
   cp "$requirements" .venv/
-  # what the tests need includes, in the same versions, what the package needs
+  # what the site needs includes, in the same versions, what the tests need, and that what the package needs
   [[ $requirements == requirements.txt ]] || cp requirements.txt .venv/
+  [[ $requirements != requirements-docs.txt ]] || cp requirements-dev.txt .venv/
 }

@@ -10,17 +10,35 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-# How long one example takes says more about the machine's load than about the code.
-settings.register_profile("evaluation", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# How long one example takes says more about the machine's load than about the code. Every run draws other
+# examples; --hypothesis-profile=thorough draws ten times as many.
+for _name, _examples in (("evaluation", 50), ("thorough", 500)):
+    settings.register_profile(
+        _name, max_examples=_examples, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    )
 settings.load_profile("evaluation")
 
 # Containers share the engine and the images, and some of their tests watch the time: one process runs them.
 _OF_CONTAINERS = ("test/container/", "test/docs/")
 
 
+# Files that take long begin early: at the end, all processes have short ones to share.
+_LONG_FIRST = (
+    _OF_CONTAINERS,
+    "test/rescoring/",
+    ("test/hostile/", "test/cli/", "test/report/"),
+    ("test/organiser/", "test/annotators/", "test/ranking/", "test/challenges/"),
+)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the tests of containers first, which take longest."""
-    items.sort(key=lambda item: not item.nodeid.startswith(_OF_CONTAINERS))
+    """Put the files first that take long, those of containers before all others."""
+
+    def place(item: pytest.Item) -> int:
+        places = (number for number, paths in enumerate(_LONG_FIRST) if item.nodeid.startswith(paths))
+        return next(places, len(_LONG_FIRST))
+
+    items.sort(key=place)
 
 
 @pytest.hookimpl(optionalhook=True)  # of pytest-xdist

@@ -65,7 +65,7 @@ def programs(wheel, tmp_path_factory) -> Path:
     venv.create(folder, with_pip=False)
     python = folder / "bin" / "python"
     more = ["--constraint", constraints(folder)] if HAS_INDEX else ["--no-deps", "--no-index"]
-    run(sys.executable, "-m", "pip", "--python", python, "install", *more, wheel, cwd=folder)
+    run(sys.executable, "-m", "pip", "--python", python, "install", "--no-compile", *more, wheel, cwd=folder)
     if not HAS_INDEX:
         (packages,) = folder.glob("lib/python*/site-packages")
         (packages / "tests.pth").write_text("\n".join(site.getsitepackages()) + "\n")

@@ -11,17 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.case_table import CaseTable, WeightedCases
-from evaluation.core.labelled_cases import (
-    Resolution,
-    labelled_weights,
-    resolution_of,
-    roc_counts_of,
-    roc_table_of,
-    strata_of_labels,
-)
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.averages import weighted_mean
-from evaluation.metrics.classification import weighted_auc
+from evaluation.metrics.bootstrap import UnitWeights
+from evaluation.metrics.classification import (
+    RocTable,
+    WeightedCounts,
+    roc_table,
+    weighted_auc,
+    weighted_counts,
+)
 from evaluation.metrics.decisions import values_of_f1, weighted_f1_score
 from evaluation.metrics.intervals import Interval, wilson_interval
 from evaluation.metrics.operating_points import (
@@ -35,9 +34,68 @@ if TYPE_CHECKING:
     from evaluation.metrics.detection import DetectionTable
     from evaluation.metrics.froc import Candidates
 
+
+# --- The cases of a 0/1 label (NaN: left out), as every figure of such labels needs them ---
+
+
+@dataclass(frozen=True)
+class Resolution:
+    """The number of values that a figure of 0/1 labels can take (None: too many to count)."""
+
+    positives: int
+    negatives: int
+    values: int | None
+
+
+def resolution_of(label: str, values: Callable[[int, int], int | None]) -> Callable[[CaseTable], Resolution]:
+    """Return the resolution of a figure whose number of values follows from the two class sizes."""
+
+    def resolution_of_table(table: CaseTable) -> Resolution:
+        labels = table[label]
+        positives, negatives = (int(np.count_nonzero(labels == value)) for value in (1, 0))
+        return Resolution(positives, negatives, values(positives, negatives))
+
+    return resolution_of_table
+
+
+def strata_of_labels(table: CaseTable, label: str) -> NDArray[np.int64]:
+    """Return one stratum for each class of a 0/1 label column, −1 where it is NaN."""
+    labels = table[label]
+    return np.where(np.isnan(labels), -1, labels).astype(np.int64)
+
+
+def roc_table_of(table: CaseTable, score: str, label: str) -> RocTable:
+    """Return the sorted cases that have a label, made once for a table."""
+
+    def build(table: CaseTable) -> RocTable:
+        labelled = ~np.isnan(table[label])
+        return roc_table(table[score][labelled], table[label][labelled] > 0)
+
+    return table.derive(("roc", score, label), build)
+
+
+def labelled_weights(cases: WeightedCases, label: str) -> NDArray[np.number]:
+    """Return the weights of the cases that have a label."""
+    labelled = ~np.isnan(cases.table[label])
+    return cases.weights if labelled.all() else cases.weights[:, labelled]
+
+
+def roc_counts_of(cases: WeightedCases, score: str, label: str) -> WeightedCounts:
+    """Return the sums of weights that every figure of a ROC curve needs, made once for a table."""
+
+    def count(cases: WeightedCases) -> WeightedCounts:
+        table = roc_table_of(cases.table, score, label)
+        if not isinstance(cases.given, UnitWeights):
+            return weighted_counts(table, labelled_weights(cases, label))
+        labelled = ~np.isnan(cases.table[label])
+        return weighted_counts(table, cases.given if labelled.all() else cases.given.among(labelled))
+
+    return cases.derive(("roc", score, label), count)
+
+
 Strata = NDArray[np.int64]
 IntervalMethod = Literal["logit-DeLong", "studentised", "Wilson", "Wilson-bootstrap", "percentile"]
-"""How a confidence interval is computed, see `core.interval_choice`."""
+"""How a confidence interval is computed, see `core.intervals`."""
 SensitivityAtSpecificity = Literal["step", "interpolated", "first_kept_point", "between_kept_points"]
 
 

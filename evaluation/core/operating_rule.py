@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.case_table import CaseTable
-from evaluation.core.labelled_cases import roc_table_of
+from evaluation.core.metric import roc_table_of
 from evaluation.metrics.classification import roc_points
 from evaluation.metrics.operating_points import (
     ThresholdPoint,

@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evaluation.annotators.annotations import open_annotators
-from evaluation.annotators.masks import Rules
-from evaluation.annotators.reference import fuse_annotators, write_reference_report
 from evaluation.core.fault import PhaseError
 from evaluation.io.grey_images import read_grey
 from evaluation.io.tables import write_csv
 from evaluation.metrics.segmentation import count_overlap, dice_of_counts
+from evaluation.organiser.annotators.annotations import open_annotators
+from evaluation.organiser.annotators.combine import CombinationRules
+from evaluation.organiser.annotators.reference import fuse_annotators, write_reference_report
 from evaluation.phase.cases import read_cases
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import load_phase
@@ -20,7 +20,7 @@ from test.annotators.people import SEVEN, seven_graders
 
 
 def fuse(folder: Path, output: Path, **rules: str):
-    return fuse_annotators(open_annotators(folder), output, Rules(**rules), workers=0)
+    return fuse_annotators(open_annotators(folder), output, CombinationRules(**rules), workers=0)
 
 
 def mask_in(folder: Path, name: str):
@@ -173,7 +173,9 @@ def test_a_annotator_need_not_have_seen_every_case(tmp_path):
 def test_the_report_is_the_same_for_the_same_input(tmp_path):
     given = seven_graders(tmp_path / "in", cases=3)
     for name in ("one", "other"):
-        write_reference_report(tmp_path / f"{name}-report", fuse(given.folder, tmp_path / name), Rules())
+        write_reference_report(
+            tmp_path / f"{name}-report", fuse(given.folder, tmp_path / name), CombinationRules()
+        )
     files = sorted(path.name for path in (tmp_path / "one-report").iterdir())
     assert files == ["adjudication.csv", "agreement.csv", "annotators.csv", "report.json"]
     for name in files:

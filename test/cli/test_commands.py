@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.cli.main import COMMANDS
+from evaluation.cli.main import COMMANDS, main
 from evaluation.phase.manifest import scan, seal
 from test.repository import REPOSITORY
 
@@ -94,14 +94,23 @@ def test_unsealed_phase_is_refused(phase, tmp_path):
     assert "seal the phase first" in done.stdout
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_has_help_with_an_example_that_runs_in_a_fresh_clone(name, tmp_path):
-    done = run(name, "--help")
+@pytest.fixture(scope="module")
+def overview() -> str:
+    """Return the help without a command."""
+    done = run("--help")
     assert done.returncode == 0
-    example = [line.strip() for line in done.stdout.partition("example:")[2].splitlines() if line]
+    return done.stdout
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help_with_an_example_that_runs_in_a_fresh_clone(name, overview, tmp_path, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main([name, "--help"])
+    assert ended.value.code == 0
+    example = [line.strip() for line in capsys.readouterr().out.partition("example:")[2].splitlines() if line]
     assert tuple(example) == COMMANDS[name].example
     assert example[-1].startswith((f"python -m evaluation {name}", f"./run.sh --{name}"))
-    assert name in run("--help").stdout
+    assert name in overview
     if "Docker" in example[-1]:
         return  # run by the tests of the container
     clone = fresh_clone(tmp_path)
@@ -113,9 +122,9 @@ def test_every_command_has_help_with_an_example_that_runs_in_a_fresh_clone(name,
 
 
 def fresh_clone(folder: Path) -> Path:
-    """Return a copy of what the examples need, without what a run leaves behind."""
+    """Return a copy of what the examples need, with the byte code, without what a run leaves behind."""
     for name in ("evaluation", "ground-truth", "test/input"):
-        ignored = shutil.ignore_patterns("__pycache__", "manifest.json")
+        ignored = shutil.ignore_patterns("manifest.json")
         shutil.copytree(REPOSITORY / name, folder / "clone" / name, ignore=ignored)
     return folder / "clone"
 

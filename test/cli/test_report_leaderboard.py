@@ -36,7 +36,9 @@ def ranked(tmp_path_factory):
 
 
 def test_results_that_are_not_ranked_yet_are_ranked_as_rank_does(ranked, tmp_path):
-    results = ranked.parent / "results"
+    results = tmp_path / "results"
+    for number in range(3):
+        shutil.copytree(ranked.parent / "results" / f"team {number}", results / f"team {number}")
     assert main(["rank", str(results), "--output", str(tmp_path / "board")]) == 0
     for source, name in ((results, "direct.html"), (tmp_path / "board", "ranked.html")):
         assert main(["report", "leaderboard", str(source), "--output", str(tmp_path / name)]) == 0

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import json
-import subprocess
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,21 +12,17 @@ from pathlib import Path
 import pytest
 
 from evaluation.core.fault import PhaseError
-from evaluation.starter.image import build_image, export_image
-from evaluation.starter.repository import write_repository
+from evaluation.organiser.starter.image import build_image, export_image
+from evaluation.organiser.starter.repository import write_repository
 
-from .engine import HARDENED, REPOSITORY, docker
+from .engine import HARDENED, docker
 
 pytestmark = pytest.mark.container
 
 
 @pytest.fixture(scope="module")
-def base(engine: None) -> str:
-    finished = subprocess.run(
-        [REPOSITORY / "build.sh", "--base"], capture_output=True, text=True, timeout=900
-    )
-    assert finished.returncode == 0, finished.stdout + finished.stderr
-    return finished.stdout.splitlines()[-1]
+def base(images_of_the_package: dict[str, str]) -> str:
+    return images_of_the_package["base"]
 
 
 @pytest.fixture(scope="module")
@@ -44,23 +39,53 @@ def own_image(base: str, repository: Path) -> Iterator[str]:
     docker("image", "rm", "--force", image, check=False)
 
 
-def members_of_layers(image: str) -> Iterator[str]:
-    """Yield the path of every file of every layer, also of those that a later layer hides."""
-    saved = subprocess.run(["docker", "save", image], capture_output=True, check=True, timeout=300).stdout
-    with tarfile.open(fileobj=io.BytesIO(saved)) as outer:
+@pytest.fixture(scope="module")
+def written(own_image: str, repository: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Return the files that an export writes."""
+    return export_image(repository, tmp_path_factory.mktemp("export"), own_image)
+
+
+@pytest.fixture(scope="module")
+def members_of_layers(written: list[Path]) -> list[list[str]]:
+    """Return the paths of the files of every layer of the image, also of those that a later layer hides."""
+    found = []
+    saved = io.BytesIO(gzip.decompress(written[-1].read_bytes()))
+    with tarfile.open(fileobj=saved) as outer:
         for layer in json.load(outer.extractfile("manifest.json"))[0]["Layers"]:
             data = outer.extractfile(layer).read()
             data = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
             with tarfile.open(fileobj=io.BytesIO(data)) as inner:
-                yield from (member.name for member in inner if member.isfile())
+                found.append([member.name for member in inner if member.isfile()])
+    return found
 
 
-def test_the_base_image_holds_no_phase(base):
-    assert not [name for name in members_of_layers(base) if "ground-truth" in name]
+def layers_of(image: str) -> list[str]:
+    return json.loads(docker("image", "inspect", image).stdout)[0]["RootFS"]["Layers"]
 
 
-def test_an_image_holds_the_labels_of_its_own_phase_alone(own_image, repository):
-    found = {name for name in members_of_layers(own_image) if "ground-truth" in name}
+def test_the_base_image_holds_no_phase(base, own_image, members_of_layers):
+    of_base = layers_of(base)
+    assert layers_of(own_image)[: len(of_base)] == of_base
+    assert len(members_of_layers) > len(of_base)
+    names = [name for layer in members_of_layers[: len(of_base)] for name in layer]
+    assert "opt/evaluation/evaluation/__main__.py" in names
+    assert not [name for name in names if "ground-truth" in name]
+
+
+def test_only_the_builder_has_code_for_organisers(images_of_the_package, members_of_layers):
+    program = (
+        "import pathlib, evaluation.organiser; print(pathlib.Path('/opt/evaluation/ground-truth').exists())"
+    )
+    builder = images_of_the_package["builder"]
+    found = docker("run", "--rm", "--network=none", "--entrypoint=python", builder, "-c", program).stdout
+    assert found == "False\n"
+    names = {name for layer in members_of_layers for name in layer}
+    assert "opt/evaluation/evaluation/evaluate.py" in names
+    assert not [name for name in names if "organiser/" in name]
+
+
+def test_an_image_holds_the_labels_of_its_own_phase_alone(members_of_layers, repository):
+    found = {name for layer in members_of_layers for name in layer if "ground-truth" in name}
     expected = {
         path.relative_to(repository / "phase").as_posix() for path in (repository / "phase").rglob("*.*")
     }
@@ -81,8 +106,7 @@ def test_it_scores_a_submission_as_the_platform_runs_it(own_image, repository, t
     assert metrics["cases"] == {"expected": 12, "scored": 12, "worst": 0}
 
 
-def test_export_writes_what_goes_to_the_platform(own_image, repository, tmp_path):
-    written = export_image(repository, tmp_path / "export", own_image)
+def test_export_writes_what_goes_to_the_platform(written):
     assert [path.name for path in written] == [
         "settings.json",
         "form.json",
@@ -95,8 +119,7 @@ def test_export_writes_what_goes_to_the_platform(own_image, repository, tmp_path
     assert len(json.loads(form.read_text())["form"]["cases"]) == 12
     with tarfile.open(reference) as archive:
         assert "manifest.json" in archive.getnames()
-    with tarfile.open(image) as archive:
-        assert "manifest.json" in archive.getnames()
+    assert image.read_bytes()[4:8] == bytes(4)  # no time, so that equal images give equal files
 
 
 def test_a_challenge_that_is_programmed_one_folder_up_is_baked_in(base, tmp_path):
@@ -122,8 +145,9 @@ def test_what_is_missing_is_named(base, tmp_path):
     with pytest.raises(PhaseError, match=r"expected phase\.toml or phase/phase\.toml, found neither"):
         build_image(tmp_path, base)
     write_repository(tmp_path / "mine", "points")
-    with pytest.raises(PhaseError, match="the base image nowhere:1 is not on this machine"):
-        build_image(tmp_path / "mine", "nowhere:1")
+    for images in (("nowhere:1", None), (None, "nowhere:1")):
+        with pytest.raises(PhaseError, match="the base image nowhere:1 is not on this machine"):
+            build_image(tmp_path / "mine", *images)
 
 
 def test_a_fault_of_the_phase_ends_the_build(base, tmp_path):

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
@@ -21,24 +19,6 @@ pytestmark = pytest.mark.container
 
 PHASE = "refuge-onsite"
 FROM_TARBALL = "/opt/ml/input/data/ground_truth"
-
-
-@pytest.fixture(scope="module")
-def exported(image, tmp_path_factory) -> Path:
-    """Return what export.sh writes; the image itself is not compressed, as that takes a minute."""
-    programs = tmp_path_factory.mktemp("programs")
-    for name in ("gzip", "pigz"):
-        (programs / name).write_text("#!/bin/sh\nexec /bin/gzip -1n\n")
-        (programs / name).chmod(0o755)
-    finished = subprocess.run(
-        [REPOSITORY / "export.sh", PHASE],
-        capture_output=True,
-        text=True,
-        timeout=900,
-        env={**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"},
-    )
-    assert finished.returncode == 0, finished.stdout + finished.stderr
-    return REPOSITORY / "export" / PHASE
 
 
 @pytest.fixture

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from evaluation.core import interval_methods, side_by_side
+from evaluation.core import side_by_side
 from evaluation.core.case_table import CaseTable
-from evaluation.core.interval_choice import default_method, possible_methods
-from evaluation.core.interval_methods import intervals
+from evaluation.core.intervals import default_method, intervals, possible_methods
 from evaluation.core.metric import (
     Metric,
     auc_of,
@@ -124,7 +123,7 @@ def test_two_processes_have_the_intervals_of_one(monkeypatch, clusters):
     fork = os.fork
     monkeypatch.setattr(os, "fork", lambda: forks.append(1) or fork())
     monkeypatch.setattr(side_by_side, "_can_fork", lambda: True)
-    monkeypatch.setattr(interval_methods, "_MANY_DRAWS", 1)
+    monkeypatch.setattr("evaluation.core.intervals._MANY_DRAWS", 1)
     together = intervals(METRICS, [table(1), table(2)], resampling)
     assert forks == [1]
     assert together.found.keys() == alone.found.keys()

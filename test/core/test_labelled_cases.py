@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evaluation.core.case_table import CaseTable, WeightedCases
-from evaluation.core.labelled_cases import (
+from evaluation.core.metric import (
     Resolution,
     labelled_weights,
     resolution_of,

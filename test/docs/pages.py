@@ -17,6 +17,11 @@ PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
 TEXTS = [*PAGES, REPOSITORY / "CONTRIBUTING.md", REPOSITORY / "SECURITY.md", REPOSITORY / "CHANGELOG.md"]
 """All that a reader is sent to; commands are run of the pages alone."""
 _FENCE = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_FAST_GZIP = (
+    "import shutil, sys; from zlib_ng import gzip_ng; "
+    "file = gzip_ng.GzipNGFile('', 'wb', 1, sys.stdout.buffer, 0); "
+    "shutil.copyfileobj(sys.stdin.buffer, file, 1 << 20); file.close()"
+)
 _COPIED = ("evaluation", "ground-truth", "scripts", "test/input")
 
 
@@ -53,10 +58,13 @@ def images_of(page: Path) -> set[str]:
 
 
 def copy_of_the_repository(folder: Path) -> Path:
-    """Return a fresh clone, as it were: a `python` of its own is beside it, and `.venv` is there already."""
+    """Return a fresh clone, as it were: a `python` of its own is beside it, and `.venv` is there already.
+
+    The byte code comes along: without it the first command of each page compiles the package.
+    """
     copy = folder / "repository"
     for name in _COPIED:
-        ignored = shutil.ignore_patterns("__pycache__", "manifest.json")
+        ignored = shutil.ignore_patterns("manifest.json")
         shutil.copytree(REPOSITORY / name, copy / name, ignore=ignored)
     for path in (*REPOSITORY.glob("*.sh"), *REPOSITORY.glob("requirements*.txt")):
         shutil.copy(path, copy)
@@ -70,8 +78,9 @@ def copy_of_the_repository(folder: Path) -> Path:
     for place in (programs, environment / "bin"):
         _write_program(place / "python", f'exec {sys.executable} "$@"')
     # Compressing an image as well as ./export.sh does takes half a minute.
+    fast = f'exec {sys.executable} -c "{_FAST_GZIP}"'
     for name in ("gzip", "pigz"):
-        _write_program(programs / name, '[ "$1" = -6n ] && exec /bin/gzip -1n\nexec /bin/gzip "$@"')
+        _write_program(programs / name, f'[ "$1" = -6n ] && {fast}\nexec /bin/gzip "$@"')
     return copy
 
 

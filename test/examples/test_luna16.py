@@ -11,6 +11,7 @@ import evaluation
 from evaluation.organiser.rehearsal import rehearse
 from evaluation.phase.phase import load_phase
 from test.examples.samples import lines_of, write_sample
+from test.oracles import checked
 
 RATES = [1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8]
 
@@ -64,6 +65,9 @@ def sensitivities(scans, nodules, excluded, candidates):
     return np.interp(RATES, share_false * false / len(scans), share_found * detected / (detected + missed))
 
 
+@checked(
+    froc="sklearn.metrics.roc_curve",
+)
 def test_the_figures_are_those_of_the_plain_rules(sample):
     phase = sample / "phase"
     expected = sensitivities(

@@ -5,8 +5,8 @@ import inspect
 import pytest
 
 from evaluation import metrics
-from evaluation.challenges.declared.catalogue import METRICS, name_of
-from evaluation.challenges.declared.measure import MetricTable
+from evaluation.challenges.declared.rules import METRICS, name_of
+from evaluation.challenges.declared.tables import MetricTable
 
 # Metrics of the catalogue whose public function has another name.
 NAMES = {

@@ -18,6 +18,12 @@ from evaluation.metrics.regression import (
     weighted_spearman_correlation,
 )
 from test.metrics.record_intraclass import rated_pairs
+from test.oracles import Recorded
+
+# See record_intraclass.py.
+INTRACLASS = Recorded(
+    "pingouin.intraclass_corr", {0: 0.7074826458074325, 1: 0.6904375503809228, 2: 0.6011786585944787}
+)
 
 columns = st.lists(
     st.tuples(st.integers(-5, 5), st.integers(-5, 5), st.integers(1, 3)), min_size=2, max_size=9
@@ -192,10 +198,7 @@ def test_refuses_columns_that_do_not_fit():
         weighted_bias([1.0], [1.0, 2.0], np.ones((1, 2)))
 
 
-# pingouin.intraclass_corr, see record_intraclass.py.
-@pytest.mark.parametrize(
-    ("seed", "expected"), [(0, 0.7074826458074325), (1, 0.6904375503809228), (2, 0.6011786585944787)]
-)
-def test_intraclass_correlation_as_pingouin(seed, expected):
+@pytest.mark.parametrize("seed", INTRACLASS)
+def test_intraclass_correlation_as_pingouin(seed):
     found = weighted_intraclass_correlation(*rated_pairs(seed), np.ones((1, 25)))
-    assert found[0] == pytest.approx(expected, abs=1e-9)
+    assert found[0] == pytest.approx(INTRACLASS[seed], abs=1e-9)

@@ -10,7 +10,10 @@ from evaluation.metrics.staple import staple
 
 
 def plain_staple(votes, iterations):
-    """Expectation maximisation as in the paper; the prior is the mean of all votes."""
+    """Expectation maximisation as in the paper; the prior is the mean of all votes.
+
+    It ends before so many iterations where they have stopped to change anything.
+    """
     votes = votes.reshape(len(votes), -1)
     prior = votes.mean()
     p = np.full(len(votes), 0.99999)
@@ -19,8 +22,11 @@ def plain_staple(votes, iterations):
         foreground = prior * np.prod(np.where(votes, p[:, None], 1 - p[:, None]), axis=0)
         background = (1 - prior) * np.prod(np.where(votes, 1 - q[:, None], q[:, None]), axis=0)
         weight = foreground / (foreground + background)
+        before = p, q
         p = (votes * weight).sum(axis=1) / weight.sum()
         q = (~votes * (1 - weight)).sum(axis=1) / (1 - weight).sum()
+        if np.abs(np.subtract(before, (p, q))).max() < 1e-14:
+            break
     return weight, p, q
 
 

@@ -8,9 +8,13 @@ from hypothesis import strategies as st
 from evaluation.metrics import concordance_index
 from evaluation.metrics.survival import weighted_concordance_index
 from test.metrics.record_concordance import survival_data
+from test.oracles import Recorded
 
-# lifelines.utils.concordance_index, see record_concordance.py.
-RECORDED = {0: 0.7725918570009931, 1: 0.7276073619631902, 2: 0.7690815006468306}
+# See record_concordance.py.
+RECORDED = Recorded(
+    "lifelines.utils.concordance_index",
+    {0: 0.7725918570009931, 1: 0.7276073619631902, 2: 0.7690815006468306},
+)
 
 
 @pytest.mark.parametrize("seed", RECORDED)

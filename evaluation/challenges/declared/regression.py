@@ -7,22 +7,20 @@ from abc import ABC
 from collections.abc import Callable
 from typing import ClassVar, Literal
 
-from evaluation.challenges.declared.field_table import FieldTable
-from evaluation.challenges.declared.measure import Comparison, Measure, MetricTable
-from evaluation.challenges.declared.number import NumberField
-from evaluation.challenges.declared.scalar import value_columns
-from evaluation.challenges.declared.table import key
-from evaluation.core.case_table import Row
-from evaluation.core.challenge import Values
-from evaluation.core.form import CaseForm
-from evaluation.core.metric import Metric, mean_of
-from evaluation.core.value_aggregates import (
+from evaluation.challenges.declared.scalars import NumberField, value_columns
+from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable
+from evaluation.core.aggregates import (
     Figure,
     agreement_of,
     limit_of_agreement_of,
     ratio_of_sums,
     root_mean_square_of,
 )
+from evaluation.core.case_table import Row
+from evaluation.core.challenge import Values
+from evaluation.core.form import CaseForm
+from evaluation.core.keys import Key
+from evaluation.core.metric import Metric, mean_of
 from evaluation.metrics.regression import (
     weighted_intraclass_correlation,
     weighted_pearson_correlation,
@@ -33,20 +31,20 @@ from evaluation.metrics.regression import (
 class ErrorMetric(MetricTable, ABC):
     """A metric of the difference of a number from its reference."""
 
-    worst: float | None = key(
-        "Error of a case without a result, and the largest that counts. Default: the difference of the "
-        "field's bounds.",
-        None,
+    worst: float | None = Key(
+        default=None,
+        description="Error of a case without a result, and the largest that counts. Default: the difference "
+        "of the field's bounds.",
         gt=0,
         allow_inf_nan=False,
     )
     kinds = (NumberField,)
 
-    def difference(self, table: FieldTable) -> tuple[Callable[[Comparison], float], float]:
+    def difference(self, table: FieldTable) -> tuple[Callable[[FieldComparison], float], float]:
         """Return the function that gives predicted − true, within ± the largest error, and that error."""
         largest = self._largest(_measured(table))
 
-        def difference(comparison: Comparison) -> float:
+        def difference(comparison: FieldComparison) -> float:
             error: float = comparison.submitted - comparison.reference
             return min(max(error, -largest), largest)
 
@@ -109,7 +107,7 @@ class NormalisedAbsoluteError(ErrorMetric):
     At least 0, lower is better, without a unit. It needs a true value other than 0. A case without a result
     counts as an error of `worst`, and so does a larger error.
 
-    Oracle: NumPy, sums of absolute values.
+    Oracle: sums of absolute values by hand.
     """
 
     metric: Literal["normalised_absolute_error"]
@@ -119,7 +117,7 @@ class NormalisedAbsoluteError(ErrorMetric):
         difference, worst = self.difference(table)
         error, size = f"{name}_error", f"{name}_size"
 
-        def row(comparison: Comparison) -> Row:
+        def row(comparison: FieldComparison) -> Row:
             return {error: abs(difference(comparison)), size: abs(comparison.reference)}
 
         def worst_row(case: CaseForm, references: Values) -> Row:
@@ -136,7 +134,7 @@ class Bias(ErrorMetric):
     submissions. The figures `<name>_lower_limit` and `<name>_upper_limit` are the mean ± 1.96 standard
     deviations. A case without a result counts as a difference of + `worst`.
 
-    Oracle: NumPy, mean and standard deviation. Source: Bland and Altman, Lancet 327:307, 1986.
+    Oracle: mean and standard deviation by hand. Source: Bland and Altman, Lancet 327:307, 1986.
     """
 
     metric: Literal["bias"]

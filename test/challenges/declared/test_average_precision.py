@@ -10,15 +10,15 @@ from pycocotools.coco import COCO
 from pycocotools.cocoeval import COCOeval
 
 import evaluation
-from evaluation.challenges.declared.average_precision import BoxAveragePrecision, BoxAverageRecall
-from evaluation.challenges.declared.boxes import BoxesField
-from evaluation.challenges.declared.measure import Comparison
+from evaluation.challenges.declared.boxes import BoxAveragePrecision, BoxAverageRecall, BoxesField
+from evaluation.challenges.declared.tables import FieldComparison
 from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.io.kinds.boxes import Boxes
 from evaluation.organiser.rehearsal import rehearse
 from evaluation.phase.phase import load_phase
 from test.challenges.declared.phases import declared_phase, write_table
+from test.oracles import checked
 
 CLASSES = ["a", "b", "c"]
 FIELD = BoxesField(kind="boxes", classes=CLASSES, probability=True)
@@ -56,7 +56,7 @@ def figures(measure, images, missing=()):
     rows = [
         measure.worst(None, {"boxes": Boxes(true)})
         if number in missing
-        else measure.row(Comparison("boxes", Boxes(found), {"boxes": Boxes(true)}))
+        else measure.row(FieldComparison("boxes", Boxes(found), {"boxes": Boxes(true)}))
         for number, (found, true) in enumerate(images)
     ]
     return metric_values(measure.metrics, CaseTable([str(number) for number in range(len(images))], rows))
@@ -136,7 +136,8 @@ def test_weights_are_numbers_of_copies():
     for table in (PRECISION, RECALL):
         measure = measure_of(table)
         rows = [
-            measure.row(Comparison("boxes", Boxes(found), {"boxes": Boxes(true)})) for found, true in images
+            measure.row(FieldComparison("boxes", Boxes(found), {"boxes": Boxes(true)}))
+            for found, true in images
         ]
         cases = WeightedCases(CaseTable(list("abcdef"), rows), np.array([weights]))
         (value,) = measure.metrics[0].aggregate.values(cases)
@@ -163,6 +164,10 @@ def test_the_rules_of_voc():
     assert {rule: figure["figure"] for rule, figure in by_rule.items()} == {"coco": 1, "voc": 0.5}
 
 
+@checked(
+    box_average_precision="pycocotools.cocoeval.COCOeval",
+    box_average_recall="pycocotools.cocoeval.COCOeval",
+)
 def test_a_whole_phase(tmp_path):
     images = images_of(4)
     names = [f"i{number:02d}" for number in range(len(images))]

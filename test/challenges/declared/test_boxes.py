@@ -8,13 +8,16 @@ from pycocotools import mask as coco_mask
 from scipy.optimize import linear_sum_assignment
 
 import evaluation
-from evaluation.challenges.declared.boxes import BoxesField, BoxF1, BoxFroc
-from evaluation.challenges.declared.measure import Comparison
+from evaluation.challenges.declared.boxes import BoxesField, BoxF1, BoxFroc, BoxPrecision, BoxRecall
+from evaluation.challenges.declared.tables import FieldComparison
+from evaluation.core.aggregation import metric_values
+from evaluation.core.case_table import CaseTable
 from evaluation.core.fault import PhaseError
 from evaluation.io.kinds.boxes import Boxes
 from evaluation.organiser.rehearsal import rehearse
 from evaluation.phase.phase import load_phase
 from test.challenges.declared.phases import declared_phase, write_table
+from test.oracles import BY_HAND, checked
 
 FIELD = BoxesField(kind="boxes", probability=True)
 
@@ -22,8 +25,14 @@ FIELD = BoxesField(kind="boxes", probability=True)
 def hits(table, found, true, field=FIELD):
     references = {"boxes": Boxes(np.array(true, float).reshape(-1, 2 + 2 * field.axes))}
     submitted = Boxes(np.array(found, float).reshape(-1, 2 + 2 * field.axes))
-    (of_class,) = table.detections("boxes", field).hits(Comparison("boxes", submitted, references))
+    (of_class,) = table.detections("boxes", field).hits(FieldComparison("boxes", submitted, references))
     return of_class
+
+
+def figure(table, found, true):
+    case = FieldComparison("boxes", Boxes(np.array(found)), {"boxes": Boxes(np.array(true))})
+    measure = table.measure("figure", "boxes", FIELD)
+    return metric_values(measure.metrics, CaseTable(["case"], [measure.row(case)]))["figure"]
 
 
 def test_the_best_free_object_is_hit_by_the_most_probable():
@@ -55,6 +64,11 @@ def overlap(first, second):
 
 
 @pytest.mark.parametrize("seed", range(20))
+@checked(
+    box_f1="scipy.optimize.linear_sum_assignment",
+    box_precision="scipy.optimize.linear_sum_assignment",
+    box_recall="scipy.optimize.linear_sum_assignment",
+)
 def test_the_most_pairs_as_by_scipy(seed):
     random = np.random.default_rng(seed)
     corners = random.integers(0, 12, (9, 2))
@@ -66,8 +80,12 @@ def test_the_most_pairs_as_by_scipy(seed):
     near = iou >= 0.2
     rows, columns = linear_sum_assignment(np.where(near, 1.0, 0.0), maximize=True)
     expected = int(near[rows, columns].sum())
-    table = BoxF1(metric="box_f1", iou=0.2, matching="optimal")
+    rule = {"iou": 0.2, "matching": "optimal"}
+    table = BoxF1(metric="box_f1", **rule)
     assert hits(table, found, true).counts == (expected, 5 - expected, 4 - expected)
+    assert figure(table, found, true) == pytest.approx(2 * expected / 9)
+    assert figure(BoxPrecision(metric="box_precision", **rule), found, true) == pytest.approx(expected / 5)
+    assert figure(BoxRecall(metric="box_recall", **rule), found, true) == pytest.approx(expected / 4)
 
 
 def test_three_axes():
@@ -109,6 +127,9 @@ def test_three_axes_have_no_socket(tmp_path):
     )
 
 
+@checked(
+    box_froc=BY_HAND,
+)
 def test_a_whole_algorithm_phase(tmp_path):
     cases = {"name": ["a", "b"], "width": [50, 50], "height": [50, 50]}
     phase = declared_phase(tmp_path / "phase", TABLES.format(axes=2), cases, submission="algorithm")
@@ -147,6 +168,9 @@ ONE_BOX = '[fields.organ]\nkind = "box"\n\n[tasks.location]\nmetrics = ["box_iou
 
 
 @pytest.mark.parametrize("submission", ["archive", "algorithm"])
+@checked(
+    box_iou="pycocotools.mask.iou",
+)
 def test_one_box_as_by_pycocotools(tmp_path, submission):
     random = np.random.default_rng(6)
     low = random.integers(0, 50, (12, 2))

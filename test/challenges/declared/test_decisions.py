@@ -10,6 +10,7 @@ import evaluation
 from evaluation.core.fault import PhaseError
 from test.challenges.declared.phases import write_table
 from test.challenges.declared.scalars import figures, rehearsed, sealed, values
+from test.oracles import checked
 
 GRADES = ["none", "mild", "severe"]
 ALL_CLASSES = {
@@ -118,6 +119,19 @@ def submitted(kind, answers):
 
 
 @pytest.mark.parametrize("kind", ["class", "decision", "number"])
+@checked(
+    accuracy="sklearn.metrics.accuracy_score",
+    balanced_accuracy="sklearn.metrics.balanced_accuracy_score",
+    macro_f1="sklearn.metrics.f1_score",
+    weighted_f1="sklearn.metrics.f1_score",
+    matthews_correlation="sklearn.metrics.matthews_corrcoef",
+    cohen_kappa="sklearn.metrics.cohen_kappa_score",
+    sensitivity="sklearn.metrics.recall_score",
+    specificity="sklearn.metrics.recall_score",
+    precision="sklearn.metrics.precision_score",
+    f1="sklearn.metrics.f1_score",
+    f_beta="sklearn.metrics.fbeta_score",
+)
 def test_as_scikit_learn(phases, cases, answers, kind, tmp_path):
     column, made = submitted(kind, answers)
     found = values(phases[kind], tmp_path, {"case": cases["name"], "grade": column})

@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 import SimpleITK
 from scipy.optimize import linear_sum_assignment
-from sklearn.metrics import jaccard_score, precision_recall_curve, roc_auc_score
+from sklearn.metrics import jaccard_score, precision_recall_curve, roc_auc_score, roc_curve
 
-from evaluation.core.variant import Variant
+from evaluation.core.field import Variant
 from evaluation.organiser.rehearsal import rehearse
 from evaluation.phase.phase import load_phase
 from test.challenges.declared.images import figures_of, volume_phase
+from test.oracles import checked
 
 TABLES = """\
 [fields.map]
@@ -64,6 +65,14 @@ def results_of(reference, prediction):
     return [*hits, *missed, *false]
 
 
+@checked(
+    lesion_average_precision=(
+        "sklearn.metrics.precision_recall_curve",
+        "scipy.optimize.linear_sum_assignment",
+    ),
+    case_auc="sklearn.metrics.roc_auc_score",
+    lesion_froc="sklearn.metrics.roc_curve",
+)
 def test_figures_of_a_submission(tmp_path):
     references, predictions = scans(7)
     found = figures_of(volume_phase(tmp_path, TABLES, references), tmp_path, predictions)
@@ -84,11 +93,10 @@ def test_figures_of_a_submission(tmp_path):
 
 def sensitivity_at_one(truth, confidence):
     """Return the sensitivity at one false finding per scan, linear between thresholds."""
-    levels = [level for level in np.unique(confidence)[::-1] if level > 0]
-    false = [0.0, *(((truth == 0) & (confidence >= level)).sum() / 12 for level in levels)]
-    found = [0.0, *(((truth == 1) & (confidence >= level)).sum() / truth.sum() for level in levels)]
-    best = {rate: max(y for x, y in zip(false, found, strict=True) if x == rate) for rate in false}
-    return np.interp(1, list(best), list(best.values()))
+    false, found, levels = roc_curve(truth, confidence, drop_intermediate=False)
+    false, found = false[levels > 0] * (truth == 0).sum() / 12, found[levels > 0]
+    rates = np.unique(false)
+    return np.interp(1, rates, [found[false == rate].max() for rate in rates])
 
 
 def test_scans_without_a_result(tmp_path):

@@ -6,6 +6,7 @@ from sklearn.metrics import hamming_loss
 
 from evaluation.core.fault import PhaseError
 from test.challenges.declared.scalars import rehearsed, sealed, values
+from test.oracles import checked
 
 FINDINGS = """\
 [fields.findings]
@@ -36,6 +37,9 @@ def submitted(made, cases=CASES):
     return columns | dict(zip(NAMES, made[:cases].T, strict=True))
 
 
+@checked(
+    hamming_distance="sklearn.metrics.hamming_loss",
+)
 def test_as_scikit_learn(tmp_path, flags):
     true, made = flags
     phase = phase_of(tmp_path / "phase", true)

@@ -5,10 +5,11 @@ import pytest
 from sklearn.metrics import f1_score, jaccard_score, precision_score, recall_score
 
 from evaluation.core.fault import PhaseError
-from evaluation.core.variant import Variant
+from evaluation.core.field import Variant
 from evaluation.organiser.rehearsal import rehearse
 from evaluation.phase.phase import load_phase
 from test.challenges.declared.images import figures_of, volume_phase
+from test.oracles import BY_HAND, checked
 
 LABELS = {1: "liver", 2: "spleen", 5: "aorta"}
 FIELD = """\
@@ -65,6 +66,13 @@ def test_a_phase_is_rehearsed(tmp_path, signed):
     assert set(rehearsal.figures["scans.volume_difference"]) > set(Variant)
 
 
+@checked(
+    dice="sklearn.metrics.f1_score",
+    jaccard="sklearn.metrics.jaccard_score",
+    voxel_sensitivity="sklearn.metrics.recall_score",
+    voxel_precision="sklearn.metrics.precision_score",
+    volume_difference=BY_HAND,
+)
 def test_figures_of_all_labels(tmp_path):
     phase = volume_phase(tmp_path, TABLES, REFERENCES)
     found = figures_of(phase, tmp_path, PREDICTIONS)

@@ -4,18 +4,20 @@ import math
 
 import numpy as np
 import pytest
+import SimpleITK
 from scipy import ndimage
 from surface_distance import metrics as oracle
 
-from evaluation.challenges.declared.label_map import LabelMapField
+from evaluation.challenges.declared.label_maps import LabelMapField
 from evaluation.challenges.declared.label_surfaces import HausdorffDistance
-from evaluation.challenges.declared.measure import Comparison
+from evaluation.challenges.declared.tables import FieldComparison
 from evaluation.core.fault import PhaseError
-from evaluation.core.variant import Variant
+from evaluation.core.field import Variant
 from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.organiser.rehearsal import rehearse
 from evaluation.phase.phase import load_phase
 from test.challenges.declared.images import SPACING_MM, figures_of, volume_phase
+from test.oracles import checked
 
 LABELS = {1: "liver", 2: "spleen", 5: "aorta"}
 FIELD = """\
@@ -65,14 +67,23 @@ def elements_of(true, found, name):
 
 
 def voxels_of(true, found):
+    contours = [SimpleITK.BinaryContour(image_of(mask), False, 0, 1) for mask in (true, found)]
+    farthest = SimpleITK.HausdorffDistanceImageFilter()
+    farthest.Execute(*contours)
     lines = [mask & ~ndimage.binary_erosion(mask) for mask in (true, found)]
     to_first, to_second = (ndimage.distance_transform_edt(~line, ZYX_MM) for line in lines)
     directed = to_second[lines[0]], to_first[lines[1]]
     return {
-        "farthest": max(distances.max() for distances in directed),
+        "farthest": farthest.GetHausdorffDistance(),
         "linear": max(np.percentile(distances, 95) for distances in directed),
         "symmetric": np.concatenate(directed).mean(),
     }
+
+
+def image_of(mask):
+    image = SimpleITK.GetImageFromArray(np.pad(mask, 1).astype(np.uint8))
+    image.SetSpacing(SPACING_MM)
+    return image
 
 
 def expected_figures():
@@ -87,6 +98,17 @@ def expected_figures():
     return {key: value for key, value in figures.items() if not key.startswith("near_")} | means | near
 
 
+@checked(
+    hausdorff_distance=(
+        "surface_distance.metrics.compute_robust_hausdorff",
+        "SimpleITK.HausdorffDistanceImageFilter",
+    ),
+    average_surface_distance=(
+        "surface_distance.metrics.compute_average_surface_distance",
+        "scipy.ndimage.distance_transform_edt",
+    ),
+    surface_dice="surface_distance.metrics.compute_surface_dice_at_tolerance",
+)
 def test_figures_of_all_labels(tmp_path):
     phase = volume_phase(tmp_path, TABLES, REFERENCES)
     assert figures_of(phase, tmp_path, PREDICTIONS) == pytest.approx(expected_figures(), abs=5e-5)
@@ -178,7 +200,7 @@ def test_an_image_has_a_contour_not_a_surface(spacing_mm, unit):
     measure = HausdorffDistance(metric="hausdorff_distance", percentile=95).measure("far", "map", table)
 
     def far(submitted, true):
-        return measure.row(Comparison("map", submitted, {"map": true}))["far"]
+        return measure.row(FieldComparison("map", submitted, {"map": true}))["far"]
 
     step_y, step_x = (1.0, 1.0) if spacing_mm is None else spacing_mm[1:]
     distances = oracle.compute_surface_distances(images[1] > 0, images[0] > 0, (step_y, step_x))

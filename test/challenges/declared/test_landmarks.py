@@ -11,6 +11,7 @@ from evaluation.core.fault import PhaseError
 from evaluation.organiser.rehearsal import rehearse
 from evaluation.phase.phase import load_phase
 from test.challenges.declared.phases import declared_phase, write_table
+from test.oracles import checked
 
 METRICS = """\
 [tasks.location.metrics]
@@ -57,6 +58,10 @@ def write_fovea(folder, points, keys="", found=COUNT):
     return phase
 
 
+@checked(
+    mean_radial_error="scipy.spatial.distance.cdist",
+    success_detection_rate="scipy.spatial.distance.cdist",
+)
 def test_one_point(tmp_path, points):
     phase = write_fovea(tmp_path, points)
     distances = errors(*points)[:, 0]

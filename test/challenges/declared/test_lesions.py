@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 import SimpleITK
 
-from evaluation.challenges.declared.lesion_table import most_lesions
-from evaluation.core.variant import Variant
+from evaluation.challenges.declared.lesions import most_lesions
+from evaluation.core.field import Variant
 from evaluation.organiser.rehearsal import rehearse
 from evaluation.phase.phase import load_phase
 from test.challenges.declared.images import figures_of, volume_phase
+from test.oracles import checked
 
 VOXEL_MM3 = 0.25
 SHAPE = (4, 7, 8)
@@ -75,6 +76,17 @@ def expected_of(prediction, reference, diagonal):
 
 
 @pytest.mark.parametrize("neighbours", ["all", "faces"])
+@checked(
+    detected_lesions="SimpleITK.ConnectedComponent",
+    false_lesions="SimpleITK.ConnectedComponent",
+    lesion_f1="SimpleITK.ConnectedComponent",
+    lesion_count_difference="SimpleITK.ConnectedComponent",
+    panoptic_quality=("SimpleITK.ConnectedComponent", "SimpleITK.LabelOverlapMeasuresImageFilter"),
+    segmentation_quality=("SimpleITK.ConnectedComponent", "SimpleITK.LabelOverlapMeasuresImageFilter"),
+    recognition_quality=("SimpleITK.ConnectedComponent", "SimpleITK.LabelOverlapMeasuresImageFilter"),
+    false_positive_volume="SimpleITK.ConnectedComponent",
+    false_negative_volume="SimpleITK.ConnectedComponent",
+)
 def test_figures_of_one_label(tmp_path, neighbours):
     # Of two random masks few components match, of one and nearly the same many do.
     references, others = scans(1), scans(2)

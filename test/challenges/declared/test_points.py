@@ -1,12 +1,15 @@
 """Declared points: classes, rules of matching, ignored objects, and options that do not fit."""
 
+import numpy as np
 import pytest
+from grand_challenge_metrics.scorers import score_detection
 
 import evaluation
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.rehearsal import rehearse
 from evaluation.phase.phase import load_phase
 from test.challenges.declared.phases import declared_phase, write_table
+from test.oracles import checked
 
 CELLS = """\
 [fields.cells]
@@ -64,6 +67,46 @@ def test_points_hit_objects_of_their_class(tmp_path):
         abs=5e-5,
     )
     assert rehearse(load_phase(tmp_path / "phase")).problems == ()
+
+
+NEAREST = """\
+[fields.cells]
+kind = "points"
+
+[tasks.detection.metrics]
+point_f1 = { radius = 3 }
+point_precision = { radius = 3 }
+point_recall = { radius = 3 }
+"""
+
+
+@checked(
+    point_f1="grand_challenge_metrics.scorers.score_detection",
+    point_precision="grand_challenge_metrics.scorers.score_detection",
+    point_recall="grand_challenge_metrics.scorers.score_detection",
+)
+def test_the_nearest_points_as_the_platforms_package(tmp_path):
+    random = np.random.default_rng(4)
+    names = ["a", "b", "c"]
+    true, found = random.uniform(0, 10, (3, 12, 3)).round(3), random.uniform(0, 10, (3, 15, 3)).round(3)
+    counts = np.zeros(3)
+    for reference, predicted in zip(true, found, strict=True):
+        of_case = score_detection(ground_truth=reference, predictions=predicted, radius=3.0)
+        counts += of_case.true_positives, of_case.false_positives, of_case.false_negatives
+    hits, false, missed = counts
+    assert min(counts) > 5
+    columns = [
+        {"case": np.repeat(names, points.shape[1]), **dict(zip("xyz", points.reshape(-1, 3).T, strict=True))}
+        for points in (true, found)
+    ]
+    assert scored(tmp_path, NEAREST, *columns, {"name": names}) == pytest.approx(
+        {
+            "point_f1": 2 * hits / (2 * hits + false + missed),
+            "point_precision": hits / (hits + false),
+            "point_recall": hits / (hits + missed),
+        },
+        abs=5e-5,
+    )
 
 
 NODULES = """\

@@ -7,6 +7,7 @@ from sklearn import metrics as oracle
 import evaluation
 from evaluation.core.fault import PhaseError
 from test.challenges.declared.scalars import rehearsed, sealed, values
+from test.oracles import checked
 
 CLASSES = ["melanoma", "naevus", "other"]
 SKIN = """\
@@ -52,6 +53,10 @@ def phase(cases, tmp_path_factory):
     return sealed(tmp_path_factory.mktemp("skin") / "phase", SKIN, cases, 'missing = "worst"\n')
 
 
+@checked(
+    macro_auc="sklearn.metrics.roc_auc_score",
+    brier_score="sklearn.metrics.brier_score_loss",
+)
 def test_as_scikit_learn(phase, cases, shares, tmp_path):
     found = values(phase, tmp_path, {"case": cases["name"], **dict(zip(CLASSES, shares.T, strict=True))})
     lesion = np.array(cases["lesion"])

@@ -5,10 +5,11 @@ import pytest
 from sklearn.metrics import average_precision_score, brier_score_loss, f1_score
 
 from evaluation.core.fault import PhaseError
-from evaluation.core.variant import Variant
+from evaluation.core.field import Variant
 from evaluation.organiser.rehearsal import rehearse
 from evaluation.phase.phase import load_phase
 from test.challenges.declared.images import figures_of, volume_phase
+from test.oracles import checked
 
 FIELD = '[fields.map]\nkind = "probability_map"\nforeground = [2, 3]\nothers = [1]\n'
 TABLES = f"""{FIELD}
@@ -23,6 +24,11 @@ PREDICTIONS = {
 }
 
 
+@checked(
+    dice_at_threshold="sklearn.metrics.f1_score",
+    voxel_average_precision="sklearn.metrics.average_precision_score",
+    voxel_brier_score="sklearn.metrics.brier_score_loss",
+)
 def test_figures_of_a_submission(tmp_path):
     phase = volume_phase(tmp_path, TABLES, REFERENCES)
     pairs = [(REFERENCES[name].ravel() >= 2, PREDICTIONS[name].ravel()) for name in REFERENCES]

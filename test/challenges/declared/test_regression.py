@@ -9,6 +9,9 @@ from evaluation.core.fault import PhaseError
 from evaluation.metrics.agreement import intraclass_correlations
 from test.challenges.declared.phases import SCREENING
 from test.challenges.declared.scalars import figures, rehearsed, sealed, values
+from test.metrics.record_intraclass import rated_pairs
+from test.metrics.test_regression import INTRACLASS
+from test.oracles import BY_HAND, checked
 
 METRICS = (
     '["mean_absolute_error", "root_mean_squared_error", "normalised_absolute_error", "bias", '
@@ -66,6 +69,14 @@ def expected_errors(difference, true):
     }
 
 
+@checked(
+    mean_absolute_error="sklearn.metrics.mean_absolute_error",
+    root_mean_squared_error="sklearn.metrics.root_mean_squared_error",
+    normalised_absolute_error=BY_HAND,
+    bias=BY_HAND,
+    pearson_correlation="scipy.stats.pearsonr",
+    spearman_correlation="scipy.stats.spearmanr",
+)
 def test_as_independent_computations(phase, cases, guesses, tmp_path):
     found = values(phase, tmp_path, {"case": cases["name"], "age": guesses})
     true = np.array(cases["age"])
@@ -79,6 +90,16 @@ def test_as_independent_computations(phase, cases, guesses, tmp_path):
     assert found["mean_absolute_error"] == pytest.approx(oracle.mean_absolute_error(true, guesses))
     expected = oracle.root_mean_squared_error(true, guesses)
     assert found["root_mean_squared_error"] == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", INTRACLASS)
+@checked(intraclass_correlation="pingouin.intraclass_corr")
+def test_intraclass_correlation_as_pingouin(tmp_path, seed):
+    predicted, true = rated_pairs(seed)
+    names = [f"case{number:02d}" for number in range(len(true))]
+    phase = sealed(tmp_path / "phase", AGE, {"name": names, "age": true.tolist()})
+    found = values(phase, tmp_path / "submission", {"case": names, "age": predicted})
+    assert found["intraclass_correlation"] == pytest.approx(INTRACLASS[seed], abs=1e-6)
 
 
 def test_a_case_without_a_result_has_the_largest_error(phase, cases, guesses, tmp_path):

@@ -7,6 +7,7 @@ from sklearn import metrics as oracle
 from evaluation.core.fault import PhaseError
 from test.challenges.declared.phases import SCREENING
 from test.challenges.declared.scalars import figures, rehearsed, sealed, values
+from test.oracles import BY_HAND, checked
 
 TABLES = f"""{SCREENING.partition("[tasks")[0]}
 [tasks.screening.metrics]
@@ -65,6 +66,14 @@ def area_below(rates, sensitivities, limit):
     return oracle.auc(x, np.concatenate((sensitivities[rates <= limit], [at_limit])))
 
 
+@checked(
+    auc="sklearn.metrics.roc_auc_score",
+    average_precision="sklearn.metrics.average_precision_score",
+    calibration_error=BY_HAND,
+    partial_auc="sklearn.metrics.roc_auc_score",
+    sensitivity_at_specificity="sklearn.metrics.roc_curve",
+    specificity_at_sensitivity="sklearn.metrics.roc_curve",
+)
 def test_as_scikit_learn(phase, cases, likelihoods, tmp_path):
     found = values(phase, tmp_path, {"case": cases["name"], "likelihood": likelihoods})
     entering = np.array(cases["class"]) != "U"

@@ -7,6 +7,7 @@ from evaluation.core.fault import PhaseError
 from test.challenges.declared.scalars import figures, rehearsed, sealed, values
 from test.metrics.record_concordance import survival_data
 from test.metrics.test_survival import RECORDED
+from test.oracles import checked
 
 SURVIVAL = """\
 [fields.survival]
@@ -26,6 +27,9 @@ def phase_of(folder, seed, tables=SURVIVAL):
 
 
 @pytest.mark.parametrize("seed", RECORDED)
+@checked(
+    concordance_index="lifelines.utils.concordance_index",
+)
 def test_as_lifelines(tmp_path, seed):
     predicted, _, _ = survival_data(seed)
     phase = phase_of(tmp_path / "phase", seed)

@@ -4,10 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.core.fault import FormFault
+from evaluation.core.field import CellsSource, JsonSource, Variant
 from evaluation.core.form import CaseForm
-from evaluation.core.source import CellsSource, JsonSource
-from evaluation.core.variant import Variant
-from evaluation.io.kinds.time_to_event import ObservedTime, SurvivalPrediction, TimeToEvent
+from evaluation.io.kinds.number import ObservedTime, SurvivalPrediction, TimeToEvent
 from evaluation.metrics.survival import weighted_concordance_index
 
 CASE = CaseForm("V0001")

@@ -5,16 +5,14 @@ import numpy as np
 import pytest
 
 from evaluation.core.fault import FaultKind, FormFault
+from evaluation.core.field import CellsSource, FileSource, Variant
 from evaluation.core.form import CaseForm
-from evaluation.core.source import CellsSource, FileSource
-from evaluation.core.variant import Variant
 from evaluation.io.kinds.volume import (
     ConfidenceVolume,
     ReferenceVolume,
     Volume,
 )
-from evaluation.io.volumes.case_geometry import geometry_columns
-from evaluation.io.volumes.header import UPRIGHT, Geometry
+from evaluation.io.volume_header import UPRIGHT, Geometry, geometry_columns
 from evaluation.metrics.crops import Box
 from evaluation.workers.case_reader import SubmissionFiles
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from evaluation.metrics.classification import roc_table
 from evaluation.metrics.operating_points import weighted_sensitivity_at_specificity
-from evaluation.ranking.statistics.sensitivities import ExchangedSensitivities
+from evaluation.organiser.ranking.exchanges import ExchangedSensitivities
 
 
 @given(

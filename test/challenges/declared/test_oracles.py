@@ -1,0 +1,113 @@
+"""Every metric's figures are checked against the oracle that its card names."""
+
+from typing import Literal
+
+import numpy as np
+import pytest
+from evaluation.metrics.point_matching import match_points
+from pycocotools import mask
+from scipy.optimize import linear_sum_assignment
+from sklearn.metrics import f1_score
+
+from evaluation.challenges.declared.label_maps import Dice, LabelMapField
+from evaluation.challenges.declared.rules import METRICS, name_of
+from test.oracles import BY_HAND, Recorded, checked, oracles_of, registered, unchecked
+
+TESTED = registered()
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=name_of)
+def test_a_test_calls_every_oracle_of_the_card(metric):
+    name = name_of(metric)
+    assert unchecked(metric, TESTED.get(name, ())) == [], f"see test/oracles.py: @checked({name}=...)"
+
+
+def test_only_metrics_are_checked():
+    assert set(TESTED) == {name_of(metric) for metric in METRICS}
+
+
+class MadeUp(Dice):
+    """A metric that nobody compared with anything.
+
+    Oracle: SimpleITK.
+    """
+
+    metric: Literal["made_up"]
+
+
+@pytest.mark.parametrize(
+    ("tested", "missing"),
+    [
+        ((), ["SimpleITK"]),
+        (("sklearn.metrics.f1_score", BY_HAND), ["SimpleITK"]),
+        (("SimpleITK.ConnectedComponent",), []),
+    ],
+)
+def test_a_card_whose_oracle_no_test_calls_is_found(tested, missing):
+    assert unchecked(MadeUp, tested) == missing
+
+
+def test_a_card_without_a_known_oracle_is_found(monkeypatch):
+    monkeypatch.setattr(MadeUp, "__doc__", "A metric.\n\nOracle: the author. Source: SciPy, `cdist`.")
+    assert unchecked(MadeUp, [BY_HAND, "scipy.spatial.distance.cdist"]) == ["none that is known"]
+
+
+@pytest.mark.parametrize(
+    ("card", "expected"),
+    [
+        ("Oracle: SciPy, `cdist`. Source: NumPy.", [("scipy", "cdist")]),
+        ("Oracle: scikit-learn, `roc_auc_score` with `max_fpr`.", [("sklearn", "roc_auc_score")]),
+        ("Oracle: SimpleITK, `A` and\n    `B`.", [("SimpleITK", "A"), ("SimpleITK", "B")]),
+        ("Oracle: SciPy, `a`, for b; SimpleITK,\n `C`.", [("scipy", "a"), ("SimpleITK", "C")]),
+        ("Oracle: SciPy, and sums by hand.", [("scipy", None), (BY_HAND, None)]),
+        ("NumPy", []),
+    ],
+)
+def test_oracles_are_read_from_the_card(card, expected):
+    assert oracles_of(card) == expected
+
+
+def scored(metric="dice"):
+    Dice(metric="dice").measure(metric, "map", LabelMapField(kind="label_map", labels={"1": "organ"}))
+
+
+RECORDED = Recorded("lifelines.utils.concordance_index", {0: 0.5})
+BOX = np.array([[0.0, 0, 1, 1]])
+CALLS = {
+    "sklearn.metrics.f1_score": lambda: f1_score([0, 1], [0, 1]),
+    "scipy.optimize.linear_sum_assignment": lambda: linear_sum_assignment(np.eye(2)),
+    "pycocotools.mask.iou": lambda: mask.iou(BOX, BOX, [0]),
+    "lifelines.utils.concordance_index": lambda: RECORDED[0],
+}
+
+
+@pytest.mark.parametrize("oracle", CALLS)
+def test_a_test_calls_what_it_says(oracle):
+    @checked(dice=oracle)
+    def calls(oracle):
+        scored()
+        CALLS[oracle]()
+
+    calls(oracle)
+    for other in CALLS.keys() - {oracle}:
+        with pytest.raises(AssertionError, match=f"does not call {oracle}"):
+            calls(other)
+
+
+def test_a_test_scores_what_it_says():
+    @checked(dice=BY_HAND, jaccard=BY_HAND)
+    def scores():
+        scored()
+
+    with pytest.raises(AssertionError, match="does not score jaccard"):
+        scores()
+
+
+def test_a_call_by_the_code_under_test_does_not_count():
+    @checked(dice="scipy.optimize.linear_sum_assignment")
+    def calls():
+        scored()
+        match_points(np.zeros((2, 3)), np.zeros((2, 3)), 1.0, "optimal")
+
+    with pytest.raises(AssertionError, match="does not call"):
+        calls()
