@@ -280,11 +280,7 @@ class ReadBuffer:
 
 
 def open_regular_file(
-    root: str,
-    path: str,
-    limit_bytes: int,
-    may_be_empty: bool = False,
-    folder: OpenFolder | None = None,
+    root: str, path: str, limit_bytes: int, may_be_empty: bool = False, folder: OpenFolder | None = None
 ) -> tuple[int, int]:
     """Return a descriptor and the size in bytes of a regular file below `root`, see `ReadBuffer.read`.
 
@@ -348,11 +344,7 @@ class FileStream:
     """
 
     def __init__(
-        self,
-        root: str,
-        path: str,
-        limit_bytes: int,
-        observe: Callable[[memoryview], None] | None = None,
+        self, root: str, path: str, limit_bytes: int, observe: Callable[[memoryview], None] | None = None
     ) -> None:
         """Open the file. Raises `ReadError` (forbidden, too large or unreadable)."""
         self._path = path

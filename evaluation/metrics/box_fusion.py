@@ -188,10 +188,7 @@ class _Given:
         return cls(np.concatenate(corners), all_scores, np.concatenate(given_labels), model)
 
     def of_each_class(
-        self,
-        confidence: Floats,
-        fuse: Callable[[Floats, Floats], FusedBoxes],
-        factor: float = 1.0,
+        self, confidence: Floats, fuse: Callable[[Floats, Floats], FusedBoxes], factor: float = 1.0
     ) -> FusedDetections:
         names, codes = np.unique(self.classes, return_inverse=True)
         fused = [fuse(self.corners[codes == code], confidence[codes == code]) for code in range(len(names))]

@@ -104,12 +104,7 @@ def _is_missing(name: Hashable) -> bool:
     return name is None or name != name
 
 
-def accuracy(
-    predicted: ArrayLike,
-    reference: ArrayLike,
-    *,
-    weights: ArrayLike | None = None,
-) -> float:
+def accuracy(predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | None = None) -> float:
     """Return the share of cases with the right class.
 
     Parameters
@@ -146,33 +141,16 @@ def accuracy(
 
 
 def balanced_accuracy(
-    predicted: ArrayLike,
-    reference: ArrayLike,
-    *,
-    weights: ArrayLike | None = None,
+    predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | None = None
 ) -> float:
     """Return the mean of the sensitivities of the classes that occur in the reference.
 
-    Parameters
-    ----------
-    predicted : array_like of int or str, shape (cases,)
-        The predicted class of every case. None or NaN: the case has no result.
-    reference, weights
-        See `confusion_matrix`.
+    Parameters, Raises and Notes: as for `accuracy`.
 
     Returns
     -------
     float
         In [0, 1], higher is better; 1 / classes for one and the same answer to every case.
-
-    Raises
-    ------
-    ValueError
-        For lengths that differ or an invalid weight.
-
-    Notes
-    -----
-    NaN if no case is left, so also for empty input. A case without a result is wrong.
 
     References
     ----------
@@ -195,21 +173,14 @@ def mean_f1(
 ) -> float:
     """Return the F1 of each class against the rest, averaged over the classes.
 
+    Returns: as for `accuracy`.
+
     Parameters
     ----------
-    predicted : array_like of int or str, shape (cases,)
-        The predicted class of every case. None or NaN: the case has no result.
-    reference : array_like of int or str, shape (cases,)
-        The true classes. A case with None or NaN is left out.
+    predicted, reference, weights
+        See `accuracy`.
     averaging : {"macro", "weighted"}, optional
         "macro" gives each class the same weight, "weighted" its share of the reference.
-    weights : array_like of float, shape (cases,), optional
-        Weights of the cases, finite and at least 0. By default every case has weight 1.
-
-    Returns
-    -------
-    float
-        In [0, 1], higher is better.
 
     Raises
     ------
@@ -236,29 +207,16 @@ def mean_f1(
 
 
 def matthews_correlation(
-    predicted: ArrayLike,
-    reference: ArrayLike,
-    *,
-    weights: ArrayLike | None = None,
+    predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | None = None
 ) -> float:
     """Return Matthews' correlation coefficient, for several classes Gorodkin's.
 
-    Parameters
-    ----------
-    predicted : array_like of int or str, shape (cases,)
-        The predicted class of every case. None or NaN: the case has no result.
-    reference, weights
-        See `confusion_matrix`.
+    Parameters and Raises: as for `accuracy`.
 
     Returns
     -------
     float
         In [−1, 1], higher is better; 0 for an answer that does not depend on the class.
-
-    Raises
-    ------
-    ValueError
-        For lengths that differ or an invalid weight.
 
     Notes
     -----
@@ -322,31 +280,11 @@ def sensitivity(predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLik
 def specificity(predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | None = None) -> float:
     """Return the share of the negative cases that are decided to be negative.
 
-    Parameters
-    ----------
-    predicted, reference
-        See `sensitivity`.
-    weights : array_like of float, shape (cases,), optional
-        Weights of the cases, finite and at least 0. By default every case has weight 1.
-
-    Returns
-    -------
-    float
-        In [0, 1], higher is better.
-
-    Raises
-    ------
-    ValueError
-        For shapes that differ, a decision other than 0 and 1, or an invalid weight.
+    Parameters, Returns, Raises and References: as for `sensitivity`.
 
     Notes
     -----
     NaN without a negative case in the reference, so also for empty input.
-
-    References
-    ----------
-    J. Yerushalmy, "Statistical problems in assessing methods of medical diagnosis", Public Health Reports
-    62:1432–1449, 1947.
 
     Examples
     --------

@@ -18,24 +18,7 @@ __all__ = ["f1_score", "hamming_distance"]
 def f1_score(predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | None = None) -> float:
     """Return the F1 of binary decisions, 2·TP / (2·TP + FP + FN).
 
-    Parameters
-    ----------
-    predicted : array_like of bool, shape (cases,)
-        The decisions: true or 1 for positive.
-    reference : array_like of bool, shape (cases,)
-        The correct decisions.
-    weights : array_like of float, shape (cases,), optional
-        Weights of the cases, finite and at least 0. By default every case has weight 1.
-
-    Returns
-    -------
-    float
-        In [0, 1], higher is better.
-
-    Raises
-    ------
-    ValueError
-        For shapes that differ, a decision other than 0 and 1, or an invalid weight.
+    Parameters, Returns and Raises: as for `sensitivity`.
 
     Notes
     -----

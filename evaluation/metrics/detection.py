@@ -135,6 +135,8 @@ def mean_average_precision(
 ) -> float:
     """Return the average precision, averaged over the classes of the reference and over IoU thresholds.
 
+    Returns and Raises: as for `box_average_precision`.
+
     Parameters
     ----------
     boxes, scores, images, reference_boxes, reference_images : array_like
@@ -146,16 +148,6 @@ def mean_average_precision(
     iou_thresholds, matching, inclusive_corners, max_detections, curve : optional
         See `box_average_precision`; ``max_detections`` limits the detections of one class in one image.
         EDD2020 has the thresholds 0.25, 0.30, … 0.75 with "voc" and "all_points".
-
-    Returns
-    -------
-    float
-        In [0, 1], higher is better.
-
-    Raises
-    ------
-    ValueError
-        As `box_average_precision`.
 
     Notes
     -----
@@ -209,6 +201,8 @@ def mean_detection_iou(
 ) -> float:
     """Return the mean IoU of the detections of one class; false positives count 0.
 
+    Returns, Raises and Notes: as for `box_average_precision`.
+
     Parameters
     ----------
     boxes, scores, images, reference_boxes, reference_images : array_like
@@ -219,20 +213,6 @@ def mean_detection_iou(
         Whether missed reference boxes count 0 as well.
     inclusive_corners : bool, optional
         See `box_iou`.
-
-    Returns
-    -------
-    float
-        In [0, 1], higher is better.
-
-    Raises
-    ------
-    ValueError
-        As `box_average_precision`.
-
-    Notes
-    -----
-    NaN without a reference box; 0 with reference boxes and without detections.
 
     References
     ----------
@@ -333,11 +313,7 @@ def _match_groups(
 
 
 def _codes(
-    found: ArrayLike,
-    true: ArrayLike,
-    corners: Floats,
-    true_corners: Floats,
-    name: str,
+    found: ArrayLike, true: ArrayLike, corners: Floats, true_corners: Floats, name: str
 ) -> tuple[Integers, Integers, int]:
     """Return numbers from 0 on for the names of both sides, and how many different names there are."""
     first, second = np.asarray(found), np.asarray(true)

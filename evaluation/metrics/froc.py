@@ -114,10 +114,7 @@ def froc_curve(
 ) -> FrocCurve:
     """Return the points of the free-response ROC curve, one for every distinct confidence.
 
-    Parameters
-    ----------
-    points, confidences, images, reference_points, reference_images, radius, all_images, matching, boundary
-        See `froc_sensitivity`.
+    Parameters, Raises and References: as for `froc_sensitivity`.
 
     Returns
     -------
@@ -125,20 +122,9 @@ def froc_curve(
         ``threshold``, ``false_positives_per_case`` and ``sensitivity``, each of shape (points,). The first
         point has the threshold +inf and both figures 0; thresholds then fall.
 
-    Raises
-    ------
-    ValueError
-        As `froc_sensitivity`.
-
     Notes
     -----
     Sensitivities are NaN without a reference point. Without a detection there is the first point only.
-
-    References
-    ----------
-    A. A. A. Setio et al., "Validation, comparison, and combination of algorithms for automatic detection of
-    pulmonary nodules in computed tomography images: the LUNA16 challenge", Medical Image Analysis 42:1–13,
-    2017, section 3.3.
 
     Examples
     --------

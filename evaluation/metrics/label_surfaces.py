@@ -64,9 +64,7 @@ def hausdorff_distance(
     spacing_mm : sequence of float, optional
         Size of a pixel along every axis of the array, in mm. By default 1 along every axis: the result is in
         pixels.
-    percentile : float, optional
-        In [0, 100]: 100 gives the Hausdorff distance, 95 the robust variant.
-    surface, percentile_method, directions, worst : optional
+    percentile, surface, percentile_method, directions, worst : optional
         See `label_hausdorff_distance`.
 
     Returns
@@ -124,6 +122,8 @@ def label_hausdorff_distance(
 
     The distances are those from all parts of one surface to the other, in both directions.
 
+    References: as for `hausdorff_distance`.
+
     Parameters
     ----------
     prediction : array_like of int, shape (y, x) or (z, y, x)
@@ -165,11 +165,6 @@ def label_hausdorff_distance(
     -----
     0 for a label that neither map has.
 
-    References
-    ----------
-    D. P. Huttenlocher et al., "Comparing images using the Hausdorff distance", IEEE Transactions on Pattern
-    Analysis and Machine Intelligence 15:850–863, 1993.
-
     Examples
     --------
     >>> prediction, reference = [[1, 1, 0, 2, 0]], [[1, 0, 0, 0, 2]]
@@ -199,21 +194,15 @@ def label_average_surface_distance(
 
     It is the mean distance from all parts of either surface to the other one.
 
+    Returns: as for `label_hausdorff_distance`.
+
     Parameters
     ----------
-    prediction, reference, labels, spacing_mm, surface
+    prediction, reference, labels, spacing_mm, surface, worst
         See `label_hausdorff_distance`.
     directions : {"pooled", "directed"}, optional
         "pooled" is the mean of the distances of both directions together, "directed" the larger of the two
         means.
-    worst : float, optional
-        The value, in mm, for a label that one of the maps lacks, and the largest one for any label; by
-        default the diagonal of the array.
-
-    Returns
-    -------
-    numpy.ndarray of float, shape (labels,)
-        At least 0, in mm, lower is better.
 
     Raises
     ------
@@ -268,14 +257,10 @@ def surface_dice(
 
     Parameters
     ----------
-    prediction, reference
+    prediction, reference, spacing_mm, surface
         See `hausdorff_distance`.
     tolerance_mm : float
         At least 0. A distance that equals it up to rounding is within.
-    spacing_mm : sequence of float, optional
-        Size of a pixel along every axis of the array, in mm; by default 1.
-    surface : {"elements", "voxels"}, optional
-        Elements between voxels, weighted by area, or voxels of equal weight.
 
     Returns
     -------
@@ -317,16 +302,14 @@ def label_surface_dice(
 ) -> Floats:
     """Return the surface Dice of each label of two label maps (see `surface_dice`).
 
+    References: as for `surface_dice`.
+
     Parameters
     ----------
-    prediction, reference, labels
+    prediction, reference, labels, spacing_mm, surface
         See `label_hausdorff_distance`.
     tolerance_mm : float or sequence of float
         At least 0; one for all labels or one for each.
-    spacing_mm : sequence of float, optional
-        Size of a voxel along every axis of the array, in mm; by default 1.
-    surface : {"elements", "voxels"}, optional
-        Elements between voxels, weighted by area, or voxels of equal weight.
 
     Returns
     -------
@@ -343,11 +326,6 @@ def label_surface_dice(
     Notes
     -----
     1 for a label that neither map has, 0 for one that one of them lacks.
-
-    References
-    ----------
-    S. Nikolov et al., "Deep learning to achieve clinically applicable segmentation of head and neck anatomy
-    for radiotherapy", arXiv:1809.04430, 2018.
 
     Examples
     --------
@@ -456,11 +434,7 @@ class SurfaceComparison:
 
 
 def compare_labels(
-    prediction: LabelMap,
-    reference: LabelMap,
-    labels: int,
-    spacing_mm: Sequence[float],
-    surface: Surface,
+    prediction: LabelMap, reference: LabelMap, labels: int, spacing_mm: Sequence[float], surface: Surface
 ) -> list[SurfaceComparison]:
     """Return the comparison of the surfaces of each label 1 … ``labels`` in two maps of one shape.
 

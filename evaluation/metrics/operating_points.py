@@ -42,18 +42,14 @@ def sensitivity_at_specificity(
 
     Parameters
     ----------
-    scores : array_like of float, shape (cases,)
-        Higher means more likely positive. Infinite scores are allowed, NaN is not.
-    labels : array_like of bool, shape (cases,)
-        The reference: true or 1 for a positive case, false or 0 for a negative one.
+    scores, labels, weights
+        See `auc`.
     specificity : float
         The required specificity, in [0, 1]. It is read as the decimal number that it is printed as, so that
         0.95 of 20 negative cases are exactly 19.
     definition : {"step", "interpolated"}, optional
         "step" takes the best of the thresholds "score ≥ t"; tied scores are never separated. "interpolated"
         reads the sensitivity off the line between the points of the ROC curve.
-    weights : array_like of float, shape (cases,), optional
-        Weights of the cases, finite and at least 0. By default every case has weight 1.
 
     Returns
     -------
@@ -63,8 +59,7 @@ def sensitivity_at_specificity(
     Raises
     ------
     ValueError
-        For shapes that differ, a score that is NaN, a label other than 0 and 1, an invalid weight, a
-        specificity outside [0, 1], or another definition.
+        As `auc`, and for a specificity outside [0, 1] or another definition.
 
     Notes
     -----
@@ -95,22 +90,16 @@ def sensitivity_at_specificity(
 
 
 def specificity_at_sensitivity(
-    scores: ArrayLike,
-    labels: ArrayLike,
-    sensitivity: float,
-    *,
-    weights: ArrayLike | None = None,
+    scores: ArrayLike, labels: ArrayLike, sensitivity: float, *, weights: ArrayLike | None = None
 ) -> float:
     """Return the highest specificity at a sensitivity that is at least the given one.
 
     Parameters
     ----------
-    scores, labels
-        See `sensitivity_at_specificity`.
+    scores, labels, weights
+        See `auc`.
     sensitivity : float
         The required sensitivity, in [0, 1]. It is read as the decimal number that it is printed as.
-    weights : array_like of float, shape (cases,), optional
-        Weights of the cases, finite and at least 0. By default every case has weight 1.
 
     Returns
     -------
@@ -120,8 +109,7 @@ def specificity_at_sensitivity(
     Raises
     ------
     ValueError
-        For shapes that differ, a score that is NaN, a label other than 0 and 1, an invalid weight, or a
-        sensitivity outside [0, 1].
+        As `auc`, and for a sensitivity outside [0, 1].
 
     Notes
     -----

@@ -133,6 +133,8 @@ def mean_radial_error(predicted: ArrayLike, reference: ArrayLike) -> float:
 def success_detection_rate(predicted: ArrayLike, reference: ArrayLike, radius: float) -> float:
     """Return the share of landmarks that are at most a radius away from their references.
 
+    Raises, Notes and References: as for `mean_radial_error`.
+
     Parameters
     ----------
     predicted, reference
@@ -144,20 +146,6 @@ def success_detection_rate(predicted: ArrayLike, reference: ArrayLike, radius: f
     -------
     float
         In [0, 1], higher is better.
-
-    Raises
-    ------
-    ValueError
-        For shapes that differ.
-
-    Notes
-    -----
-    NaN if no landmark is left, so also for empty input.
-
-    References
-    ----------
-    C.-W. Wang et al., "Evaluation and comparison of anatomical landmark detection methods for cephalometric
-    x-ray images: a grand challenge", IEEE Transactions on Medical Imaging 34:1890–1900, 2015.
 
     Examples
     --------

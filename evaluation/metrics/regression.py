@@ -68,29 +68,7 @@ def root_mean_squared_error(
 ) -> float:
     """Return the root of the mean squared error.
 
-    Parameters
-    ----------
-    predicted, reference, weights
-        See `mean_absolute_error`.
-
-    Returns
-    -------
-    float
-        At least 0, in the unit of the values, lower is better.
-
-    Raises
-    ------
-    ValueError
-        For shapes that differ or an invalid weight.
-
-    Notes
-    -----
-    NaN if no case is left, so also for empty input.
-
-    References
-    ----------
-    C. J. Willmott and K. Matsuura, "Advantages of the mean absolute error (MAE) over the root mean square
-    error (RMSE)", Climate Research 30:79–82, 2005.
+    Parameters, Returns, Raises, Notes and References: as for `mean_absolute_error`.
 
     Examples
     --------
@@ -103,24 +81,12 @@ def root_mean_squared_error(
 def bias(predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | None = None) -> float:
     """Return the mean of predicted − true.
 
-    Parameters
-    ----------
-    predicted, reference, weights
-        See `mean_absolute_error`.
+    Parameters, Raises and Notes: as for `mean_absolute_error`.
 
     Returns
     -------
     float
         In the unit of the values; 0 is best.
-
-    Raises
-    ------
-    ValueError
-        For shapes that differ or an invalid weight.
-
-    Notes
-    -----
-    NaN if no case is left, so also for empty input.
 
     References
     ----------
@@ -140,29 +106,16 @@ def normalised_absolute_error(
 ) -> float:
     """Return the sum of the absolute errors divided by the sum of the absolute true values.
 
-    Parameters
-    ----------
-    predicted, reference, weights
-        See `mean_absolute_error`.
+    Parameters, Raises and References: as for `mean_absolute_error`.
 
     Returns
     -------
     float
         At least 0, without unit, lower is better.
 
-    Raises
-    ------
-    ValueError
-        For shapes that differ or an invalid weight.
-
     Notes
     -----
     NaN if no case is left or all true values are 0, so also for empty input.
-
-    References
-    ----------
-    C. J. Willmott and K. Matsuura, "Advantages of the mean absolute error (MAE) over the root mean square
-    error (RMSE)", Climate Research 30:79–82, 2005.
 
     Examples
     --------
@@ -177,20 +130,12 @@ def pearson_correlation(
 ) -> float:
     """Return Pearson's correlation coefficient.
 
-    Parameters
-    ----------
-    predicted, reference, weights
-        See `mean_absolute_error`.
+    Parameters and Raises: as for `mean_absolute_error`.
 
     Returns
     -------
     float
         In [−1, 1], higher is better.
-
-    Raises
-    ------
-    ValueError
-        For shapes that differ or an invalid weight.
 
     Notes
     -----
@@ -214,24 +159,12 @@ def spearman_correlation(
 ) -> float:
     """Return Spearman's rank correlation coefficient.
 
-    Parameters
-    ----------
-    predicted, reference, weights
-        See `mean_absolute_error`.
+    Parameters and Raises: as for `mean_absolute_error`. Notes: as for `pearson_correlation`.
 
     Returns
     -------
     float
         In [−1, 1], higher is better; ties have their mean rank.
-
-    Raises
-    ------
-    ValueError
-        For shapes that differ or an invalid weight.
-
-    Notes
-    -----
-    0 if all predictions are equal; NaN if all true values are equal or fewer than two cases are left.
 
     References
     ----------
@@ -251,20 +184,12 @@ def intraclass_correlation(
 ) -> float:
     """Return the intraclass correlation ICC(2,1): the absolute agreement of prediction and truth.
 
-    Parameters
-    ----------
-    predicted, reference, weights
-        See `mean_absolute_error`.
+    Parameters and Raises: as for `mean_absolute_error`.
 
     Returns
     -------
     float
         At most 1, higher is better.
-
-    Raises
-    ------
-    ValueError
-        For shapes that differ or an invalid weight.
 
     Notes
     -----

@@ -59,26 +59,21 @@ def wilson_sample_size(proportion: float, half_width: float, level: float = 0.95
 def auc_sample_size(auc: float, half_width: float, prevalence: float | Fraction, level: float = 0.95) -> int:
     """Return the fewest cases for which the interval of an area under the ROC curve has a half-width.
 
+    Raises: as for `wilson_sample_size`.
+
     Parameters
     ----------
     auc : float
         The expected area, in [0, 1].
-    half_width : float
-        Half of the interval's length, in (0, 0.5).
     prevalence : float or Fraction
         The share of positive cases in the set, in (0, 1).
-    level : float, optional
-        The confidence level, in (0, 1).
+    half_width, level
+        See `wilson_sample_size`.
 
     Returns
     -------
     int
         The number of cases of both classes, at least 2. The positive ones are their share, rounded.
-
-    Raises
-    ------
-    ValueError
-        For an argument out of its range, and where more than 2⁵⁰ cases are needed.
 
     Notes
     -----

@@ -65,24 +65,7 @@ def dice(prediction: ArrayLike, reference: ArrayLike, *, both_empty: float = 1.0
 def jaccard(prediction: ArrayLike, reference: ArrayLike, *, both_empty: float = 1.0) -> float:
     """Return the Jaccard index of two regions (intersection over union), |A∩B| / |A∪B|.
 
-    Parameters
-    ----------
-    prediction, reference, both_empty
-        See `dice`.
-
-    Returns
-    -------
-    float
-        In [0, 1], higher is better.
-
-    Raises
-    ------
-    ValueError
-        For shapes that differ, or values other than 0 and 1.
-
-    Notes
-    -----
-    0 if exactly one region is empty, ``both_empty`` if both are, also for arrays without elements.
+    Parameters, Returns, Raises and Notes: as for `dice`.
 
     References
     ----------
@@ -99,28 +82,8 @@ def jaccard(prediction: ArrayLike, reference: ArrayLike, *, both_empty: float = 
 def precision(prediction: ArrayLike, reference: ArrayLike, *, both_empty: float = 1.0) -> float:
     """Return the share of the predicted region that is in the reference (positive predictive value).
 
-    Parameters
-    ----------
-    prediction : array_like of bool, any shape
-        The predicted region or decisions: true or 1 for positive.
-    reference : array_like of bool, same shape
-        The reference.
-    both_empty : float, optional
-        The value if both are empty.
-
-    Returns
-    -------
-    float
-        In [0, 1], higher is better.
-
-    Raises
-    ------
-    ValueError
-        For shapes that differ, or values other than 0 and 1.
-
-    Notes
-    -----
-    0 if exactly one region is empty, ``both_empty`` if both are, also for arrays without elements.
+    Regions may also be decisions of cases: true or 1 for positive. Parameters, Returns, Raises and Notes: as
+    for `dice`.
 
     References
     ----------
@@ -137,28 +100,7 @@ def precision(prediction: ArrayLike, reference: ArrayLike, *, both_empty: float 
 def recall(prediction: ArrayLike, reference: ArrayLike, *, both_empty: float = 1.0) -> float:
     """Return the share of the reference region that is predicted (sensitivity).
 
-    Parameters
-    ----------
-    prediction, reference, both_empty
-        See `precision`.
-
-    Returns
-    -------
-    float
-        In [0, 1], higher is better.
-
-    Raises
-    ------
-    ValueError
-        For shapes that differ, or values other than 0 and 1.
-
-    Notes
-    -----
-    0 if exactly one region is empty, ``both_empty`` if both are, also for arrays without elements.
-
-    References
-    ----------
-    C. J. van Rijsbergen, Information Retrieval, 2nd edition, 1979, chapter 7.
+    Parameters, Returns, Raises and Notes: as for `dice`. References: as for `precision`.
 
     Examples
     --------
@@ -171,32 +113,19 @@ def recall(prediction: ArrayLike, reference: ArrayLike, *, both_empty: float = 1
 def f_beta(prediction: ArrayLike, reference: ArrayLike, beta: float, *, both_empty: float = 1.0) -> float:
     """Return the F-beta measure: the harmonic mean of precision and recall with recall weighted beta² times.
 
+    Returns and Notes: as for `dice`. References: as for `precision`.
+
     Parameters
     ----------
-    prediction, reference
-        See `precision`.
+    prediction, reference, both_empty
+        See `dice`.
     beta : float
         Importance of recall, above 0. With 1 the result is the Dice coefficient.
-    both_empty : float, optional
-        The value if both are empty.
-
-    Returns
-    -------
-    float
-        In [0, 1], higher is better.
 
     Raises
     ------
     ValueError
-        For shapes that differ, values other than 0 and 1, or a beta that is not above 0.
-
-    Notes
-    -----
-    0 if exactly one region is empty, ``both_empty`` if both are, also for arrays without elements.
-
-    References
-    ----------
-    C. J. van Rijsbergen, Information Retrieval, 2nd edition, 1979, chapter 7.
+        As `dice`, and for a beta that is not above 0.
 
     Examples
     --------

@@ -93,20 +93,7 @@ def average_symmetric_surface_distance(
 ) -> float:
     """Return the mean of the distances from every surface pixel of either region to the other surface.
 
-    Parameters
-    ----------
-    prediction, reference, spacing_mm
-        See `modified_hausdorff_distance`.
-
-    Returns
-    -------
-    float
-        At least 0, in mm, lower is better.
-
-    Raises
-    ------
-    ValueError
-        As `modified_hausdorff_distance`.
+    Parameters, Returns and Raises: as for `modified_hausdorff_distance`.
 
     Notes
     -----

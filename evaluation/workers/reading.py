@@ -117,10 +117,7 @@ class BatchReading:
             too_much = (
                 (used.bytes > limits.bytes, f"at most {limits.bytes} bytes in all files"),
                 (used.items > limits.items, f"at most {limits.items} boxes or other values in all files"),
-                (
-                    used.seconds > limits.seconds,
-                    f"at most {limits.seconds} s of processor time to read",
-                ),
+                (used.seconds > limits.seconds, f"at most {limits.seconds} s of processor time to read"),
             )
             faults = [Fault(FaultKind.TOO_LARGE, ".", text, "more") for passed, text in too_much if passed]
             self.faults.add(faults)
