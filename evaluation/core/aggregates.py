@@ -26,7 +26,7 @@ from evaluation.metrics.classification import (
 )
 from evaluation.metrics.confusion import Confusion, weighted_confusion
 from evaluation.metrics.probabilities import weighted_expected_calibration_error
-from evaluation.metrics.survival import weighted_concordance_index
+from evaluation.metrics.regression import weighted_concordance_index
 
 # --- Aggregates of predicted classes against true ones, as class indices from 0 on ---
 #

@@ -21,7 +21,7 @@ from evaluation.metrics.classification import (
     weighted_auc,
     weighted_counts,
 )
-from evaluation.metrics.decisions import values_of_f1, weighted_f1_score
+from evaluation.metrics.confusion import values_of_f1, weighted_f1_score
 from evaluation.metrics.intervals import Interval, wilson_interval
 from evaluation.metrics.operating_points import (
     sensitivity_at_first_kept_point,

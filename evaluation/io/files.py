@@ -14,7 +14,6 @@ import sys
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import TracebackType
 
 from evaluation.core.fault import Fault, FaultKind, ReadError
 
@@ -354,9 +353,7 @@ class FileStream:
     def __enter__(self) -> FileStream:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         os.close(self._descriptor)
 
     def readinto(self, view: memoryview) -> int:

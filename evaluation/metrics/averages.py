@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from evaluation.metrics.arrays import Floats, quantiles
+from evaluation.metrics.arrays import Floats, quantiles, ratio_or_nan
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +41,7 @@ def weighted_mean(values: ArrayLike, weights: ArrayLike) -> Floats:
     defined = ~np.isnan(column)
     # One product reads the weights once for both sums.
     sums = matrix @ np.column_stack((np.where(defined, column, 0.0), defined))
-    total = sums[:, 1]
-    mean = np.full(total.shape, np.nan)
-    np.divide(sums[:, 0], total, out=mean, where=total > 0)
-    return mean
+    return ratio_or_nan(sums[:, 0], sums[:, 1])
 
 
 def weighted_means(values: ArrayLike, weights: ArrayLike) -> Floats:
@@ -61,9 +58,7 @@ def weighted_means(values: ArrayLike, weights: ArrayLike) -> Floats:
     same = (defined == defined[:1]).all()
     total = rows @ (defined[:1] if same else defined).T.astype(np.float64)
     sums = rows @ np.where(defined, columns, 0.0).T
-    means = np.full(sums.shape, np.nan)
-    np.divide(sums, total, out=means, where=total > 0)
-    return means
+    return ratio_or_nan(sums, total)
 
 
 def weighted_deviation(values: ArrayLike, weights: ArrayLike) -> Floats:

@@ -14,8 +14,16 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.metrics.arguments import booleans, class_indices, decimal, weights_row
-from evaluation.metrics.arrays import Bools, Floats, distinct, ratio_or_nan
+from evaluation.metrics.arrays import (
+    Bools,
+    Floats,
+    booleans,
+    class_indices,
+    decimal,
+    distinct,
+    ratio_or_nan,
+    weights_row,
+)
 from evaluation.metrics.bootstrap import UnitWeights
 
 __all__ = ["auc", "average_precision", "macro_auc", "partial_auc", "roc_curve"]

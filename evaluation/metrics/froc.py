@@ -337,14 +337,6 @@ class FrocTable:
             )
 
 
-def mean_sensitivity(
-    table: FrocTable, weights: ArrayLike, false_positives_per_case: Sequence[float]
-) -> Floats:
-    """Mean of the sensitivities at given numbers of false positives per case (LUNA16's score, CPM)."""
-    mean: Floats = table.sensitivity_at(weights, false_positives_per_case).mean(axis=1)
-    return mean
-
-
 def _interpolated(rates: Floats, x: Floats, y: Floats) -> Floats:
     """Interpolate a rising curve; at a vertical step the upper value counts."""
     index = np.searchsorted(x, rates, side="right") - 1

@@ -14,19 +14,20 @@ from typing import get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.metrics.arguments import check_shapes, mask_of
-from evaluation.metrics.arrays import Bools, Floats
+from evaluation.metrics.arrays import Bools, Floats, check_shapes, mask_of
 from evaluation.metrics.crops import Crop
-from evaluation.metrics.label_maps import LabelMap, Region, around, label_regions
 from evaluation.metrics.nearest import nearest_distances
-from evaluation.metrics.surface_elements import element_codes, element_sizes
+from evaluation.metrics.segmentation import LabelMap, Region, around, label_regions
 from evaluation.metrics.surfaces import (
     Directions,
     Percentile,
     Surface,
     SurfaceConvention,
     WeightedDistances,
+    element_codes,
+    element_sizes,
     pooled,
+    spacing_of,
 )
 
 __all__ = [
@@ -370,14 +371,6 @@ def _positions(values: NDArray[np.generic], labels: Sequence[int]) -> LabelMap:
     for position, label in enumerate(labels, 1):
         positions[values == label] = position
     return positions
-
-
-def spacing_of(values: NDArray[np.generic], spacing_mm: Sequence[float] | None) -> Floats:
-    """Return the spacing along each axis of an array, by default 1. Raises ValueError."""
-    spacing = np.ones(values.ndim) if spacing_mm is None else np.asarray(spacing_mm, dtype=np.float64)
-    if spacing.shape != (values.ndim,) or not (np.isfinite(spacing) & (spacing > 0)).all():
-        raise ValueError(f"spacing_mm: expected {values.ndim} numbers above 0, found {spacing_mm}")
-    return spacing
 
 
 @dataclass(frozen=True, slots=True)

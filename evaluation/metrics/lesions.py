@@ -10,8 +10,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.metrics.arguments import mask_of
-from evaluation.metrics.arrays import Bools, Floats, Integers
+from evaluation.metrics.arrays import Bools, Floats, Integers, regions_of
 
 __all__ = [
     "detection_ratio",
@@ -196,12 +195,7 @@ def false_negative_volume(
 
 
 def _lesions(prediction: ArrayLike, reference: ArrayLike, neighbours: Neighbours) -> Lesions:
-    regions = mask_of(prediction, "prediction"), mask_of(reference, "reference")
-    if regions[0].ndim not in (2, 3) or regions[0].shape != regions[1].shape:
-        raise ValueError(
-            "expected two arrays of one shape (y, x) or (z, y, x), "
-            f"found {regions[0].shape} and {regions[1].shape}"
-        )
+    regions = regions_of(prediction, reference)
     if neighbours not in get_args(Neighbours):
         raise ValueError(f"neighbours: expected 'all' or 'faces', found {neighbours!r}")
     return find_lesions(*regions, neighbours == "all")

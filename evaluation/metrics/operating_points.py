@@ -16,8 +16,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from evaluation.metrics.arguments import booleans, decimal, weights_row
-from evaluation.metrics.arrays import Bools, Floats, ratio_or_nan
+from evaluation.metrics.arrays import Bools, Floats, booleans, decimal, ratio_or_nan, weights_row
 from evaluation.metrics.classification import (
     RocTable,
     WeightedCounts,

@@ -7,8 +7,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.metrics.arguments import class_indices, weights_row
-from evaluation.metrics.arrays import Bools, Floats, ratio_or_nan
+from evaluation.metrics.arrays import Bools, Floats, class_indices, ratio_or_nan, weights_row
 from evaluation.metrics.averages import weighted_mean
 
 __all__ = ["brier_score", "expected_calibration_error"]

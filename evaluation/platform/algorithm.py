@@ -55,16 +55,8 @@ class Job(NamedTuple):
     seconds: float | None = None
 
 
-@dataclass(frozen=True)
-class ListedJobs:
-    """The jobs that could be read, and the faults of the others."""
-
-    jobs: tuple[Job, ...]
-    faults: tuple[Fault, ...]
-
-
-def read_jobs(root: str, limit_bytes: int, max_values: int) -> ListedJobs:
-    """Return the jobs of a submission in the order of their keys; faults are returned, not raised."""
+def read_jobs(root: str, limit_bytes: int, max_values: int) -> tuple[list[Job], list[Fault]]:
+    """Return the jobs of a submission in the order of their keys, and the faults of the others."""
     jobs: dict[str, Job] = {}
     faults: list[Fault] = []
     try:
@@ -79,8 +71,8 @@ def read_jobs(root: str, limit_bytes: int, max_values: int) -> ListedJobs:
                 faults.append(_duplicate("one entry for a job", f"job {job.pk}"))
             jobs[job.pk] = job
     except ReadError as error:
-        return ListedJobs((), (error.fault(FILE_NAME),))
-    return ListedJobs(tuple(jobs[pk] for pk in sorted(jobs)), tuple(faults))
+        return [], [error.fault(FILE_NAME)]
+    return [jobs[pk] for pk in sorted(jobs)], faults
 
 
 def _job(item: object, place: str) -> Job:
@@ -227,14 +219,13 @@ def index_algorithm(folder: Path, form: Form, tasks: Sequence[Task]) -> Submissi
     fields = fields_of(tasks)
     targets = _targets(form, fields)
     entries = len(form.cases) * (len(fields) + 1)
-    jobs = read_jobs(root, _limit(entries * _JOB_ALLOWANCE), _max_values(form, fields))
-    faults = list(jobs.faults)
+    jobs, faults = read_jobs(root, _limit(entries * _JOB_ALLOWANCE), _max_values(form, fields))
     sources: Sources = [{} for _ in form.cases]
     job_of: dict[str, Job] = {}
     found: dict[str, dict[str, Source]] = {}
     run_seconds: list[float | None] = [None] * len(form.cases)
     wanted = _Wanted(form, fields)
-    for job in jobs.jobs:
+    for job in jobs:
         try:
             key = _target(job, form, targets)
             if (other := job_of.setdefault(key, job)) is not job:
@@ -252,7 +243,7 @@ def index_algorithm(folder: Path, form: Form, tasks: Sequence[Task]) -> Submissi
             sources[position] = wanted.by(position, found[key])
             run_seconds[position] = None if job.seconds is None else job.seconds / len(positions)
     present = participating(form, tasks, sources)
-    if form.missing == "reject" and (jobs.jobs or not faults):
+    if form.missing == "reject" and (jobs or not faults):
         wanted = _Wanted(form, fields_of(present))
         faults += _missing(wanted, form, targets, job_of, found, {fault.field for fault in faults})
     if not faults:

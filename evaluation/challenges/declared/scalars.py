@@ -31,7 +31,7 @@ from evaluation.io.kinds.number import (
     TimeToEvent,
     TwoClasses,
 )
-from evaluation.metrics.decisions import label_errors, modified_hamming_distance
+from evaluation.metrics.confusion import label_errors, modified_hamming_distance
 
 # --- The common keys of fields with one value a case: its column, its reference, stacks of cases ---
 

@@ -98,8 +98,10 @@ class ClassLabel(Kind):
         """
         if math.isnan(reference) or variant is Variant.EMPTY:
             return 0
-        position = int(reference)
-        return most_distant(position, len(self.classes)) if variant is Variant.INVERTED else position
+        position, last = int(reference), len(self.classes) - 1
+        if variant is Variant.INVERTED:
+            return 0 if 2 * position > last else last
+        return position
 
     def write_cells(self, value: int) -> tuple[str, ...]:
         """Return the class as text."""
@@ -169,11 +171,6 @@ def hint_of_class(text: str, names: tuple[str, ...]) -> str | None:
     return None if similar is None else f"did you mean {similar!r}?"
 
 
-def most_distant(position: int, classes: int) -> int:
-    """Return the class that is most distant from one, in the order of the classes."""
-    return 0 if 2 * position > classes - 1 else classes - 1
-
-
 # --- The probabilities of several classes, from columns of a table or from JSON ---
 
 Probabilities = tuple[float, ...]
@@ -224,24 +221,15 @@ class ClassProbabilities(Kind):
     def _of_json(self, source: JsonSource) -> Probabilities:
         value = source.value
         if isinstance(value, dict):
-            return self._of_object(source, value)
+            if value.keys() != set(self.classes):
+                raise FormFault(self._faults_of_keys(source, value))
+            value = [value[name] for name in self.classes]
         if not isinstance(value, list) or len(value) != len(self.classes):
             raise fault_at(source, self.describe_json(), json_kind(value), FaultKind.MALFORMED)
 
         def read(position: int) -> float:
             expected = f"{_NUMBER} for {self.classes[position]!r}"
             return _in_range(source, number_of_json(source, value[position], expected), expected)
-
-        return _every(read, len(self.classes))
-
-    def _of_object(self, source: JsonSource, value: dict[str, object]) -> Probabilities:
-        if value.keys() != set(self.classes):
-            raise FormFault(self._faults_of_keys(source, value))
-
-        def read(position: int) -> float:
-            name = self.classes[position]
-            expected = f"{_NUMBER} for {name!r}"
-            return _in_range(source, number_of_json(source, value[name], expected), expected)
 
         return _every(read, len(self.classes))
 

@@ -23,8 +23,7 @@ from evaluation.io.kinds.number import Label, Number
 from evaluation.io.kinds.points import Point, PointInImage
 from evaluation.io.kinds.volume import ConfidenceVolume, Volume
 from evaluation.io.volume_header import geometry_of
-from evaluation.metrics.box_fusion import FusedBoxes, fuse_boxes, suppress_boxes
-from evaluation.metrics.boxes import iou_of_corners
+from evaluation.metrics.boxes import FusedBoxes, fuse_boxes, iou_of_corners, suppress_boxes
 from evaluation.metrics.crops import Box, Crop
 from evaluation.metrics.staple import staple
 
