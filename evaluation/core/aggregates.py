@@ -17,8 +17,7 @@ from evaluation.core.metric import (
     roc_table_of,
     strata_of_labels,
 )
-from evaluation.metrics.arrays import Floats, ratio_or_nan
-from evaluation.metrics.averages import weighted_deviation, weighted_mean
+from evaluation.metrics.arrays import Floats, ratio_or_nan, weighted_deviation, weighted_mean
 from evaluation.metrics.classification import (
     weighted_average_precision,
     weighted_macro_auc,

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.case_table import CaseTable, WeightedCases
-from evaluation.metrics.arrays import Floats
-from evaluation.metrics.averages import weighted_mean
+from evaluation.metrics.arrays import Floats, weighted_mean
 from evaluation.metrics.bootstrap import UnitWeights
 from evaluation.metrics.classification import (
     RocTable,

@@ -245,8 +245,6 @@ def shortest(value: float) -> str:
 
 
 # --- Boxes of an image in the format of PASCAL VOC: an XML file with an element for each object ---
-#
-# Reading ends at a DTD, so that no entity is fetched or expanded.
 
 _ROOT = "annotation"
 _CORNER_TAGS = ("xmin", "ymin", "xmax", "ymax")
@@ -264,7 +262,7 @@ def read_voc_boxes(data: memoryview, form: BoxFormat, size: Size, max_boxes: int
     Coordinates are not changed, and every object counts, difficult ones too. Other elements are skipped;
     parts of an object are no objects. A size in the file must be the size of the image, unless that is
     unknown (`MAX_COORDINATE`). All problems of all objects are collected, none is raised; reading ends at
-    malformed XML, at a DTD, and after ``max_boxes`` objects.
+    malformed XML, at a DTD, so that no entity is fetched or expanded, and after ``max_boxes`` objects.
     """
     reader = _ElementReader(form, size, max_boxes)
     try:

@@ -52,10 +52,6 @@ def write_atomically(path: Path, data: bytes, synced: bool = True) -> None:
 
 
 # --- Opening files below an untrusted folder without following links, on every system ---
-#
-# Linux and macOS open every folder on the way relative to the one before, so that no link can take its place
-# meanwhile. Windows has no descriptors of folders: every part of the path is checked before the file is
-# opened, and the file again afterwards.
 
 
 def _flags(*names: str) -> int:
@@ -87,6 +83,10 @@ def read_into(descriptor: int, view: memoryview) -> int:
 
 class OpenFolder:
     """The folder of the file that was opened last, kept open: the next file mostly lies there too.
+
+    Linux and macOS open every folder on the way relative to the one before, so that no link can take its
+    place meanwhile. Windows has no descriptors of folders: every part of the path is checked before the file
+    is opened, and the file again afterwards.
 
     Saves 16 % of the processor time of EDD2020's 10,000 text files (0.78 → 0.94 s without).
     """

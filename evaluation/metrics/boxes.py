@@ -519,12 +519,8 @@ def fuse_boxes(
 ) -> FusedBoxes:
     """Average the boxes that overlap, each by its confidence.
 
-    corners: shape (boxes, 2 · axes), see `box_iou`; confidence: shape (boxes,), not negative. Boxes are taken
-    by descending confidence, ties by position. Each joins the fused box with the highest IoU above the
-    threshold, the first of several, or starts one. A fused box is the mean of its members, weighted by
-    their confidences (plain where all are 0). Its confidence is their mean, times min(T, N) / N for T
-    members of N = ``models``; with ``allow_overflow`` times T / N, which can exceed 1. Empty input gives
-    empty output.
+    corners: shape (boxes, 2 · axes), see `box_iou`; confidence: shape (boxes,), not negative. Corners and
+    confidence of a fused box are those of `weighted_boxes_fusion` for N = ``models``.
     Source: Solovyev et al. 2021, Image Vis. Comput. 107:104117, section 3 and Eq. 1 to 6.
     """
     count, width = corners.shape

@@ -58,13 +58,8 @@ def hausdorff_distance(
 
     Parameters
     ----------
-    prediction : array_like of bool, shape (y, x) or (z, y, x)
-        The predicted region: true or 1 inside.
-    reference : array_like of bool, same shape
-        The reference region.
-    spacing_mm : sequence of float, optional
-        Size of a pixel along every axis of the array, in mm. By default 1 along every axis: the result is in
-        pixels.
+    prediction, reference, spacing_mm
+        See `modified_hausdorff_distance`.
     percentile, surface, percentile_method, directions, worst : optional
         See `label_hausdorff_distance`.
 

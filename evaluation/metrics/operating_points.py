@@ -160,10 +160,7 @@ def weighted_interpolated_sensitivity(
 
     The polyline joins the points of neighbouring thresholds, so it is slanted only where positives and
     negatives are tied; without such ties this equals `sensitivity_at_specificity`, and it is never lower.
-    Missing results count as there: a missing positive (−inf) is on no part of the line.
-
-    weights: shape (resamples, cases), at least 0. Returns shape (resamples,) in [0, 1]; NaN in a row where a
-    class has total weight 0. Raises ValueError unless 0 ≤ target ≤ 1.
+    A missing positive (−inf) is on no part of the line. Else as `weighted_sensitivity_at_specificity`.
     """
     _check_target(target)
     counts = counts_under(table, weights)

@@ -7,8 +7,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.metrics.arrays import Bools, Floats, class_indices, ratio_or_nan, weights_row
-from evaluation.metrics.averages import weighted_mean
+from evaluation.metrics.arrays import Bools, Floats, class_indices, ratio_or_nan, weighted_mean, weights_row
 
 __all__ = ["brier_score", "expected_calibration_error"]
 

@@ -7,8 +7,15 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from evaluation.metrics.arrays import Bools, Floats, booleans, ratio_or_nan, value_of, weights_row
-from evaluation.metrics.averages import weighted_mean
+from evaluation.metrics.arrays import (
+    Bools,
+    Floats,
+    booleans,
+    ratio_or_nan,
+    value_of,
+    weighted_mean,
+    weights_row,
+)
 
 __all__ = [
     "bias",

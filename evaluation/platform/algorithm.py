@@ -157,8 +157,6 @@ def _duplicate(expected: str, place: str) -> Fault:
 
 
 # --- Algorithm phases: the jobs of `predictions.json`, each run on one image or one stack of images ---
-#
-# The files that a job wrote are opened later, when its cases are scored.
 
 _MAX_VALUE_BYTES = 1 << 20
 _MAX_FILE_BYTES = 1 << 27
@@ -212,7 +210,8 @@ class _Wanted:
 def index_algorithm(folder: Path, form: Form, tasks: Sequence[Task]) -> SubmissionIndex:
     """Return the index of an algorithm's jobs; a job's cases are those of its input image or stack.
 
-    If one field of a challenge is stacked, all of them are. Raises `PhaseError` for an inconsistent mapping
+    If one field of a challenge is stacked, all of them are. The files that a job wrote are opened later, when
+    its cases are scored. Raises `PhaseError` for an inconsistent mapping
     of stacks.
     """
     root = os.path.realpath(folder)

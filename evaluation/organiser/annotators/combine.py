@@ -16,8 +16,7 @@ from evaluation.core.fault import PhaseError
 from evaluation.core.field import Kind
 from evaluation.core.form import CaseForm
 from evaluation.io.kinds.boxes import Boxes, BoxesInSpace, BoxList
-from evaluation.io.kinds.classes import ClassLabel, ClassProbabilities, Probabilities
-from evaluation.io.kinds.flags import Flags, FlagSet
+from evaluation.io.kinds.classes import ClassLabel, ClassProbabilities, Flags, FlagSet, Probabilities
 from evaluation.io.kinds.masks import LabelMask, MultilabelMask
 from evaluation.io.kinds.number import Label, Number
 from evaluation.io.kinds.points import Point, PointInImage
