@@ -190,7 +190,7 @@ def label_average_surface_distance(
 
     It is the mean distance from all parts of either surface to the other one.
 
-    Returns: as for `label_hausdorff_distance`.
+    Returns and Raises: as for `label_hausdorff_distance`.
 
     Parameters
     ----------
@@ -199,12 +199,6 @@ def label_average_surface_distance(
     directions : {"pooled", "directed"}, optional
         "pooled" is the mean of the distances of both directions together, "directed" the larger of the two
         means.
-
-    Raises
-    ------
-    ValueError
-        For shapes that differ or have other than two or three axes, a spacing that is not above 0, or labels
-        that repeat or exceed 255 in number.
 
     Notes
     -----
@@ -266,8 +260,7 @@ def surface_dice(
     Raises
     ------
     ValueError
-        For shapes that differ or have other than two or three axes, values other than 0 and 1, a spacing that
-        is not above 0, or a tolerance below 0.
+        As `hausdorff_distance`, and for a tolerance below 0.
 
     Notes
     -----
@@ -315,9 +308,7 @@ def label_surface_dice(
     Raises
     ------
     ValueError
-        For shapes that differ or have other than two or three axes, a spacing that is not above 0, a
-        tolerance below 0, another number of tolerances than of labels, or labels that repeat or exceed 255 in
-        number.
+        As `label_hausdorff_distance`, and for a tolerance below 0 or another number of them than of labels.
 
     Notes
     -----

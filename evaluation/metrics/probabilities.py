@@ -81,8 +81,7 @@ def expected_calibration_error(
     Raises
     ------
     ValueError
-        For shapes that differ, a probability outside [0, 1], a label other than 0 and 1, an invalid weight,
-        or less than one bin.
+        As `brier_score`, and for less than one bin.
 
     Notes
     -----

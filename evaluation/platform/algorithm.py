@@ -289,7 +289,7 @@ def _target(job: Job, form: Form, targets: _Targets) -> str:
         return known.pop()
     if len(named) == 1:
         ((slug, name),) = named
-        expected = f"the name of {_article(targets.what)} of this phase"
+        expected = f"the name of {'a stack' if targets.stacked else 'an image'} of this phase"
         raise FormFault(
             Fault(FaultKind.UNKNOWN, FILE_NAME, expected, repr(name), field=f"job {job.pk}, socket {slug}")
         )
@@ -299,10 +299,6 @@ def _target(job: Job, form: Form, targets: _Targets) -> str:
     raise FormFault(
         Fault(FaultKind.MALFORMED, FILE_NAME, expected, str(len(named)), field=f"job {job.pk}, inputs")
     )
-
-
-def _article(what: str) -> str:
-    return f"an {what}" if what[0] in "aeiou" else f"a {what}"
 
 
 def _place(job: Job, slug: str) -> str:

@@ -170,7 +170,6 @@ class Pool(Jobs):
         return None if len(self._slots) == self._settings.workers else self._start()
 
     def _start(self) -> _Slot:
-        """Return a new worker."""
         reader = None
         if self._reader is not None:
             reader = start_worker()
