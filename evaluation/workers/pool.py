@@ -72,7 +72,7 @@ class Jobs(ABC):
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End all processes; none if there are none."""
+        """Leave everything as it is; a pool ends its processes."""
         return
 
     @abstractmethod
